@@ -44,7 +44,7 @@ from app.api.preparation import CompilingHeader, Preparation
 from app.api.reassignment import progress
 from app.settings import Settings
 from app.store.database import Database
-from app.web import assets, home, reference
+from app.web import assets, console, reference
 from app.web import plans as pages
 
 gc.freeze()
@@ -100,8 +100,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(assets.router())
     openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
     app.include_router(reference.router(openapi, codes.FAMILIES))
-    app.include_router(home.router(database, settings.limits, dependencies=[may_read], form_dependencies=[may_plan]))
-    app.include_router(pages.router(database, dependencies=[may_read]))
+    app.include_router(
+        console.router(
+            database,
+            settings.limits,
+            ancestors=settings.frame_ancestors,
+            dependencies=[may_read],
+            form_dependencies=[may_plan],
+        )
+    )
     document.install(app, settings.limits)
     problems.install(app)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.

@@ -5,15 +5,16 @@ Every setting is an environment variable with the prefix `RACKPLAN_`: `RACKPLAN_
 
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, FilePath, field_validator, model_validator
+from pydantic import Field, FilePath, StringConstraints, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.services.spark_master import LOCAL, PATTERN
 
+_ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"
 _SPARE_THREADS = 2
 """For static files and progress streams, which need no admission."""
 _SPARE_CONNECTIONS = 4
@@ -62,6 +63,10 @@ class Settings(Limits, BaseSettings):
     allowed_origins: tuple[str, ...] = Field(
         (), description="Origins that may call the API from a browser, separated by commas (CORS)."
     )
+    frame_ancestors: tuple[Annotated[str, StringConstraints(pattern=_ORIGIN)], ...] = Field(
+        (),
+        description="Origins whose pages may embed those of Rackplan, separated by commas; 'self' is its own.",
+    )
     allowed_hosts: tuple[str, ...] = Field(
         (),
         description="Host names, besides localhost, that a service on a loopback address answers to (behind a proxy), "
@@ -103,7 +108,9 @@ class Settings(Limits, BaseSettings):
     )
     webhook_days: int = Field(7, ge=2, description="Days after its event at which a delivery to a webhook is deleted.")
 
-    @field_validator("allowed_origins", "allowed_hosts", "dataset_roots", "webhook_networks", mode="before")
+    @field_validator(
+        "allowed_origins", "frame_ancestors", "allowed_hosts", "dataset_roots", "webhook_networks", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -23,6 +23,7 @@ from app.api.negotiation import json_response, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.kafka_versions import Controller
+from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
 from app.errors import access, lookups, reassignments, requests, texts
 from app.errors.quotation import quoted
@@ -75,6 +76,8 @@ class SnapshotDocument(BaseModel):
     controller: Controller | None = Field(
         description="What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."
     )
+    health: ClusterHealth | None
+    """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
@@ -298,10 +301,11 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
         **snapshot.summary,
-        # Summaries of snapshots from before groups, releases or controllers were supported have none.
+        # Summaries that earlier releases stored lack some of these.
         "groups": snapshot.summary.get("groups", 0),
         "kafka_version": snapshot.summary.get("kafka_version"),
         "controller": snapshot.summary.get("controller"),
+        "health": snapshot.summary.get("health"),
         "created_at": snapshot.created_at,
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from app.errors import Json
 from app.errors.lookups import SnapshotInUse, SnapshotNotFound
@@ -61,6 +61,12 @@ class Snapshots(Store):
         query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster).order_by(snapshots.c.last_seen_at.desc())
         row = self._reading.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(*row)
+
+    def newest_of_all(self, *, most: int) -> list[Snapshot]:
+        """The snapshot of the latest known state of each cluster, by name; `most` clusters at most."""
+        of_cluster = sa.select(*_HEAD).ext(distinct_on(snapshots.c.cluster))
+        query = of_cluster.order_by(snapshots.c.cluster, snapshots.c.last_seen_at.desc()).limit(most)
+        return [Snapshot(*row) for row in self._reading.execute(query)]
 
     def clusters(self) -> list[str]:
         """The names of all clusters, in no particular order."""

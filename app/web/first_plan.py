@@ -58,6 +58,7 @@ FORM = ""
 """The field of a problem that is of no single field."""
 
 _LONGEST_NAME = 249
+CLUSTER_NAMES = f"A cluster's name has 1 to {_LONGEST_NAME} printable characters."
 _TEXTS = {"brokers": "brokers_text", "topics": "topics_text", "log_dirs": "log_dirs_text"}
 _FIELDS = {
     "brokers": "brokers_text",
@@ -81,6 +82,11 @@ class Unusable(Exception):
         self.problems = {field: problems[field] for field in (FORM, *LABELS) if field in problems}
 
 
+def is_cluster_name(name: str) -> bool:
+    """Whether a text may be the name of a cluster."""
+    return 0 < len(name) <= _LONGEST_NAME and name.isprintable()
+
+
 @dataclass(frozen=True, slots=True)
 class FirstPlan:
     """A cluster, and a topic to place on it."""
@@ -98,8 +104,8 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
     topic, name = typed["topic"].strip(), typed["cluster"].strip()
     if not is_topic_name(topic):
         problems["topic"] = "A topic's name has 1 to 249 letters, digits, dots, underscores and hyphens."
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
-        problems["cluster"] = f"A cluster's name has 1 to {_LONGEST_NAME} printable characters."
+    if not is_cluster_name(name):
+        problems["cluster"] = CLUSTER_NAMES
     if typed["algorithm"] not in ("", *PLACEMENTS):
         problems["algorithm"] = f"The algorithms are {', '.join(PLACEMENTS)}."
     if typed["rack_mode"] not in ("", *RackMode):

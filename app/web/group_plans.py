@@ -9,7 +9,7 @@ from app.services.plans import Plan
 from app.store.records import PlanHead
 from app.web import group_words, reading_picture
 from app.web.reading_picture import ReadingMember, ReadingPicture
-from app.web.views import View, Worth, topic_names
+from app.web.views import View, topic_names
 from app.web.words import counted
 
 SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
@@ -25,13 +25,6 @@ _PREDICTIONS = {
 
 def _title(head: PlanHead, topics: Sequence[str]) -> str:
     return f"{head.request.get('group') or topic_names(topics)} under {head.answer['assignor']}"
-
-
-def _worth(head: PlanHead) -> Worth:
-    answer: Any = head.answer
-    locality, optimum = answer["locality"], answer["optimum"]
-    is_good = locality["in_rack_share"] == 1 if optimum is None else locality["in_rack"] >= optimum["in_rack"]
-    return Worth(locality["in_rack_share"], "in rack", is_good)
 
 
 def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
@@ -73,7 +66,6 @@ def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
 
 VIEW = View(
     title=_title,
-    worth=_worth,
     prediction=lambda head: _PREDICTIONS[ASSIGNORS[str(head.answer["assignor"])].runs_on],
     draw=_draw,
     template="group_plan.html",

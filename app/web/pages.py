@@ -1,8 +1,12 @@
 """HTML pages: templates, and the headers that prevent a page from loading or running anything else."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
+from urllib.parse import quote
 
 from fastapi import Response
 from fastapi.responses import HTMLResponse
@@ -12,20 +16,56 @@ from app import __version__
 from app.web import words
 from app.web.assets import ASSETS
 
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    # Not `no-referrer`: with it browsers send forms with `Origin: null`, and such are refused.
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "private, no-cache",
-}
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Whether a page is shown in a frame of another page.
+
+    Parameters
+    ----------
+    is_embedded : without header and footer. ancestors : the origins that may embed pages, as the operator allows them.
+    """
+
+    is_embedded: bool = False
+    ancestors: Sequence[str] = ()
+
+
+_UNFRAMED = Framing()
+_framing: ContextVar[Framing] = ContextVar("_framing", default=_UNFRAMED)
+
+
+def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
+    """The dependency of all pages that may be embedded: `?embed=1` leaves out header and footer."""
+
+    # Not a plain function: its context would be that of another thread, and lost.
+    async def of_request(embed: bool = False) -> None:
+        _framing.set(Framing(embed, ancestors))
+
+    return of_request
+
+
+def headers(policy: str | None = None) -> dict[str, str]:
+    """The headers of a page. `policy` replaces its content security policy."""
+    ancestors = _framing.get().ancestors
+    allowed = " ".join(ancestors) or "'none'"
+    return {
+        "Content-Security-Policy": policy
+        or "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        f"form-action 'self'; frame-ancestors {allowed}; base-uri 'none'",
+        "X-Content-Type-Options": "nosniff",
+        **({} if ancestors and policy is None else {"X-Frame-Options": "DENY"}),
+        # Not `no-referrer`: with it browsers send forms with `Origin: null`, and such are refused.
+        "Referrer-Policy": "same-origin",
+        "Cache-Control": "private, no-cache",
+    }
+
 
 _templates = Environment(
     loader=PackageLoader("app.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_templates.filters.update(number=words.number, share=words.share, size=words.byte_size)
+_templates.filters.update(
+    number=words.number, figure=words.figure, share=words.share, size=words.byte_size, segment=partial(quote, safe="")
+)
 _templates.globals.update(
     assets=ASSETS, version=__version__, counted=words.counted, known_size=words.known_size, since=words.since
 )
@@ -33,6 +73,6 @@ _templates.globals.update(
 
 def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | None = None, **values: object) -> Response:
     """Render a template, with the current time as `now`. `policy` replaces the content security policy of pages."""
-    content = _templates.get_template(template).render(now=datetime.now(UTC), **values)
-    headers = HEADERS if policy is None else {**HEADERS, "Content-Security-Policy": policy}
-    return HTMLResponse(content, status, headers=headers)
+    embed = _framing.get().is_embedded
+    content = _templates.get_template(template).render(now=datetime.now(UTC), embed=embed, **values)
+    return HTMLResponse(content, status, headers=headers(policy))

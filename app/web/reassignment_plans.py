@@ -10,7 +10,7 @@ from app.services.reassignment import broker_transfers, compared
 from app.store.records import PlanHead
 from app.web import moves_picture
 from app.web.moves_picture import MovesPicture
-from app.web.views import View, Worth
+from app.web.views import View
 from app.web.words import byte_size, counted, known_size, share
 
 RESOURCE_NAMES = {
@@ -71,12 +71,6 @@ def _brokers(verb: str, ids: Sequence[int]) -> list[str]:
     if not ids:
         return []
     return [f"{verb} {ids[0]}"] if len(ids) == 1 else [f"{verb} {counted(len(ids), 'broker')}"]
-
-
-def _worth(head: PlanHead) -> Worth:
-    answer: Any = head.answer
-    share = answer["measures"]["rack_safe_share"]
-    return Worth(share, "rack-safe", share == 1)
 
 
 def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
@@ -158,7 +152,6 @@ def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
 
 VIEW = View(
     title=_title,
-    worth=_worth,
     prediction=lambda _: "Nothing is drawn: Kafka executes the files below exactly.",
     draw=_draw,
     template="reassignment_plan.html",

@@ -13,7 +13,7 @@ from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
 from app.web import placement_picture
 from app.web.placement_picture import PlacementPicture
-from app.web.views import View, Worth, topic_names
+from app.web.views import View, topic_names
 from app.web.words import counted
 
 SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300
@@ -28,12 +28,6 @@ _PREDICTIONS = {
     "pinned": "Nothing is drawn, since the request fixes the start. Give Kafka this assignment to get it.",
 }
 _NOT_KAFKAS = "No controller places by these attributes. Give Kafka this assignment to get it."
-
-
-def _worth(head: PlanHead) -> Worth:
-    measures = head.answer.get("measures")
-    share = measures.get("rack_safe_share") if isinstance(measures, Mapping) else None
-    return Worth(share if isinstance(share, int | float) else None, "rack-safe", share == 1)
 
 
 def _prediction(head: PlanHead) -> str:
@@ -102,7 +96,6 @@ def _create_command(plan: Plan) -> str | None:
 
 VIEW = View(
     title=lambda _, topics: topic_names(topics),
-    worth=_worth,
     prediction=_prediction,
     draw=_draw,
     template="replica_plan.html",

@@ -8,7 +8,7 @@ from app.services.plans import Plan
 from app.store.records import PlanHead
 from app.web import tasks_picture
 from app.web.tasks_picture import TaskClient, TasksPicture
-from app.web.views import View, Worth
+from app.web.views import View
 from app.web.words import counted, number
 
 SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100
@@ -18,13 +18,6 @@ def _title(head: PlanHead, _: Sequence[str]) -> str:
     answer: Any = head.answer
     size = f"{counted(len(answer['tasks']), 'task')} over {counted(len(answer['loads']['per_client']), 'client')}"
     return f"{size} under {answer['assignor']}"
-
-
-def _worth(head: PlanHead) -> Worth:
-    answer: Any = head.answer
-    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
-    share = sum(judged) / len(judged) if judged else None
-    return Worth(share, "ideal", share == 1)
 
 
 def _draw(plan: Plan, _: Cluster, style: str) -> str:
@@ -143,7 +136,6 @@ def _both(plan: Plan) -> tuple[Any, Any]:
 
 VIEW = View(
     title=_title,
-    worth=_worth,
     prediction=_prediction,
     draw=_draw,
     template="streams_plan.html",

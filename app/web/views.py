@@ -1,4 +1,4 @@
-"""The view of a kind of plan: on its page, in a picture, in a list."""
+"""The view of a kind of plan: on its page and in a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,6 @@ from typing import Any
 from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.records import PlanHead
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """The quality of a plan in a list, as a share; None if it has no racks."""
-
-    share: float | None
-    words: str
-    is_good: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +21,6 @@ class View:
     """
 
     title: Callable[[PlanHead, Sequence[str]], str]
-    worth: Callable[[PlanHead], Worth]
     prediction: Callable[[PlanHead], str]
     draw: Callable[[Plan, Cluster, str], str]
     template: str

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.formats.quantities import byte_size, counted, known_size
 
-__all__ = ["byte_size", "counted", "known_size", "number", "share", "since"]
+__all__ = ["byte_size", "counted", "figure", "known_size", "number", "share", "since"]
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -12,6 +12,11 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 def number(value: float) -> str:
     """`1,000,000`; what is not whole gets one decimal place."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def figure(value: float) -> str:
+    """A measured number: whole from 1,000 on, else with up to four digits."""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def share(value: float) -> str:

@@ -59,6 +59,11 @@ class Page(HTMLParser):
         """Every element of that tag."""
         return (element for element in self.elements if element.tag == tag)
 
+    @property
+    def inline_scripts(self) -> list[Element]:
+        """Scripts that the page has itself; those of files have an address."""
+        return [script for script in self.all("script") if script.text or "src" not in script.attributes]
+
     def by_id(self, wanted: str) -> Element:
         """The one element with that id."""
         [found] = [element for element in self.elements if element.attributes.get("id") == wanted]

@@ -5,14 +5,14 @@ from fastapi import FastAPI
 
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import assets, home, plans
+from app.web import assets, console
 from tests.web.browser import Browser
 
 
 def app_over(database: Database) -> FastAPI:
     """The pages, and nothing that the rest of the service puts around them."""
     app = FastAPI()
-    for router in (assets.router(), home.router(database, Limits()), plans.router(database)):
+    for router in (assets.router(), console.router(database, Limits())):
         app.include_router(router)
     return app
 

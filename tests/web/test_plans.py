@@ -151,7 +151,7 @@ def test_a_plan_that_is_not_there_is_a_friendly_404(browser: Browser) -> None:
         page = browser.get(f"/plans/{wanted}")
         assert page.status == 404
         assert "Plan not found" in page.text
-        assert not list(page.all("script"))
+        assert not page.inline_scripts
 
 
 def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(database: Database) -> None:

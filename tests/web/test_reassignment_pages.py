@@ -119,10 +119,6 @@ def test_its_title_lists_the_changes(request_: dict[str, Any], title: str) -> No
     assert next(page_of(asking(**request_)).all("h1")).text == title
 
 
-def test_a_list_says_how_rack_safe_it_is() -> None:
-    assert VIEW.worth(as_kept(plan()).head).share == 1
-
-
 def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:
     """Where batches alone are executed, there is no list."""
     steps: list[Json] = [

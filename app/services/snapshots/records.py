@@ -1,10 +1,12 @@
 """Store the state of a cluster and find it again."""
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from app.core.measures.health import cluster_health
 from app.core.model import Broker, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors import Failure, FieldPath
@@ -63,6 +65,7 @@ def store(
             "groups": len(cluster.groups),
             "kafka_version": cluster.kafka_version,
             "controller": cluster.controller,
+            "health": asdict(cluster_health(cluster)),
             "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
         },
     )

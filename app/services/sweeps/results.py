@@ -41,6 +41,11 @@ class ScenarioFilter:
     axes: Mapping[str, str] = field(default_factory=dict)
 
 
+def axes_of(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
+    """The names of the axes that the sweep varies, in order."""
+    return [column.path[1] for column in kind.columns(sweep.definition) if column.path[0] == "axes"]
+
+
 def scenarios(
     uow: "UnitOfWork",
     sweep_id: UUID,
@@ -144,16 +149,12 @@ def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
     kind = KINDS[sweep.kind]
     if selection.feasible is not None and kind.ranking is None:
         raise _not_ranked(sweep)
-    axes = _axes(kind, sweep)
+    axes = axes_of(kind, sweep)
     for name in selection.axes:
         if name not in axes:
             detail = f"the sweep varies no {name}; it varies {', '.join(axes) or 'nothing'}"
             raise UnknownAxis(detail, path=("axis",), value=name, known=axes)
     return RowFilter({} if selection.feasible is None else {"feasible": selection.feasible}, selection.axes)
-
-
-def _axes(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
-    return [column.path[1] for column in kind.columns(sweep.definition) if column.path[0] == "axes"]
 
 
 def _not_ranked(sweep: Sweep) -> NotForThisKind:

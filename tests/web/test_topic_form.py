@@ -1,6 +1,5 @@
-"""The home page: the way from pasted texts to a first plan, and back again where something was wrong with them."""
+"""The form of a new topic: from pasted texts to a first plan, and back if something is wrong with them."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 from app.services.limits import Limits
 from app.store.database import Database
 from app.store.records import PlanFilter
-from app.web import home
+from app.web import topic_form
 from app.web.first_plan import EMPTY, EXAMPLE, LABELS
+from app.web.topic_form import ADDRESS
 from tests.web.browser import CONTROLS, Browser, Page
 from tests.web.conftest import app_over
 
@@ -42,19 +42,11 @@ def nothing_is_stored(database: Database) -> bool:
         return not plans and not uow.snapshots.page(cluster=None, before=None, size=1).items
 
 
-def test_a_newcomer_sees_what_it_is_and_the_way_on(browser: Browser) -> None:
-    page = browser.get("/")
-    assert page.status == 200
-    assert "where every replica of a Kafka topic will be placed, before Kafka places it" in page.text
-    assert {"/docs", "/redoc", "/openapi.json"} <= {link.attributes["href"] for link in page.all("a")}
-    assert "Newest plans" not in page.text
-
-
 def test_the_example_is_one_click_from_a_plan(browser: Browser) -> None:
-    [way] = {link.attributes["href"] for link in browser.get("/").all("a") if "example" in link.text}
-    page = browser.get(way)
+    [way] = {link.attributes["href"] for link in browser.get(ADDRESS).all("a") if "example" in link.text}
+    page = browser.get(ADDRESS + way)
     assert is_kept(page, EXAMPLE)
-    answer = browser.ask("POST", "/", data=page.form())
+    answer = browser.ask("POST", ADDRESS, data=page.form())
     assert answer.status_code == 303
     plan = browser.get(answer.headers["location"])
     assert plan.status == 200
@@ -66,9 +58,9 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
     if as_files:
         files = {name: (f"{name}.txt", CAPTURE[name].encode()) for name in CAPTURE if name.endswith("_text")}
         fields = {name: value for name, value in CAPTURE.items() if name not in files}
-        answer = browser.ask("POST", "/", data=fields, files=files)
+        answer = browser.ask("POST", ADDRESS, data=fields, files=files)
     else:
-        answer = browser.ask("POST", "/", data=CAPTURE)
+        answer = browser.ask("POST", ADDRESS, data=CAPTURE)
     assert answer.status_code == 303
     with database.begin() as uow:
         [head] = uow.plans.page(PlanFilter(), before=None, size=10).items
@@ -77,7 +69,7 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
     assert answer.headers["location"] == f"/plans/{head.id}"
     assert (topic.name, topic.partitions, topic.replication_factor) == ("orders-v2", 48, 3)
     assert (head.cluster, head.snapshot_id, head.prediction) == ("nine", snapshot.id, "replay")
-    assert {**snapshot.summary, "warnings": []} == {
+    assert {**snapshot.summary, "warnings": [], "health": {}} == {
         "brokers": 9,
         "racks": 3,
         "topics": 6,
@@ -85,25 +77,13 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
         "groups": 0,
         "kafka_version": None,
         "controller": "kraft",
+        "health": {},
         "warnings": [],
     }
 
 
-def test_the_newest_plans_are_listed_with_what_they_are_worth(browser: Browser) -> None:
-    for partitions in range(1, 12):
-        browser.ask("POST", "/", data={**EXAMPLE, "partitions": str(partitions)})
-    without_racks = {**EXAMPLE, "brokers_text": EXAMPLE["brokers_text"].replace("rack: az-a", "rack: null")}
-    answer = browser.ask("POST", "/", data={**without_racks, "rack_mode": "safe", "replication_factor": "2"})
-    page = browser.get("/")
-    rows = [" ".join(row.text.split()) for row in page.all("tr")][1:]
-    assert len(rows) == home.NEWEST
-    assert re.fullmatch(r"orders replicas example 12 \d.*% rack-safe just now", rows[0])
-    assert rows[1] == "orders replicas example 11 100 % rack-safe just now"
-    assert answer.headers["location"] in [link.attributes["href"] for link in page.all("a")]
-
-
 def test_topics_and_sizes_may_be_left_out(browser: Browser) -> None:
-    assert browser.ask("POST", "/", data={**EXAMPLE, "topics_text": " \n"}).status_code == 303
+    assert browser.ask("POST", ADDRESS, data={**EXAMPLE, "topics_text": " \n"}).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -143,7 +123,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_typed_is_lost(
     browser: Browser, database: Database, changed: Mapping[str, str], field: str, words: str
 ) -> None:
     typed = {**EXAMPLE, **changed}
-    page = browser.post("/", typed)
+    page = browser.post(ADDRESS, typed)
     assert page.status == 422
     control = page.by_id(field)
     assert control.attributes["aria-invalid"] == "true"
@@ -159,7 +139,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_typed_is_lost(
 
 
 def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_form(browser: Browser) -> None:
-    page = browser.post("/", {**EXAMPLE, "seed": "?", "partitions": "?", "cluster": "", "brokers_text": ""})
+    page = browser.post(ADDRESS, {**EXAMPLE, "seed": "?", "partitions": "?", "cluster": "", "brokers_text": ""})
     [notice] = [element for element in page.elements if element.attributes.get("role") == "alert"]
     told = [link.attributes["href"] for link in page.all("a") if link.text and link.text in notice.text]
     assert told == ["#cluster", "#brokers_text", "#partitions", "#seed"]
@@ -170,22 +150,22 @@ def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_form(brows
 @given(st.fixed_dictionaries({name: st.text(max_size=60) | st.just(value) for name, value in EXAMPLE.items()}))
 def test_whatever_is_typed_the_answer_is_a_plan_or_the_same_form(database: Database, typed: Mapping[str, str]) -> None:
     """Nothing that can be typed makes the service fail, become markup, or disappear."""
-    page = Browser(app_over(database)).post("/", typed)
+    page = Browser(app_over(database)).post(ADDRESS, typed)
     assert page.status in (303, 422)
     if page.status == 422:
         kept = page.form()
         assert {name: kept[name] for name in kept if name not in ("algorithm", "rack_mode")} == {
             name: value for name, value in typed.items() if name not in ("algorithm", "rack_mode")
         }
-        assert not list(page.all("script"))
+        assert not page.inline_scripts
 
 
 @pytest.mark.slow
 def test_a_long_text_is_no_longer_than_a_body_may_be(browser: Browser) -> None:
     """Form parsers stop at a megabyte a field by default; kafka-log-dirs of a large cluster prints more."""
     long = CAPTURE["log_dirs_text"] + "\n" * 2_000_000
-    assert browser.ask("POST", "/", data={**CAPTURE, "log_dirs_text": long}).status_code == 303
-    assert browser.ask("POST", "/", data=CAPTURE, files={"log_dirs_text": long.encode()}).status_code == 303
+    assert browser.ask("POST", ADDRESS, data={**CAPTURE, "log_dirs_text": long}).status_code == 303
+    assert browser.ask("POST", ADDRESS, data=CAPTURE, files={"log_dirs_text": long.encode()}).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -201,19 +181,19 @@ def test_a_long_text_is_no_longer_than_a_body_may_be(browser: Browser) -> None:
 def test_a_body_that_is_no_form_is_refused_and_never_a_failure(
     browser: Browser, content: bytes, headers: dict[str, str]
 ) -> None:
-    assert browser.ask("POST", "/", content=content, headers=headers).status_code in (400, 422)
+    assert browser.ask("POST", ADDRESS, content=content, headers=headers).status_code in (400, 422)
 
 
 def test_a_rack_may_be_called_what_it_likes(browser: Browser) -> None:
     text = EXAMPLE["brokers_text"].replace("az-a", "<script>alert(1)</script>")
-    answer = browser.ask("POST", "/", data={**EXAMPLE, "brokers_text": text})
+    answer = browser.ask("POST", ADDRESS, data={**EXAMPLE, "brokers_text": text})
     page = browser.get(answer.headers["location"])
-    assert not list(page.all("script"))
+    assert not page.inline_scripts
     assert "<script>alert(1)</script>" in page.text
 
 
 def test_every_control_has_a_label_and_every_description_is_there(browser: Browser) -> None:
-    for page in (browser.get("/"), browser.post("/", dict.fromkeys(EMPTY, ""))):
+    for page in (browser.get(ADDRESS), browser.post(ADDRESS, dict.fromkeys(EMPTY, ""))):
         labelled = {label.attributes["for"] for label in page.all("label")}
         controls = [element for element in page.elements if element.tag in CONTROLS]
         assert {control.attributes["name"] for control in controls} == set(EMPTY) == set(LABELS)
@@ -230,10 +210,10 @@ def test_dependencies_are_checked_first(database: Database) -> None:
         raise HTTPException(403)
 
     app = FastAPI()
-    app.include_router(home.router(database, Limits(), form_dependencies=[Depends(refuse)]))
-    assert Browser(app).get("/").status == 200
-    assert Browser(app).post("/", EXAMPLE).status == 403
+    app.include_router(topic_form.router(database, Limits(), form_dependencies=[Depends(refuse)]))
+    assert Browser(app).get(ADDRESS).status == 200
+    assert Browser(app).post(ADDRESS, EXAMPLE).status == 403
     closed = FastAPI()
-    closed.include_router(home.router(database, Limits(), dependencies=[Depends(refuse)]))
-    assert Browser(closed).get("/").status == 403
+    closed.include_router(topic_form.router(database, Limits(), dependencies=[Depends(refuse)]))
+    assert Browser(closed).get(ADDRESS).status == 403
     assert nothing_is_stored(database)

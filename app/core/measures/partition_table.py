@@ -1,0 +1,152 @@
+"""All partitions of a cluster as one table, and the load of its brokers: as they are, or after a loss."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.measures.tally import BrokerArrays, positions_of
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Float64s, Int32s, Int64s
+from app.core.replica_lists import not_among, per_broker, stacked, widened
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokerLoads:
+    """What brokers have, by their position in the table, and what is unavailable.
+
+    Parameters
+    ----------
+    replicas, leaders, bytes : (brokers,) int64; bytes of replicas whose size is known.
+    ingress_bytes_per_s : (brokers,) float64, from producers and from leaders; None if no rate is known.
+    offline : (rows,) bool, partitions that no in-sync replica can lead. reduced : (rows,) bool, partitions that have
+        fewer available replicas than before the loss. elected : partitions that get another leader.
+    """
+
+    replicas: Int64s
+    leaders: Int64s
+    bytes: Int64s
+    ingress_bytes_per_s: Float64s | None
+    offline: Bools = field(repr=False)
+    reduced: Bools = field(repr=False)
+    elected: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionTable:
+    """The partitions of a cluster, stacked in the order of its topics.
+
+    Parameters
+    ----------
+    brokers : the listed ones, and those that only hold replicas. is_listed : (brokers,) bool.
+    topics : names. starts : (topics + 1,) int64 first row of each topic.
+    partition_ids : (rows,) int32.
+    replicas : (rows, widest) int32 positions of brokers, padded with `NO_REPLICA`.
+    in_sync : (rows, widest) bool. leaders : (rows,) int32 positions, or `NO_LEADER`.
+    size_bytes : (rows,) int64 of one replica; 0 if unknown.
+    ingress_bytes_per_s : (rows,) float64, 0 if unknown; None if no rate is known.
+    """
+
+    brokers: BrokerArrays
+    is_listed: Bools
+    topics: tuple[str, ...]
+    starts: Int64s
+    partition_ids: Int32s = field(repr=False)
+    replicas: Int32s = field(repr=False)
+    in_sync: Bools = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    ingress_bytes_per_s: Float64s | None = field(repr=False)
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "PartitionTable":
+        """Stack the topics of a cluster. Complexity: O(replicas · factor)."""
+        listed = {broker.id for broker in cluster.brokers}
+        unlisted = [Broker(holder) for holder in cluster.replica_holders().tolist() if holder not in listed]
+        brokers = BrokerArrays.of([*cluster.brokers, *unlisted])
+        rows = [len(topic.partition_ids) for topic in cluster.topics]
+        replicas = stacked([topic.replicas for topic in cluster.topics])
+        replicas = widened(replicas, max(1, replicas.shape[1]))  # each list has a first place, also without topics
+        out_of_sync = not_among(replicas, stacked([topic.isr for topic in cluster.topics]))
+        rates = [
+            np.zeros(count) if topic.ingress_bytes_per_s is None else np.nan_to_num(topic.ingress_bytes_per_s)
+            for topic, count in zip(cluster.topics, rows, strict=True)
+        ]
+        has_rates = any(topic.ingress_bytes_per_s is not None for topic in cluster.topics)
+        sizes = np.concatenate([np.zeros(0, np.int64), *(topic.size_bytes for topic in cluster.topics)])
+        leaders = np.concatenate([np.zeros(0, np.int32), *(topic.leaders for topic in cluster.topics)])
+        return cls(
+            brokers=brokers,
+            is_listed=np.array([broker in listed for broker in brokers.ids.tolist()], np.bool_),
+            topics=tuple(topic.name for topic in cluster.topics),
+            starts=np.concatenate([[0], np.cumsum(rows, dtype=np.int64)]).astype(np.int64),
+            partition_ids=np.concatenate([np.zeros(0, np.int32), *(topic.partition_ids for topic in cluster.topics)]),
+            replicas=positions_of(replicas, brokers.ids),
+            in_sync=(replicas != NO_REPLICA) & ~out_of_sync,
+            leaders=_leader_positions(leaders, brokers.ids),
+            size_bytes=np.where(sizes == UNKNOWN_SIZE, 0, sizes).astype(np.int64),
+            ingress_bytes_per_s=np.concatenate([np.zeros(0), *rates]) if has_rates else None,
+        )
+
+    def rows_of(self, topic: str) -> slice | None:
+        """The rows of a topic, or None if there is none of that name."""
+        try:
+            index = self.topics.index(topic)
+        except ValueError:
+            return None
+        return slice(int(self.starts[index]), int(self.starts[index + 1]))
+
+    def lost(self, ids: Iterable[int] = (), racks: Iterable[str] = ()) -> Bools:
+        """(brokers,) bool: the brokers with these ids, and those of these racks."""
+        rack_ids = [index for index, rack in enumerate(self.brokers.racks) if rack in set(racks)]
+        is_lost = np.isin(self.brokers.rack_of, rack_ids)
+        return np.asarray(is_lost | np.isin(self.brokers.ids, list(ids)), np.bool_)
+
+    def loads(self, lost: Bools, rows: slice = slice(None)) -> BrokerLoads:
+        """What brokers have once some are lost.
+
+        A partition whose leader is lost is led by the first in-sync replica of its list that is left, as a controller
+        without unclean elections elects it.
+
+        Parameters
+        ----------
+        lost : (brokers,) bool. rows : the partitions that count.
+        """
+        replicas, size_bytes, before = self.replicas[rows], self.size_bytes[rows], self.leaders[rows]
+        is_left = ~np.append(lost, True)[replicas]  # the padding is -1, which indexes the last entry
+        may_lead = is_left & self.in_sync[rows]
+        first = np.take_along_axis(replicas, may_lead.argmax(axis=1)[:, None], axis=1)[:, 0]
+        stays = (before != NO_LEADER) & ~np.append(lost, True)[before]
+        leaders = np.where(stays, before, np.where(may_lead.any(axis=1), first, NO_LEADER)).astype(np.int32)
+        # A partition without a leader before has none after: why is unknown.
+        leaders[before == NO_LEADER] = NO_LEADER
+        left = np.where(is_left, replicas, np.int32(NO_REPLICA))
+        count = len(self.brokers.ids)
+        rates = self.ingress_bytes_per_s
+        return BrokerLoads(
+            replicas=per_broker(left, count),
+            leaders=per_broker(leaders[:, None], count),
+            bytes=per_broker(left, count, size_bytes),
+            ingress_bytes_per_s=None if rates is None else per_broker(left, count, np.rint(rates[rows])).astype(float),
+            offline=leaders == NO_LEADER,
+            reduced=(~is_left & (replicas != NO_REPLICA)).any(axis=1),
+            elected=int(np.count_nonzero((leaders != before) & (leaders != NO_LEADER))),
+        )
+
+    def topics_on(self, broker: int, most: int) -> list[tuple[str, int]]:
+        """The topics with most replicas on the broker at a position, and how many."""
+        counted = self.counts_by_topic((self.replicas == broker).any(axis=1))
+        return sorted(counted, key=lambda of_topic: -of_topic[1])[:most]
+
+    def counts_by_topic(self, mask: Bools) -> list[tuple[str, int]]:
+        """How many rows of a (rows,) mask each topic has, of those that have any."""
+        up_to = np.concatenate([[0], np.cumsum(mask)])
+        counts = up_to[self.starts[1:]] - up_to[self.starts[:-1]]
+        return [(self.topics[index], int(counts[index])) for index in np.flatnonzero(counts).tolist()]
+
+
+def _leader_positions(leaders: Int32s, ids: Int32s) -> Int32s:
+    positions = positions_of(leaders[:, None], ids)[:, 0]
+    return np.where(positions == len(ids), NO_LEADER, positions).astype(np.int32)

@@ -1,0 +1,181 @@
+"""Charts as Vega-Lite specifications: on the server as SVG and PNG, in a browser interactive.
+
+Rows have columns of fixed names (`x`, `y`, `series`, …): texts of strangers are values, never names of columns or
+parts of expressions.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Literal, TypeAlias
+
+import orjson
+import vl_convert
+from fastapi import Query, Response
+
+Spec: TypeAlias = dict[str, Any]
+Rows: TypeAlias = Sequence[Mapping[str, object]]
+Theme: TypeAlias = Literal["light", "dark"]
+Suffix: TypeAlias = Literal["svg", "png", "json"]
+
+NARROWEST, WIDEST, WIDTH = 200, 2_000, 860
+Width: TypeAlias = Annotated[int, Query(ge=NARROWEST, le=WIDEST)]
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+"""The name of the language, which nothing loads."""
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
+_COLOURS: Mapping[Theme, Mapping[str, str]] = {
+    "light": {"ground": "#ffffff", "text": "#1b2430", "muted": "#5a6675", "line": "#d9e0e8", "mark": "#1f5fae"},
+    "dark": {"ground": "#151a21", "text": "#e4e9f0", "muted": "#9aa7b7", "line": "#2f3945", "mark": "#74b0f4"},
+}
+_SERIES: Mapping[Theme, Sequence[str]] = {
+    "light": ("#1f5fae", "#d55e00", "#1a6b46", "#8a5fb0", "#8b97a6", "#b8860b"),
+    "dark": ("#74b0f4", "#f08a3c", "#6fcf9f", "#c3a1e4", "#9aa7b7", "#e3c05a"),
+}
+
+
+def lines(rows: Rows, *, x: str, y: str) -> Spec:
+    """Numbers over time: columns `x` (RFC 3339), `y`, `series`. `x` and `y` are the titles of the axes."""
+    return {
+        "data": {"values": rows},
+        "mark": {"type": "line", "point": True, "tooltip": True},
+        "encoding": {
+            "x": {"field": "x", "type": "temporal", "title": x},
+            "y": {"field": "y", "type": "quantitative", "title": y},
+            "color": {"field": "series", "type": "nominal", "title": None},
+        },
+    }
+
+
+def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
+    """One point a row: columns `x`, `y`, `series`, `href`, and those of `tooltips` with their titles.
+
+    Rows with a `front` that is not null are joined by a line.
+    """
+    axes = {
+        "x": {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False}},
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
+    }
+    shown = [{"field": field, "title": title} for field, title in tooltips.items()]
+    return {
+        "data": {"values": rows},
+        "layer": [
+            {
+                "transform": [{"filter": {"field": "front", "valid": True}}],
+                "mark": {"type": "line", "opacity": 0.6},
+                "encoding": {**axes, "order": {"field": "front", "type": "quantitative"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "opacity": 0.75, "size": 45},
+                "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
+                "encoding": {
+                    **axes,
+                    "color": {"field": "series", "type": "nominal", "title": None},
+                    "href": {"field": "href"},
+                    "tooltip": shown,
+                },
+            },
+        ],
+    }
+
+
+def heat_map(rows: Rows, *, x: str, y: str, value: str) -> Spec:
+    """A cell for each pair: columns `x`, `y` (texts, in the order of the rows) and `value`."""
+    return {
+        "data": {"values": rows},
+        "mark": {"type": "rect", "tooltip": True},
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "nominal",
+                "title": x,
+                "sort": None,
+                "axis": {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True},
+            },
+            "y": {
+                "field": "y",
+                "type": "nominal",
+                "title": y,
+                "sort": None,
+                "axis": {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True},
+            },
+            "color": {"field": "value", "type": "quantitative", "title": value, "scale": {"scheme": "blues"}},
+        },
+    }
+
+
+def bars(rows: Rows, *, x: str, y: str) -> Spec:
+    """A bar for each row: columns `x` (text, in the order of the rows) and `y`."""
+    return {
+        "data": {"values": rows},
+        "mark": {"type": "bar", "tooltip": True},
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "nominal",
+                "title": x,
+                "sort": None,
+                "axis": {"labelLimit": 120, "labelAngle": 0, "labelOverlap": True},
+            },
+            "y": {"field": "y", "type": "quantitative", "title": y},
+        },
+    }
+
+
+def histogram(edges: Sequence[float], counts: Sequence[int], *, x: str, y: str) -> Spec:
+    """A bar for each count, between the edges on both sides of it."""
+    rows = [{"x": low, "x2": high, "y": count} for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)]
+    return {
+        "data": {"values": rows},
+        "mark": {"type": "bar", "tooltip": True, "binSpacing": 1},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": x, "bin": {"binned": True}, "scale": {"zero": False}},
+            "x2": {"field": "x2"},
+            "y": {"field": "y", "type": "quantitative", "title": y},
+        },
+    }
+
+
+def response(spec: Spec, suffix: Suffix, *, theme: Theme = "light", width: int = WIDTH, height: int = 280) -> Response:
+    """The chart as an answer: a picture, or the specification for a browser."""
+    whole = _styled(spec, theme, width, height)
+    # Of a browser, not of a proxy: a chart is as private as the page that it is on.
+    headers = {"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
+    if suffix == "json":
+        return Response(orjson.dumps(whole), HTTPStatus.OK, headers, "application/json")
+    if suffix == "png":
+        return Response(_png(whole), HTTPStatus.OK, headers, "image/png")
+    return Response(_svg(whole), HTTPStatus.OK, headers, "image/svg+xml")
+
+
+# The engine, some 100 MB of memory, is started by the first chart, not by the import.
+def _svg(spec: Spec) -> str:
+    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    return drawn
+
+
+def _png(spec: Spec) -> bytes:
+    drawn: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
+    return drawn
+
+
+def _styled(spec: Spec, theme: Theme, width: int, height: int) -> Spec:
+    colours = _COLOURS[theme]
+    axis = {"gridColor": colours["line"], "domainColor": colours["line"], "tickColor": colours["line"]}
+    texts = {"labelColor": colours["muted"], "titleColor": colours["muted"], "titleFontWeight": "normal"}
+    return {
+        "$schema": _SCHEMA,
+        "background": colours["ground"],
+        "width": width - 120,
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": 12,
+        "config": {
+            "font": _FONT,
+            "axis": {**axis, **texts, "labelFontSize": 11, "titleFontSize": 12},
+            "legend": {**texts, "orient": "top", "labelFontSize": 12},
+            "view": {"stroke": None},
+            "mark": {"color": colours["mark"]},
+            "point": {"aria": False},
+            "range": {"category": _SERIES[theme]},
+        },
+        **spec,
+    }

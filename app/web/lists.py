@@ -1,0 +1,94 @@
+"""`/plans` and `/jobs`: what was planned, by cluster, topic, kind, status or label, and what is being planned."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, params
+
+from app.errors.lookups import JobNotFound
+from app.services.plans.kinds import KINDS
+from app.services.plans.status import TRANSITIONS
+from app.store.database import Database
+from app.store.jobs import STEPS
+from app.store.pages import Page
+from app.store.records import PlanFilter
+from app.web.pages import page
+
+SIZE = 50
+STATES = ("queued", "running", "succeeded", "failed", "cancelled")
+Text = Annotated[str, Query(max_length=300)]
+
+
+def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -> APIRouter:
+    """The lists; `dependencies` apply to every request."""
+    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+
+    @routes.get("/plans")
+    def plans(
+        cluster: Text = "", topic: Text = "", kind: Text = "", status: Text = "", label: Text = "", before: Text = ""
+    ) -> Response:
+        chosen = {"cluster": cluster, "topic": topic, "kind": kind, "status": status, "label": label}
+        name, _, value = label.partition("=")
+        selected = PlanFilter(
+            kind=kind or None,
+            status=status or None,
+            cluster=cluster or None,
+            topic=topic or None,
+            labels={name: value} if label else {},
+        )
+        with database.begin() as uow:
+            listed = uow.plans.page(selected, before=as_id(before), size=SIZE)
+        return page(
+            "plans.html",
+            chosen=chosen,
+            listed=listed.items,
+            kinds=list(KINDS),
+            statuses=list(TRANSITIONS),
+            next_page=next_page("/plans", chosen, listed),
+        )
+
+    @routes.get("/jobs")
+    def jobs(kind: Text = "", state: Text = "", before: Text = "") -> Response:
+        chosen = {"kind": kind, "state": state}
+        with database.begin() as uow:
+            listed = uow.jobs.page(kind=kind or None, state=state or None, before=as_id(before), size=SIZE)
+        return page(
+            "jobs.html",
+            chosen=chosen,
+            listed=listed.items,
+            kinds=list(KINDS),
+            states=STATES,
+            next_page=next_page("/jobs", chosen, listed),
+        )
+
+    @routes.get("/jobs/{job_id}")
+    def job(job_id: str) -> Response:
+        known = as_id(job_id)
+        try:
+            with database.begin() as uow:
+                shown = None if known is None else uow.jobs.get(known)
+        except JobNotFound:
+            shown = None
+        status = HTTPStatus.NOT_FOUND if shown is None else HTTPStatus.OK
+        return page("job.html", status=status, job=shown, steps=STEPS, job_id=job_id[:100])
+
+    return routes
+
+
+def as_id(text: str) -> UUID | None:
+    """The id in a text, or None."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def next_page(path: str, chosen: Mapping[str, str], listed: Page[Any]) -> str | None:
+    """The address of the next page of a list, or None."""
+    if not listed.has_more:
+        return None
+    last = str(listed.items[-1].id)
+    return f"{path}?{urlencode([*((name, value) for name, value in chosen.items() if value), ('before', last)])}"

@@ -1,0 +1,173 @@
+// Interaction on pages that work without it: parts that change in place, filters, copies, live progress, charts.
+
+// A link or form inside `data-swap` replaces that part of the page instead of loading a page; its address stays a
+// permanent link to what is shown.
+async function swap(part, address) {
+  part.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const next = page.getElementById(part.id);
+    if (!answer.ok || !next) return false;
+    part.replaceWith(document.adoptNode(next));
+    enhance(next);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest?.("[data-swap] a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.origin !== location.origin) return;
+  const part = link.closest("[data-swap]");
+  if (link.pathname !== location.pathname) return;
+  event.preventDefault();
+  const scroll = link.hash && link.hash !== `#${part.id}` ? link.hash : null;
+  if (!(await swap(part, link.href))) { location.assign(link.href); return; }
+  history.pushState({ swapped: part.id }, "", link.href);
+  if (scroll) document.querySelector(scroll)?.scrollIntoView({ block: "nearest" });
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  const part = form.closest("[data-swap]");
+  if (!part || form.method !== "get") return;
+  event.preventDefault();
+  const address = new URL(form.action);
+  const filled = [...new FormData(form)].filter(([, value]) => value !== "");
+  address.search = new URLSearchParams(filled);
+  if (!(await swap(part, address))) { form.submit(); return; }
+  history.pushState({ swapped: part.id }, "", address);
+});
+
+window.addEventListener("popstate", () => location.reload());
+
+// `data-filter="id"`: rows of that table that lack the text are hidden.
+function filterRows(input) {
+  const table = document.getElementById(input.dataset.filter);
+  const count = input.parentElement.querySelector("[data-count]");
+  const apply = () => {
+    const wanted = input.value.toLowerCase();
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      shown += row.hidden ? 0 : 1;
+    }
+    if (count) count.textContent = wanted ? `${shown} of ${table.tBodies[0].rows.length}` : "";
+  };
+  input.closest("[hidden]")?.removeAttribute("hidden");
+  input.addEventListener("input", apply);
+}
+
+// A header of a table with `data-sort` sorts its rows; numbers by value.
+function sortable(table) {
+  const value = (cell) => {
+    const text = (cell.dataset.value ?? cell.textContent).trim();
+    const number = Number(text.replace(/[,%\s]/g, ""));
+    return text !== "" && !Number.isNaN(number) ? number : text.toLowerCase();
+  };
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...table.tBodies[0].rows].map((row) => [value(row.cells[column]), row]);
+      const compare = ([a], [b]) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
+      rows.sort((one, two) => (down ? -1 : 1) * compare(one, two));
+      table.tBodies[0].append(...rows.map(([, row]) => row));
+    });
+  });
+}
+
+// `data-copy="id"`: the text of that element goes to the clipboard.
+function copies(button) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+}
+
+// `data-events="address"`: progress by server-sent events; the page is loaded again at the end.
+function follow(place) {
+  const bar = place.querySelector("progress");
+  const words = place.querySelector("[data-words]");
+  const source = new EventSource(place.dataset.events);
+  const show = (document_) => {
+    const done = document_.done ?? document_.progress?.steps_done ?? 0;
+    const all = document_.scenarios ?? document_.progress?.steps ?? 1;
+    bar.max = all;
+    bar.value = done;
+    const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
+    const left = document_.seconds_left == null ? "" : `, ${Math.ceil(document_.seconds_left)} s left`;
+    const step = document_.progress?.step ? `, ${document_.progress.step}` : "";
+    words.textContent = `${document_.state}: ${done.toLocaleString("en")} of ${all.toLocaleString("en")}${step}${rate}${left}`;
+  };
+  source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
+  for (const state of ["succeeded", "failed", "cancelled"]) {
+    source.addEventListener(state, () => { source.close(); location.reload(); });
+  }
+}
+
+// Files that are dropped on a text go to the form's field of files.
+function dropped(text) {
+  const field = document.getElementById(text.dataset.drop);
+  for (const name of ["dragover", "drop"]) text.addEventListener(name, (event) => {
+    if (![...event.dataTransfer.types].includes("Files")) return;
+    event.preventDefault();
+    if (name === "drop") field.files = event.dataTransfer.files;
+  });
+}
+
+// `data-chart="address"`: the picture becomes a chart that can be zoomed, with tooltips.
+let library;
+function chartLibrary() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = "/static/charts.js";
+    script.onload = resolve;
+    script.onerror = reject;
+    document.head.append(script);
+  });
+  return library;
+}
+async function draw(figure) {
+  const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const picture = figure.querySelector("picture");
+  const width = Math.max(240, Math.floor(figure.clientWidth - 20));
+  try {
+    const [answer] = await Promise.all([fetch(`${figure.dataset.chart}&theme=${theme}`), chartLibrary()]);
+    const spec = await answer.json();
+    const place = document.createElement("div");
+    figure.prepend(place);
+    // Without `ast` expressions would be compiled, which the page's policy forbids; the same holds for style elements.
+    await window.vegaEmbed(place, { ...spec, width }, {
+      ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { disableDefaultStyle: true },
+    });
+    picture.remove();
+  } catch (error) {
+    console.info("the chart stays a picture", String(error));
+  }
+}
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
+});
+
+function enhance(root) {
+  const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
+  all("[data-filter]").forEach(filterRows);
+  all("table[data-sort]").forEach(sortable);
+  all("[data-copy]").forEach(copies);
+  all("[data-events]").forEach(follow);
+  all("[data-drop]").forEach(dropped);
+  all("[data-chart]").forEach((figure) => seen.observe(figure));
+}
+enhance(document);

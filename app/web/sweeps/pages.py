@@ -1,0 +1,150 @@
+"""`/sweeps` and `/sweeps/{id}`: progress, charts, scenarios; a scenario opened as a plan."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response, params
+from fastapi.responses import RedirectResponse
+
+from app.errors import Failure
+from app.errors.lookups import SweepNotFound
+from app.services import sweeps
+from app.services.limits import Limits
+from app.services.sweeps import results
+from app.services.sweeps.kinds import KINDS
+from app.services.sweeps.results import ScenarioFilter
+from app.store.database import Database, UnitOfWork
+from app.store.sweeps import Sweep
+from app.web import charts
+from app.web.lists import SIZE, STATES, as_id, next_page
+from app.web.pages import page
+from app.web.sweeps import plots
+from app.web.sweeps.view import SweepView
+
+ROWS = 25
+Text = Annotated[str, Query(max_length=300)]
+
+
+def router(
+    database: Database,
+    limits: Limits,
+    *,
+    dependencies: Sequence[params.Depends] = (),
+    form_dependencies: Sequence[params.Depends] = (),
+) -> APIRouter:
+    """The pages of sweeps.
+
+    Parameters
+    ----------
+    dependencies : apply to every request. form_dependencies : apply also to a request that changes or stores something.
+    """
+    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+
+    @routes.get("/sweeps")
+    def listed(kind: Text = "", state: Text = "", before: Text = "") -> Response:
+        chosen = {"kind": kind, "state": state}
+        with database.begin() as uow:
+            found = uow.sweeps.page(kind=kind or None, state=state or None, before=as_id(before), size=SIZE)
+            done = {sweep.id: uow.sweeps.progress(sweep.id).done for sweep in found.items if not sweep.has_ended}
+        return page(
+            "sweeps.html",
+            chosen=chosen,
+            listed=found.items,
+            done=done,
+            kinds=list(KINDS),
+            states=STATES,
+            next_page=next_page("/sweeps", chosen, found),
+        )
+
+    @routes.get("/sweeps/{sweep_id}")
+    def one(request: Request, sweep_id: str) -> Response:
+        try:
+            with database.begin() as uow:
+                sweep = _sweep(uow, sweep_id)
+                view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
+                values = _values(uow, sweep, view)
+        except SweepNotFound:
+            return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=sweep_id[:100])
+        return page("sweep.html", sweep=sweep, view=view, words=plots.words, **values)
+
+    @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
+    def scenario(sweep_id: str, index: int) -> Response:
+        try:
+            with database.begin() as uow:
+                sweep = _sweep(uow, sweep_id)
+                row = results.one(uow, sweep.id, index)
+        except Failure as failure:
+            return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=failure.detail)
+        return page("scenario.html", sweep=sweep, row=row, words=plots.words)
+
+    @routes.get("/pictures/sweep-{plot}.{suffix}")
+    def chart(
+        request: Request,
+        plot: str,
+        suffix: charts.Suffix,
+        sweep: Text,
+        theme: charts.Theme = "light",
+        width: charts.Width = charts.WIDTH,
+    ) -> Response:
+        if plot not in plots.PLOTS:
+            raise HTTPException(404)
+        try:
+            with database.begin() as uow:
+                drawn = _sweep(uow, sweep)
+                view = SweepView.of(drawn, KINDS[drawn.kind], dict(request.query_params))
+                spec = plots.PLOTS[plot](uow, drawn, view)
+        except SweepNotFound:
+            raise HTTPException(404) from None
+        return charts.response(spec, suffix, theme=theme, width=width)
+
+    @routes.post("/sweeps/{sweep_id}/cancel", dependencies=list(form_dependencies))
+    def cancel(sweep_id: UUID) -> Response:
+        with database.begin() as uow:
+            sweep = sweeps.cancel(uow, sweep_id)
+        return RedirectResponse(f"/sweeps/{sweep.id}", HTTPStatus.SEE_OTHER)
+
+    @routes.post("/sweeps/{sweep_id}/scenarios/{index}/plan", dependencies=list(form_dependencies))
+    def open_scenario(sweep_id: UUID, index: int) -> Response:
+        with database.begin() as uow:
+            plan = results.opened(uow, sweep_id, index, limits)
+        return RedirectResponse(f"/plans/{plan.head.id}", HTTPStatus.SEE_OTHER)
+
+    return routes
+
+
+def _sweep(uow: UnitOfWork, sweep_id: str) -> Sweep:
+    """Raises `SweepNotFound`."""
+    known = as_id(sweep_id)
+    if known is None:
+        raise SweepNotFound(f"{sweep_id[:100]} is not the id of a sweep")
+    return uow.sweeps.get(known)
+
+
+def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
+    kind = KINDS[sweep.kind]
+    selection = ScenarioFilter(None if not view.feasible else view.feasible == "true")
+    rows = results.scenarios(
+        uow, sweep.id, selection, sort=view.sort, descending=view.descending, after=view.place, size=ROWS
+    )
+    axes = list(results.axes_of(kind, sweep))
+    done = uow.sweeps.progress(sweep.id).done
+    return {
+        "axes": axes,
+        "figures": list(kind.numbers),
+        "rows": [row for _, row in rows.items],
+        "more": _after(rows.items[-1], view) if rows.has_more else None,
+        "done": done,
+        "is_ranked": kind.ranking is not None,
+        "best": results.best(uow, sweep.id) if kind.ranking is not None and done else None,
+        "opens": sweep.kind != "key_skew",
+        "sampled": sweep.scenarios > plots.MOST_POINTS,
+        "most_points": plots.MOST_POINTS,
+    }
+
+
+def _after(last: tuple[int, Mapping[str, Any]], view: SweepView) -> str:
+    index, row = last
+    value = row.get(view.sort)
+    return f"{'null' if value is None else value},{index}"

@@ -1,0 +1,120 @@
+"""The charts of a sweep, from its scored scenarios, or from a sample of them if there are many."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from app.services.sweeps import results
+from app.services.sweeps.kinds import KINDS
+from app.services.sweeps.results import ScenarioFilter
+from app.store.database import UnitOfWork
+from app.store.sweeps import Sweep
+from app.web import charts
+from app.web.sweeps.view import SweepView
+
+MOST_POINTS = 2_000
+"""Scenarios that a chart draws; of more, every n-th by index."""
+_SHOWN_AXES = 6
+Row: TypeAlias = Mapping[str, Any]
+
+
+def sample(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
+    """Scored scenarios by index: all of them, or `MOST_POINTS` at equal distances."""
+    step = max(1, -(-sweep.scenarios // MOST_POINTS))
+    rows = uow.sweeps.chosen(sweep.id, range(0, sweep.scenarios, step))
+    return [row for _, row in rows if row.get("error") is None]
+
+
+def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
+    """Two figures of each scenario against each other, with the Pareto front if the kind has one."""
+    front = results.front(uow, sweep.id) if KINDS[sweep.kind].ranking is not None else []
+    places = {row["index"]: place for place, row in enumerate(front)}
+    scenarios = {row["index"]: row for row in (*sample(uow, sweep), *front)}
+    names = list(results.axes_of(KINDS[sweep.kind], sweep))[:_SHOWN_AXES]
+    points = [
+        {
+            "x": row.get(view.x),
+            "y": row.get(view.y),
+            "series": _series(row, places),
+            "href": f"/sweeps/{sweep.id}/scenarios/{index}",
+            "front": places.get(index),
+            "scenario": index,
+            **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
+        }
+        for index, row in scenarios.items()
+    ]
+    tooltips = {"scenario": "scenario", "x": words(view.x), "y": words(view.y)}
+    tooltips |= {f"axis{number}": name for number, name in enumerate(names)}
+    return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips)
+
+
+def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
+    """The mean of a figure for each value of an axis, or each pair of values of two."""
+    sums: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in sample(uow, sweep):
+        value = row.get(view.figure)
+        if isinstance(value, int | float):
+            axes = row["axes"]
+            sums[_text(axes.get(view.axis)), _text(axes.get(view.across))].append(float(value))
+    means = {pair: sum(values) / len(values) for pair, values in sums.items()}
+    if not view.across:
+        rows = [{"x": value, "y": mean} for (value, _), mean in _ordered(means)]
+        return charts.bars(rows, x=view.axis, y=f"mean {words(view.figure)}")
+    cells = [{"x": x, "y": y, "value": mean} for (x, y), mean in _ordered(means)]
+    return charts.heat_map(cells, x=view.axis, y=view.across, value=f"mean {words(view.figure)}")
+
+
+def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
+    """How a figure is distributed over all scenarios."""
+    figures: Any = results.summary(uow, sweep.id, ScenarioFilter())["figures"]
+    described = figures.get(view.figure) or {"histogram": {"edges": [], "counts": []}}
+    histogram = described["histogram"]
+    return charts.histogram(histogram["edges"], histogram["counts"], x=words(view.figure), y="scenarios")
+
+
+def breaking(uow: UnitOfWork, sweep: Sweep, _: SweepView) -> charts.Spec:
+    """In how many scenarios of the sample the first limit breaks in each month."""
+    months: dict[int | None, int] = defaultdict(int)
+    for row in sample(uow, sweep):
+        month = row.get("first_breaking_month")
+        months[None if month is None else int(month)] += 1
+    known = sorted(month for month in months if month is not None)
+    rows = [{"x": str(month), "y": months[month]} for month in known]
+    if None in months:
+        rows.append({"x": "never", "y": months[None]})
+    return charts.bars(rows, x="first month in which a limit breaks", y="scenarios")
+
+
+PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = MappingProxyType(
+    {"compared": compared, "axes": over_axes, "distribution": distributed, "breaking": breaking}
+)
+"""The charts by the name that addresses have."""
+
+
+def words(name: str) -> str:
+    """The name of a figure in words."""
+    return name.replace("_per_s", "/s").replace("_", " ")
+
+
+def _series(row: Row, front: Mapping[int, int]) -> str:
+    if row["index"] in front:
+        return "on the Pareto front"
+    feasible = row.get("feasible")
+    return "scenario" if feasible is None else "feasible" if feasible else "not feasible"
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _ordered(means: Mapping[tuple[str, str], float]) -> Iterable[tuple[tuple[str, str], float]]:
+    """By both values: numbers by size, then texts."""
+    return sorted(means.items(), key=lambda item: [_order(text) for text in item[0]])
+
+
+def _order(text: str) -> Sequence[Any]:
+    try:
+        return (0, float(text), "")
+    except ValueError:
+        return (1, 0.0, text)

@@ -1,0 +1,82 @@
+"""What the page of a sweep shows, as its address says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from app.services.sweeps.kind import SweepKind
+from app.services.sweeps.results import BY_INDEX, axes_of
+from app.store.sweeps import Sweep
+
+_FEASIBLE = ("", "true", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class SweepView:
+    """The state of a sweep's page.
+
+    Parameters
+    ----------
+    x, y : the figures that are compared. axis, across : the axes of the heat map; `across` is empty if there is one.
+    figure : of the heat map and the distribution. sort, descending, feasible, after : of the table; `after` is the
+    figure and the index of the row before, as `figure,index`.
+    """
+
+    id: str
+    x: str
+    y: str
+    axis: str
+    across: str
+    figure: str
+    sort: str = BY_INDEX
+    descending: bool = False
+    feasible: str = ""
+    after: str = ""
+
+    @classmethod
+    def of(cls, sweep: Sweep, kind: SweepKind, asked: dict[str, str]) -> "SweepView":
+        """The view that an address asks for; what is unknown in it is the default."""
+        numbers, axes = list(kind.numbers), list(axes_of(kind, sweep))
+        axis = _known(asked.get("axis"), axes, axes[:1])
+        others = [name for name in axes if name != axis]
+        return cls(
+            str(sweep.id),
+            x=_known(asked.get("x"), numbers, numbers[:1]),
+            y=_known(asked.get("y"), numbers, numbers[1:2] or numbers[:1]),
+            axis=axis,
+            across=_known(asked.get("across"), others, others[:1]),
+            figure=_known(asked.get("figure"), numbers, numbers[:1]),
+            sort=_known(asked.get("sort"), [*numbers, BY_INDEX], [BY_INDEX]),
+            descending=asked.get("descending") == "1",
+            feasible=_known(asked.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
+            after=asked.get("after", ""),
+        )
+
+    @property
+    def place(self) -> tuple[float | None, int] | None:
+        """The row that the table continues after."""
+        value, _, index = self.after.rpartition(",")
+        try:
+            return (None if value in ("", "null") else float(value), int(index)) if index else None
+        except ValueError:
+            return None
+
+    def showing(self, **changes: str | bool) -> str:
+        """The address of the page with some fields changed; the table begins anew."""
+        return replace(self, **{"after": "", **changes}).address  # type: ignore[arg-type] # the fields are of these types
+
+    @property
+    def address(self) -> str:
+        """The address of the page in this state."""
+        query = self.query("x", "y", "axis", "across", "figure", "sort", "feasible", "after")
+        return f"/sweeps/{self.id}?{query}{'&descending=1' if self.descending else ''}"
+
+    def query(self, *fields: str) -> str:
+        """The query of an address with these fields."""
+        return urlencode([(field, value) for field in fields if (value := getattr(self, field))])
+
+
+def _known(value: str | None, known: Sequence[str], default: Sequence[str]) -> str:
+    if value is not None and value in known:
+        return value
+    return default[0] if default else ""

@@ -1,0 +1,181 @@
+"""The pages of clusters: adding one, its health, the map, and what is left after a loss."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from app.core.model import NO_LEADER, Broker, BrokerCapacity, Cluster
+from app.services import snapshots
+from app.services.limits import Limits
+from app.store.database import Database
+from tests.core.test_partition_table import topic
+from tests.web.browser import Browser, Page
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+TEXT = "\n".join(
+    (SAMPLES / f"kafka-{name}.txt").read_text()
+    for name in ("broker-api-versions", "topics-describe", "log-dirs-describe")
+)
+
+
+def keep(database: Database, cluster: Cluster) -> None:
+    with database.begin() as uow:
+        snapshots.store(uow, cluster, Limits())
+
+
+def small(*, name: str = "small", leader: int = 1) -> Cluster:
+    """Brokers 1 and 2 in rack a, 3 in rack b; t-0 is on all three, u-0 on broker 3 alone."""
+    capacity = BrokerCapacity(disk_bytes=1000)
+    brokers = (Broker(1, "a", capacity=capacity), Broker(2, "a", capacity=capacity), Broker(3, "b", capacity=capacity))
+    topics = (topic("t", [([1, 2, 3], [1, 2, 3], leader)]), topic("u", [([3], [3], 3)]))
+    return Cluster(name, brokers, topics)
+
+
+def cells(page: Page) -> dict[str, str]:
+    """What the map says of each broker: its id, and the value that follows it."""
+    titled = [link for link in page.all("a") if link.attributes.get("title", "").startswith("broker ")]
+    return {link.attributes["title"].split(",")[0]: link.attributes["title"] for link in titled}
+
+
+def test_a_new_service_offers_a_form_and_an_example(browser: Browser) -> None:
+    page = browser.get("/")
+    assert page.status == 200
+    assert "No cluster yet" in page.text
+    assert "before Kafka places it" in page.text
+    added = browser.ask("POST", "/clusters/example")
+    assert (added.status_code, added.headers["location"]) == (303, "/clusters/example")
+    assert "example" in browser.get("/").text
+    assert browser.get("/clusters/example").status == 200
+
+
+@pytest.mark.parametrize("as_files", [False, True], ids=["pasted", "files"])
+def test_texts_of_tools_become_a_cluster(browser: Browser, as_files: bool) -> None:
+    if as_files:
+        files = [("files", (f"{number}.txt", part.encode())) for number, part in enumerate([TEXT])]
+        answer = browser.ask("POST", "/clusters", data={"cluster": "nine"}, files=files)
+    else:
+        answer = browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    assert answer.status_code == 303
+    page = browser.get(answer.headers["location"])
+    assert "Brokers 9" in page.text
+    assert len(cells(page)) == 9
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"cluster": "", "text": TEXT}, "1 to 249 printable characters"),
+        ({"cluster": "a\nb", "text": TEXT}, "1 to 249 printable characters"),
+        ({"cluster": "c", "text": "kubectl get pods\nNAME READY STATUS\n"}, "kubectl"),
+        ({"cluster": "c", "text": ""}, ""),
+    ],
+    ids=["no name", "line break", "another tool", "nothing"],
+)
+def test_what_cannot_be_read_is_said_and_stays_in_the_form(browser: Browser, sent: dict[str, str], words: str) -> None:
+    page = browser.post("/clusters", sent)
+    assert page.status == 422
+    assert "Nothing was stored." in page.text
+    assert words in page.text
+    assert page.by_id("text").text.strip() == sent["text"].strip()
+
+
+def test_health_and_changes_are_on_the_card(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    keep(database, Cluster("small", small().brokers, (topic("t", [([1, 2], [1], NO_LEADER)]),)))
+    text = browser.get("/").text
+    assert "1 partition offline" in text
+    assert "1 partition under-replicated" in text
+    assert "1 partition not rack-safe" in text
+    assert "since the one before: topics -1, partitions -1" in text
+
+
+def test_the_map_shows_each_measure(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    assert cells(browser.get("/clusters/small"))["broker 3"] == "broker 3, replicas 2"
+    assert cells(browser.get("/clusters/small?measure=leaders"))["broker 1"] == "broker 1, leaders 1"
+    assert cells(browser.get("/clusters/small?measure=disk"))["broker 3"] == "broker 3, disk used 20 %, replicas 2"
+    assert cells(browser.get("/clusters/small?measure=ingress"))["broker 3"].startswith("broker 3, replicas 2")
+
+
+def test_without_a_rack_leaders_are_elected_elsewhere(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    lost = browser.get("/clusters/small?measure=leaders&lose=rack:a")
+    assert "0 partitions offline, 1 leader elected elsewhere, 1 partition with fewer replicas" in lost.text
+    assert cells(lost)["broker 3"] == "broker 3, leaders 2"
+    assert cells(lost)["broker 1"].startswith("broker 1, lost")
+    both = browser.get("/clusters/small?lose=rack:a&lose=broker:3")
+    assert "2 partitions offline" in both.text
+    assert "Offline: t 1, u 1." in both.text
+    assert "elected" not in browser.get("/clusters/small?lose=rack:x&lose=broker:9&lose=nonsense").text
+
+
+def test_a_topic_and_a_broker_are_shown_by_themselves(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    page = browser.get("/clusters/small?topic=u&broker=3")
+    assert cells(page)["broker 1"] == "broker 1, replicas 0"
+    assert "Partitions of u" in page.text
+    assert "Topics of broker 3" in page.source
+    assert "has no topic v" in browser.get("/clusters/small?topic=v").text
+    assert browser.get("/clusters/small?broker=999999999999").status == 200
+
+
+def test_hostile_names_stay_text_and_find_their_cluster(browser: Browser, database: Database) -> None:
+    name = 'a/b "<script>alert(1)</script>" \u202e?#&x=1'
+    rack = "r:1 <b>&"
+    brokers = (Broker(1, rack), Broker(2, "c"))
+    keep(database, Cluster(name, brokers, (topic("t", [([1, 2], [1, 2], 1)]),)))
+    [card] = [link for link in browser.get("/").all("a") if link.text == name]
+    page = browser.get(card.attributes["href"])
+    assert page.status == 200
+    assert not page.inline_scripts
+    [lose] = [link.attributes["href"] for link in page.all("a") if link.text == rack]
+    lost = browser.get(lose)
+    assert "1 leader elected elsewhere" in lost.text
+    picture = browser.ask("GET", f"/pictures/cluster-map.svg?cluster={quote(name)}")
+    assert picture.status_code == 200
+    assert "<script>" not in picture.text
+
+
+@pytest.mark.parametrize("query", ["", "?snapshot=none", "?snapshot=01890a5d-ac96-774b-bcce-b302099a8057"])
+def test_what_is_not_there_is_a_friendly_404(browser: Browser, database: Database, query: str) -> None:
+    if query:
+        keep(database, small())
+    page = browser.get(f"/clusters/small{query}")
+    assert page.status == 404
+    assert "There is no such snapshot" in page.text
+
+
+def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    light = browser.ask("GET", "/pictures/cluster-map.svg?cluster=small&theme=light&width=480")
+    assert light.headers["content-type"] == "image/svg+xml"
+    assert "prefers-color-scheme" not in light.text
+    assert 'width="480"' in light.text
+    dark = browser.ask("GET", "/pictures/cluster-map.svg?cluster=small&theme=dark")
+    assert "prefers-color-scheme" not in dark.text
+    assert dark.text != light.text
+    assert "prefers-color-scheme" in browser.ask("GET", "/pictures/cluster-map.svg?cluster=small").text
+    png = browser.ask("GET", "/pictures/cluster-map.png?cluster=small")
+    assert png.content.startswith(b"\x89PNG")
+    assert browser.ask("GET", "/pictures/cluster-map.png?cluster=none").status_code == 404
+
+
+def test_the_history_is_a_chart(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    keep(database, small(leader=2))
+    page = browser.get("/clusters/small")
+    [chart] = [element for element in page.elements if "data-chart" in element.attributes]
+    spec = browser.ask("GET", chart.attributes["data-chart"]).json()
+    assert {row["series"] for row in spec["data"]["values"]} >= {"offline", "not rack-safe"}
+    assert [row["y"] for row in spec["data"]["values"] if row["series"].startswith("not led")] == [0, 1]
+    for suffix, start in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        assert browser.ask("GET", f"/pictures/cluster-history.{suffix}?cluster=small").content.startswith(start)
+
+
+def test_embedded_pages_have_neither_header_nor_footer(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    page = browser.get("/clusters/small?embed=1")
+    assert not list(page.all("header"))
+    assert not list(page.all("footer"))
+    assert len(cells(page)) == 3

@@ -1,0 +1,130 @@
+"""The pages of sweeps, jobs and plans, and the guide."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from app.api.sweeps.capacity import CapacitySweepRequest
+from app.services import replicas, sweeps
+from app.store.database import Database
+from app.store.ids import uuid7
+from app.web.first_plan import EXAMPLE
+from app.web.guide import guide_pages
+from tests.web.browser import Browser
+
+DEFINITION: dict[str, Any] = {
+    "base": {
+        "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
+        "broker_profile": {"disk_bytes": 1e12, "nic_in_bytes_per_s": 1e9, "nic_out_bytes_per_s": 1e9},
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": 12,
+                "replication_factor": 3,
+                "ingress_bytes_per_s": 1e6,
+                "retention_s": 86400,
+            }
+        ],
+    },
+    "axes": {"topology.brokers_per_rack": [1, 2], "topics.*.replication_factor": [2, 3]},
+}
+
+
+@pytest.fixture
+def sweep(database: Database) -> UUID:
+    """A scored sweep of four scenarios over two axes."""
+    request = CapacitySweepRequest.model_validate(DEFINITION).service()
+    sweep_id = uuid7()
+    with database.begin() as uow:
+        sweeps.store_scored(uow, request, principal="test", sweep_id=sweep_id)
+    return sweep_id
+
+
+def test_a_sweep_is_listed_and_has_a_page(browser: Browser, sweep: UUID) -> None:
+    assert str(sweep) in browser.get("/sweeps").text
+    assert str(sweep) not in browser.get("/sweeps?state=failed").text
+    page = browser.get(f"/sweeps/{sweep}")
+    assert "4 scenarios, succeeded" in page.text
+    assert "Best scenario" in page.text
+    assert len(list(page.all("tr"))) == 5
+
+
+def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:
+    address = f"/sweeps/{sweep}?sort=headroom&descending=1"
+    roomiest = [row.text.split()[0] for row in browser.get(address).all("tr")][1:]
+    assert sorted(roomiest) == ["0", "1", "2", "3"]
+    assert roomiest != ["0", "1", "2", "3"]
+    assert len(list(browser.get(f"/sweeps/{sweep}?feasible=false").all("tr"))) < 5
+    assert browser.get(f"/sweeps/{sweep}?sort=nonsense&x=nonsense&after=nonsense&after=1,x").status == 200
+    assert "topology.brokers_per_rack" in browser.get(f"/sweeps/{sweep}/scenarios/1").text
+    opened = browser.ask("POST", f"/sweeps/{sweep}/scenarios/1/plan")
+    assert opened.status_code == 303
+    assert browser.get(opened.headers["location"]).status == 200
+
+
+@pytest.mark.parametrize("plot", ["compared", "axes", "distribution", "breaking"])
+def test_every_chart_is_a_specification_and_a_picture(browser: Browser, sweep: UUID, plot: str) -> None:
+    query = f"sweep={sweep}&x=monthly_cost&y=headroom"
+    spec = browser.ask("GET", f"/pictures/sweep-{plot}.json?{query}").json()
+    assert spec["data"]["values"]
+    assert browser.ask("GET", f"/pictures/sweep-{plot}.svg?{query}&theme=dark").text.startswith("<svg")
+    assert browser.ask("GET", f"/pictures/sweep-{plot}.json?sweep=none").status_code == 404
+
+
+def test_missing_sweeps_scenarios_and_jobs_are_friendly_404s(browser: Browser, sweep: UUID) -> None:
+    for address in (
+        "/sweeps/none",
+        f"/sweeps/{uuid7()}",
+        f"/sweeps/{sweep}/scenarios/99",
+        "/jobs/none",
+        f"/jobs/{uuid7()}",
+    ):
+        page = browser.get(address)
+        assert (page.status, "not found" in page.text) == (404, True), address
+    assert browser.ask("GET", f"/pictures/sweep-nonsense.svg?sweep={sweep}").status_code == 404
+
+
+def test_plans_are_found_by_what_they_are(browser: Browser) -> None:
+    for name in ("orders", "payments-2"):
+        browser.ask("POST", "/plan/replicas", data={**EXAMPLE, "topic": name})
+    assert "Place payments-2" in browser.get("/plans").text
+    found = browser.get("/plans?topic=orders&kind=replicas&status=proposed&cluster=example").text
+    assert "Place orders" in found
+    assert "Place payments-2" not in found
+    for nothing in ("topic=none", "kind=streams", "label=team=x", "before=00000000-0000-7000-8000-000000000000"):
+        assert "No plan matches." in browser.get(f"/plans?{nothing}").text
+
+
+def test_a_job_has_a_page_with_its_progress(browser: Browser, database: Database) -> None:
+    with database.begin() as uow:
+        job = uow.jobs.enqueue(replicas.KIND, {})
+    assert str(job.id) in browser.get("/jobs?state=queued").text
+    page = browser.get(f"/jobs/{job.id}")
+    [place] = [element for element in page.elements if "data-events" in element.attributes]
+    assert place.attributes["data-events"] == f"/v1/jobs/{job.id}/events"
+    assert "Queued" in page.text
+
+
+def test_the_guide_has_every_page_and_finds_words(browser: Browser) -> None:
+    for name in guide_pages():
+        page = browser.get("/guide" if name == "README" else f"/guide/{name}")
+        assert page.status == 200
+        assert [heading.tag for heading in page.all("h1")] == ["h1"]
+        assert not page.inline_scripts
+    assert browser.get("/guide/none").status == 404
+    assert "Glossary" in browser.get("/guide?q=preferred+leader").text
+    assert "No section has all of these words." in browser.get("/guide?q=xyzzy").text
+
+
+def test_links_of_the_guide_lead_to_its_pages(browser: Browser) -> None:
+    """Also those with an anchor: the heading is there."""
+    for name in guide_pages():
+        page = browser.get("/guide" if name == "README" else f"/guide/{name}")
+        for link in page.all("a"):
+            path, _, anchor = link.attributes.get("href", "").partition("#")
+            if path.startswith("/guide/"):
+                assert path.removeprefix("/guide/") in guide_pages(), (name, path)
+                if anchor:
+                    target = browser.get(path)
+                    assert anchor in [element.attributes.get("id") for element in target.elements], (name, path, anchor)
