@@ -453,6 +453,35 @@ class ClientTasksDocument(Record):
     """Tasks of each thread by member id; null under the classic protocol."""
 
 
+class ClusterHealth(Record):
+    """Counts of partitions, and the balance of the listed brokers."""
+
+    offline: int
+    """Partitions without a leader."""
+    under_replicated: int
+    """Partitions with fewer in-sync replicas than replicas."""
+    not_rack_safe: int
+    """Partitions that span fewer racks than they could."""
+    not_preferred: int
+    """Partitions whose leader a preferred election would change."""
+    reassigning: int
+    """Partitions that are being reassigned."""
+    illegal: int
+    """Partitions without replicas, with a broker twice, or with one that is not listed."""
+    replicas: int
+    """Replicas of all partitions."""
+    bytes: int
+    """Bytes of all replicas whose size is known."""
+    unknown_sizes: int
+    """Partitions of unknown size."""
+    fenced_brokers: int
+    """Listed brokers that are fenced."""
+    replica_skew: float
+    """Replicas of the broker that has most, over the mean of the listed brokers; 0 without replicas."""
+    leader_skew: float
+    """Preferred leaders of the broker that has most, over the mean of the listed brokers; 0 without leaders."""
+
+
 class ComparedAssignor(Record):
     """One line of the comparison; all figures are null if the assignor fails."""
 
@@ -2215,6 +2244,8 @@ class SnapshotDocument(Record):
     """The release that the brokers run; null if it is unknown."""
     controller: Literal["kraft", "zookeeper"] | None
     """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
+    health: ClusterHealth | None
+    """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
@@ -2244,6 +2275,8 @@ class SnapshotWithCluster(Record):
     """The release that the brokers run; null if it is unknown."""
     controller: Literal["kraft", "zookeeper"] | None
     """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
+    health: ClusterHealth | None
+    """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
