@@ -5,6 +5,12 @@ evaluation.py    loads of a placement by resource; ideal loads by capacity
 balancing.py     the verbs balance_resources and reach_goals: one goal, several jointly, or in order of priority
 relieving.py     the verb relieve: the least movement that brings every broker below its limits
 start.py         the placement with forced moves alone, and its leaders
+search.py        local search within ceilings, floors and limits, with little movement
+sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
+movement_bound.py   lower bound on the movement by Lagrangian duality
+state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
+search_kernel.py moves, transfers of leaders, swaps; undoing what is not needed
+prices_kernel.py the cheapest legal replicas and leader of each partition under dual prices
 answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it
 """

@@ -1,13 +1,34 @@
 """Balance several resources, jointly or in order of priority, within limits."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts
-from app.core.reassignment.resources.model import NO_LIMIT, TOPIC_REPLICAS, Goal, ResourcePlacement, ResourceProblem
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, totals_of
+from app.core.reassignment.resources.evaluation import ideal_loads
+from app.core.reassignment.resources.model import (
+    NO_LIMIT,
+    RESOURCES,
+    TOPIC_REPLICAS,
+    Goal,
+    ResourcePlacement,
+    ResourceProblem,
+)
+from app.core.reassignment.resources.movement_bound import moved_lower_bound
+from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import rules_of, start_of
+from app.core.reassignment.resources.sums import conflicts_of, share_bounds, topic_ranges
+
+EARLIER = 100.0
+"""Weight of goals that were reached, beside 1 for the goals of the present priority."""
+CLOSE = Fraction(1, 1_000)
+"""A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
+MAX_RERUNS = 3
+"""Searches from the start with the loads that were reached as ceilings, for less movement."""
 
 
 def balance_resources(
@@ -46,11 +67,120 @@ def reach_goals(
     InfeasibleFlow, LimitExceeded : as `balance_resources`.
     """
     rules = rules_of(problem)
-    is_over()
-    at = start_of(problem, rules)
-    brokers = len(problem.movement.broker_ids)
-    ranges = []
-    for goal in (goal for group in priorities for goal in group):
-        size = len(topic_counts(problem, at)) if goal.name == TOPIC_REPLICAS else brokers
-        ranges.append(GoalRange(goal, np.full(size, NO_LIMIT, np.int64), np.zeros(size, np.int64), Fraction(0)))
-    return answer(problem, rules, at, ranges=ranges, moved_bound=0)
+    start = start_of(problem, rules)
+    aims = _Aims(problem, start)
+    reached: list[GoalRange] = []
+    best: SearchedPlacement | None = None
+    for group in priorities:
+        wanted = [aims.range_of(goal) for goal in group]
+        best = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        reached += [aims.widened(each, best) for each in wanted]
+        reached = [aims.widened(each, best) for each in reached]
+    if best is None:
+        best = search(problem, rules, start, aims.bounds([], []), is_over)
+    if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
+        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, is_over)
+    conflicts, hard, soft = conflicts_of(problem)
+    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
+    return answer(
+        problem, rules, best.at, ranges=reached, moved_bound=bound, least_excess=(hard, soft), conflicts=conflicts
+    )
+
+
+def _with_less_movement(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    best: SearchedPlacement,
+    reached: list[GoalRange],
+    is_over: Callable[[], bool],
+) -> tuple[SearchedPlacement, list[GoalRange]]:
+    """Search again within what was reached: from the start, and from the best placement."""
+    for _ in range(MAX_RERUNS):
+        if is_over():
+            break
+        bounds = aims.bounds([], reached)
+        again = search(problem, rules, start, bounds, is_over)
+        undone = search(problem, rules, best.at, bounds, is_over)
+        better = min((undone, again), key=lambda found: (found.penalty, found.moved))
+        if (better.penalty, better.moved) >= (undone.penalty, best.moved):
+            break
+        best = better
+        reached = [aims.widened(each, best) for each in reached]
+    return best, reached
+
+
+class _Aims:
+    """Ceilings and floors of goals."""
+
+    def __init__(self, problem: ResourceProblem, start: Int32s) -> None:
+        self._problem = problem
+        totals = totals_of(problem)
+        self._ideal = ideal_loads(problem.loads, problem.movement.target, totals)
+        self._shares = share_bounds(problem, totals)
+        self._counts = topic_counts(problem, start)
+
+    def range_of(self, goal: Goal) -> GoalRange:
+        """What a goal aims at."""
+        target = self._problem.movement.target
+        if goal.name == TOPIC_REPLICAS:
+            fewest, bound = topic_ranges(self._problem, self._counts)
+            mean = self._counts[:, target].sum(axis=1) / max(1, np.count_nonzero(target))
+            high = np.maximum(fewest, np.floor(mean * float(1 + goal.tolerance)).astype(np.int64))
+            low = np.ceil(mean * float(1 - goal.tolerance)).astype(np.int64) if goal.tolerance else np.zeros_like(high)
+            return GoalRange(goal, np.maximum(high, 1), np.minimum(low, mean.astype(np.int64)), bound)
+        column = RESOURCES.index(goal.name)
+        bound, ideal = self._shares[column], self._ideal[:, column]
+        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.tolerance else Fraction(0)))
+        ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
+        floor = np.zeros_like(ceiling)
+        if goal.tolerance:
+            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), 0)
+        return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
+
+    def _lowest(self, column: int, bound: Fraction) -> Int64s:
+        """(brokers,) int64 ceilings at the lower bound."""
+        return np.array([int(bound * Fraction(ideal)) for ideal in self._ideal[:, column]], np.int64)
+
+    def widened(self, aimed: GoalRange, found: SearchedPlacement) -> GoalRange:
+        """A range that holds what was reached: the same share of every broker's ideal load."""
+        target = self._problem.movement.target
+        if aimed.goal.name == TOPIC_REPLICAS:
+            counts = found.counts if len(found.counts) else topic_counts(self._problem, found.at)
+            high = counts[:, target].max(axis=1, initial=0)
+            low = counts[:, target].min(axis=1, initial=NO_LIMIT)
+            return replace(aimed, ceiling=np.maximum(aimed.ceiling, high), floor=np.minimum(aimed.floor, low))
+        column = RESOURCES.index(aimed.goal.name)
+        load, ideal = found.loads[:, column], self._ideal[:, column]
+        ceiling, floor = aimed.ceiling.copy(), aimed.floor.copy()
+        counted = target & (ideal > 0)
+        if (load > ceiling)[target].any():
+            top = (load[counted] / ideal[counted]).max(initial=0.0)
+            wider = np.where(counted, np.floor(ideal * top).astype(np.int64), load)
+            ceiling = np.where(target, np.maximum(np.maximum(ceiling, wider), load), ceiling)
+        if (load < floor)[target].any():
+            low = (load[counted] / ideal[counted]).min(initial=np.inf)
+            wider = np.where(counted, np.floor(ideal * low).astype(np.int64), 0)
+            floor = np.where(target, np.minimum(np.minimum(floor, wider), load), floor)
+        return replace(aimed, ceiling=ceiling, floor=floor)
+
+    def is_as_wanted(self, reached: GoalRange) -> bool:
+        """Whether a goal was reached without widening what it aims at."""
+        aimed = self.range_of(reached.goal)
+        return np.array_equal(aimed.ceiling, reached.ceiling) and np.array_equal(aimed.floor, reached.floor)
+
+    def bounds(self, earlier: Sequence[GoalRange], present: Sequence[GoalRange]) -> Bounds:
+        """The bounds of goals that were reached and of those of the present priority, for the search."""
+        bounds = Bounds.none(self._problem)
+        target = self._problem.movement.target
+        for weight, ranges in ((EARLIER, earlier), (1.0, present)):
+            for each in ranges:
+                if each.goal.name == TOPIC_REPLICAS:
+                    unit = np.full(len(each.ceiling), weight / max(1, len(each.ceiling)))
+                    bounds = replace(bounds, topic_most=each.ceiling, topic_least=each.floor, topic_unit=unit)
+                    continue
+                column = RESOURCES.index(each.goal.name)
+                bounds.ceiling[:, column], bounds.floor[:, column] = each.ceiling, each.floor
+                bounds.unit[:, column] = np.where(target, weight / np.maximum(self._ideal[:, column], 1), 0)
+        return bounds

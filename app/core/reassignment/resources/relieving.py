@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 from app.core.reassignment.resources.answers import answer
 from app.core.reassignment.resources.model import ResourcePlacement, ResourceProblem
+from app.core.reassignment.resources.movement_bound import moved_lower_bound
+from app.core.reassignment.resources.search import Bounds, search
 from app.core.reassignment.resources.start import rules_of, start_of
+from app.core.reassignment.resources.sums import conflicts_of
 
 
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
@@ -23,5 +26,11 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
     rules = rules_of(problem)
-    is_over()
-    return answer(problem, rules, start_of(problem, rules), ranges=(), moved_bound=0)
+    start = start_of(problem, rules)
+    bounds = Bounds.none(problem)
+    found = search(problem, rules, start, bounds, is_over)
+    conflicts, hard, soft = conflicts_of(problem)
+    least = moved_lower_bound(problem, rules, start, bounds, found, is_over)
+    return answer(
+        problem, rules, found.at, ranges=(), moved_bound=least, least_excess=(hard, soft), conflicts=conflicts
+    )

@@ -1,0 +1,180 @@
+"""Local search for a placement within ceilings, floors and limits, with little movement.
+
+1. Changes lower the penalty of the worst broker, by the largest decrease for the weight moved (`search_kernel`).
+2. Moves and leader changes that the penalty does not need are undone, the costliest first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.model import Float64s, Int32s, Int64s
+from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
+from app.core.reassignment.resources import search_kernel
+from app.core.reassignment.resources.model import NO_LIMIT, ResourceProblem
+from app.core.reassignment.resources.state_kernel import NOWHERE, ResourceRules, SearchState
+
+STEPS = 1_000
+"""Changes between two looks at the deadline."""
+MAX_ROUNDS = 500
+SLOWEST = 0.9
+"""The search ends if so many changes leave more of the penalty than this."""
+MAX_UNDO_PASSES = 2
+UNDONE_AT_ONCE = 2_000
+LOOKS = 50
+"""Replicas of a broker that are tried as partners of one that returns."""
+HARD, SOFT = 1e4, 1e2
+"""Weights of limits, beside 1 for the least goals."""
+SEED = 0x5DEECE66D
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Ceilings and floors of loads, and how much violations weigh.
+
+    Parameters
+    ----------
+    ceiling, floor : (brokers, resources) int64. unit : (brokers, resources) float64 of one unit of load.
+    topic_most, topic_least : (topics,) int64; empty without a goal for topics. topic_unit : (topics,) float64.
+    """
+
+    ceiling: Int64s = field(repr=False)
+    floor: Int64s = field(repr=False)
+    unit: Float64s = field(repr=False)
+    topic_most: Int64s = field(repr=False)
+    topic_least: Int64s = field(repr=False)
+    topic_unit: Float64s = field(repr=False)
+
+    @classmethod
+    def none(cls, problem: ResourceProblem) -> "Bounds":
+        """Limits alone."""
+        shape = problem.limits.upper.shape
+        nothing = np.zeros(0, np.int64)
+        return cls(np.full(shape, NO_LIMIT), np.zeros(shape, np.int64), np.zeros(shape), nothing, nothing, np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedPlacement:
+    """A legal placement and what it violates.
+
+    Parameters
+    ----------
+    at : (rows, widest) int32, the leader in column 0. loads : (brokers, resources) int64. counts : (topics, brokers).
+    penalty : of all violations; 0 if there are none. moved : the moved weight.
+    """
+
+    at: Int32s = field(repr=False)
+    loads: Int64s = field(repr=False)
+    counts: Int64s = field(repr=False)
+    penalty: float
+    moved: int
+
+
+def search(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    bounds: Bounds,
+    is_over: Callable[[], bool],
+    *,
+    swaps: bool = True,
+) -> SearchedPlacement:
+    """Lower the penalty from a start, then undo what it does not need.
+
+    Parameters
+    ----------
+    start : (rows, widest) int32, the leader in column 0; a legal placement.
+    is_over : whether the deadline has passed; then the placement so far is returned.
+    swaps : whether swaps are tried if no single change helps.
+    """
+    resources, state = _resources(problem, bounds), _state(problem, start, bounds)
+    search_kernel.begin(rules, resources, state)
+    positive = rules.cost[rules.cost > 0]
+    per_cost = 1.0 / float(positive.mean()) if len(positive) else 1.0
+    before = np.inf
+    for _ in range(MAX_ROUNDS):
+        if is_over() or search_kernel.lower_penalty(rules, resources, state, per_cost, STEPS, swaps) < STEPS:
+            break
+        penalty = _found(problem, rules, resources, state).penalty
+        if penalty > before * SLOWEST:
+            break
+        before = penalty
+    for _ in range(MAX_UNDO_PASSES):
+        if is_over() or not _undo(problem, rules, resources, state, is_over):
+            break
+    return _found(problem, rules, resources, state)
+
+
+def _undo(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    is_over: Callable[[], bool],
+) -> int:
+    away = rules.cost[:, None] > costs_saved(rules, state.at)
+    away &= state.at >= 0
+    changed = away.any(axis=1) | (state.at[:, 0] != problem.leader)
+    row = np.flatnonzero(changed)
+    rows: Int32s = row[np.argsort(-rules.cost[row], kind="stable")].astype(np.int32)
+    undone = 0
+    for first in range(0, len(rows), UNDONE_AT_ONCE):
+        if is_over():
+            break
+        some = rows[first : first + UNDONE_AT_ONCE]
+        undone += search_kernel.undo(rules, resources, state, some, LOOKS)
+    return undone
+
+
+def _resources(problem: ResourceProblem, bounds: Bounds) -> ResourceRules:
+    loads, limits = problem.loads, problem.limits
+    nothing = np.zeros((0, loads.of_leader.shape[1]), np.int64)
+    is_limited = limits.upper < NO_LIMIT
+    weight = np.where(limits.is_soft, SOFT, HARD)
+    no_topics = np.zeros(0, np.int32)
+    topic_of = no_topics if problem.topic_of is None or not len(bounds.topic_most) else problem.topic_of
+    return ResourceRules(
+        of_leader=np.ascontiguousarray(loads.of_leader, np.int64),
+        of_follower=np.ascontiguousarray(loads.of_follower, np.int64),
+        of_reads=nothing if loads.reads is None else np.ascontiguousarray(loads.reads.load, np.int64),
+        share=np.zeros(0, np.int64) if loads.reads is None else loads.reads.client_share.astype(np.int64),
+        ceiling=np.ascontiguousarray(bounds.ceiling, np.int64),
+        floor=np.ascontiguousarray(bounds.floor, np.int64),
+        limit=np.ascontiguousarray(limits.upper, np.int64),
+        unit=np.ascontiguousarray(bounds.unit, np.float64),
+        limit_unit=np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0),
+        may_lead=problem.may_lead.astype(np.bool_),
+        leader=problem.leader.astype(np.int32),
+        topic_of=topic_of.astype(np.int32),
+        topic_most=bounds.topic_most,
+        topic_least=bounds.topic_least,
+        topic_unit=bounds.topic_unit,
+    )
+
+
+def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds) -> SearchState:
+    brokers, slots = len(problem.movement.broker_ids), start.size
+    return SearchState(
+        at=np.ascontiguousarray(start.copy(), np.int32),
+        loads=np.ascontiguousarray(problem.loads.base.copy(), np.int64),
+        counts=np.zeros((len(bounds.topic_most), brokers), np.int64),
+        first=np.full(brokers, NOWHERE, np.int64),
+        after=np.full(slots, NOWHERE, np.int64),
+        before=np.full(slots, NOWHERE, np.int64),
+        penalty=np.zeros(brokers),
+        is_stuck=np.zeros(brokers, np.bool_),
+        seed=np.array([SEED], np.int64),
+        unused=np.zeros(0, np.int64),
+    )
+
+
+def _found(
+    problem: ResourceProblem, rules: LoadRules, resources: ResourceRules, state: SearchState
+) -> SearchedPlacement:
+    penalty = float(state.penalty.sum())
+    if len(resources.topic_of):
+        counts = state.counts[:, problem.movement.target]
+        above = np.maximum(counts - resources.topic_most[:, None], resources.topic_least[:, None] - counts)
+        penalty += float((np.maximum(above, 0) * resources.topic_unit[:, None]).sum())
+    return SearchedPlacement(state.at, state.loads, state.counts, penalty, moved_weight(rules, state.at))
