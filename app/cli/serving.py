@@ -58,10 +58,12 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
 def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
     worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     with ExitStack() as started:
+        when_stopping: list[Callable[[], None]] = []
         url = settings.database_url
         if url is None:
             postgres = started.enter_context(_embedded(settings))
             url = postgres.url
+            when_stopping.append(postgres.write_checkpoint)  # while the worker ends
             if postgres.data_dir != settings.data_dir.resolve():
                 typer.echo(
                     f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True
@@ -73,7 +75,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
         # The worker is composed from the environment, wherever it runs.
         os.environ["RACKPLAN_DATABASE_URL"] = url
         api = import_module("app.main").create_app(Settings())
-        when_stopping: list[Callable[[], None]] = [api.state.is_ending.set]
+        when_stopping.append(api.state.is_ending.set)
 
         def start_worker() -> None:
             if worker is not None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 
 from app.errors.machine import DataFolderOtherVersion, EmbeddedPostgresFailed
 from app.store import accounts, data_folder, server_programs
@@ -67,6 +67,10 @@ class Server:
     pid: int
     was_running: bool
     """Whether this server outlived the process that started it, and was taken over."""
+
+    def write_checkpoint(self) -> None:
+        """Begin a checkpoint, without waiting for its end: a stop that follows then has little left to write."""
+        threading.Thread(target=_checkpoint, args=(self.url,), name="checkpoint", daemon=True).start()
 
 
 @contextmanager
@@ -143,6 +147,13 @@ def _served(folder: Path, *, account: Account, programs: Programs, log: Path) ->
     words = log.read_bytes()[offset:][-2000:].decode(errors="replace").strip()
     detail = f"Postgres did not start over {cluster}; its last words are in {log}: {words}"
     raise EmbeddedPostgresFailed(detail, folder=str(folder), log=str(log))
+
+
+def _checkpoint(url: str) -> None:
+    with suppress(psycopg.Error):  # the stop of the server may end the connection
+        plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        with psycopg.connect(plain, autocommit=True, connect_timeout=5) as connection:
+            connection.execute("CHECKPOINT")
 
 
 def _answering_url(folder: Path, *, postmaster: Postmaster) -> URL | None:

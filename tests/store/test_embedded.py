@@ -275,6 +275,18 @@ class TestServer:
             ["on"],
         ]
 
+    def test_a_checkpoint_can_be_begun_before_the_stop(self, server: Server) -> None:
+        """What is written until then is in it: the server reports a later one."""
+        position = "SELECT redo_lsn - '0/0' FROM pg_control_checkpoint()"
+        before = ask(server, position)
+        do(server, "CREATE TABLE checkpointed AS SELECT 1 AS number")
+        server.write_checkpoint()
+        for _ in range(500):
+            if ask(server, position) > before:
+                return
+            time.sleep(0.02)
+        pytest.fail("there is no later checkpoint")
+
     def test_only_this_machine_is_served(self, server: Server) -> None:
         assert ask(server, "SHOW unix_socket_directories") == [""]
         sockets = psutil.Process(server.pid).net_connections()
