@@ -35,6 +35,7 @@ from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.compression import Compression
 from app.api.following import Followers
+from app.api.forms import FormRequests
 from app.api.health import Readiness
 from app.api.known_query import only_known_query
 from app.api.memory import FreedMemory
@@ -104,6 +105,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         console.router(
             database,
             settings.limits,
+            FormRequests(settings.limits),
             ancestors=settings.frame_ancestors,
             dependencies=[may_read],
             form_dependencies=[may_plan],

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, params
 
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import guide, lists, plans, topic_form
+from app.web import guide, lists, plan_forms, plans, topic_form
 from app.web.clusters import cluster, home
 from app.web.pages import framing
 from app.web.sweeps import pages as sweeps
@@ -15,6 +15,7 @@ from app.web.sweeps import pages as sweeps
 def router(
     database: Database,
     limits: Limits,
+    requests: plan_forms.Requests,
     *,
     ancestors: Sequence[str] = (),
     dependencies: Sequence[params.Depends] = (),
@@ -24,7 +25,7 @@ def router(
 
     Parameters
     ----------
-    ancestors : the origins whose pages may embed them.
+    requests : carries out the requests of forms. ancestors : the origins whose pages may embed them.
     dependencies : apply to every request. form_dependencies : apply also to a request that changes or stores something.
     """
     routes = APIRouter(dependencies=[*dependencies, Depends(framing(ancestors))])
@@ -32,6 +33,7 @@ def router(
     for pages in (
         home.router(database, limits, form_dependencies=forms),
         topic_form.router(database, limits, form_dependencies=forms),
+        plan_forms.router(database, requests, max_body_bytes=limits.max_body_bytes, form_dependencies=forms),
         lists.router(database),
         sweeps.router(database, limits, form_dependencies=forms),
         plans.router(database),

@@ -3,6 +3,7 @@
 import pytest
 from fastapi import FastAPI
 
+from app.api.forms import FormRequests
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web import assets, console
@@ -12,7 +13,7 @@ from tests.web.browser import Browser
 def app_over(database: Database) -> FastAPI:
     """The pages, and nothing that the rest of the service puts around them."""
     app = FastAPI()
-    for router in (assets.router(), console.router(database, Limits())):
+    for router in (assets.router(), console.router(database, Limits(), FormRequests(Limits()))):
         app.include_router(router)
     return app
 

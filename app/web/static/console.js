@@ -161,6 +161,24 @@ const seen = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
 });
 
+// `data-preview="id"`: that part shows the request of the form as it is typed.
+function preview(form) {
+  let waiting;
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const typed = new FormData(form);
+      typed.set("preview", "1");
+      const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(typed) });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const next = page.getElementById(form.dataset.preview);
+      if (!answer.ok || !next) return;
+      document.getElementById(next.id).replaceWith(document.adoptNode(next));
+      enhance(next);
+    }, 400);
+  });
+}
+
 function enhance(root) {
   const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
   all("[data-filter]").forEach(filterRows);
@@ -168,6 +186,7 @@ function enhance(root) {
   all("[data-copy]").forEach(copies);
   all("[data-events]").forEach(follow);
   all("[data-drop]").forEach(dropped);
+  all("[data-preview]").forEach(preview);
   all("[data-chart]").forEach((figure) => seen.observe(figure));
 }
 enhance(document);

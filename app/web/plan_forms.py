@@ -1,0 +1,143 @@
+"""`/plan` and `/plan/{kind}`: a request for a plan or a sweep as a form; the same as curl, Python and JSON."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Annotated, Any, Protocol
+
+import orjson
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response, params
+from fastapi.responses import RedirectResponse
+
+from app.errors import Failure, Json
+from app.store.database import Database, UnitOfWork
+from app.web import reassignment_form
+from app.web.pages import page
+from app.web.reassignment_form import FIELDS, Mistaken
+
+KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "reassignment": (
+            "Change a cluster",
+            "Brokers added, removed or replaced, replication factors, racks, balance.",
+        ),
+        "replicas": ("Place new topics", "Where Kafka will place the replicas of new topics or partitions."),
+        "group": ("Assign a consumer group", "Which member reads which partition, and what an event moves."),
+        "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
+        "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
+    }
+)
+"""The title and the purpose of each kind of request, in the order of the page."""
+_OPERATIONS = {"sweep": "/v1/sweeps"}
+
+
+class Requests(Protocol):
+    """What carries out the requests of forms; `examples` has those of each kind, by name."""
+
+    @property
+    def examples(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+    def submit(self, uow: UnitOfWork, kind: str, body: bytes) -> str | Sequence[Mapping[str, Json]]:
+        """Return the address of the result, or the errors of fields. Raises the `Failure`s of planning."""
+
+
+def router(
+    database: Database,
+    requests: Requests,
+    *,
+    max_body_bytes: int,
+    form_dependencies: Sequence[params.Depends] = (),
+) -> APIRouter:
+    """The forms; `form_dependencies` apply to requests that plan."""
+    routes = APIRouter(include_in_schema=False)
+
+    async def typed_form(request: Request) -> Mapping[str, str]:
+        async with request.form(max_fields=100, max_files=0, max_part_size=max_body_bytes) as form:
+            return {name: str(value) for name, value in form.items()}
+
+    @routes.get("/plan")
+    def kinds() -> Response:
+        return page("plan_kinds.html", kinds=KINDS)
+
+    @routes.get("/plan/{kind}")
+    def form(
+        kind: str,
+        cluster: Annotated[str, Query(max_length=300)] = "",
+        example: Annotated[str, Query(max_length=100)] = "",
+    ) -> Response:
+        known = _examples(requests, kind)
+        body = known[example]["value"] if example in known else {}
+        if cluster:
+            body = {"cluster": cluster, **{name: value for name, value in body.items() if name != "snapshot_id"}}
+        typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if kind == "reassignment" and not example else {}
+        return _page(database, requests, kind, _pretty(body), typed)
+
+    @routes.post("/plan/{kind}", dependencies=list(form_dependencies))
+    def submit(kind: str, typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
+        _examples(requests, kind)
+        try:
+            body = _body(kind, typed)
+        except Mistaken as mistaken:
+            return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
+        if "preview" in typed:
+            return _page(database, requests, kind, body, typed)
+        try:
+            with database.begin() as uow:
+                answer = requests.submit(uow, kind, body.encode())
+        except Failure as failure:
+            errors: Sequence[Mapping[str, Json]] = [
+                {"pointer": "/" + "/".join(map(str, failure.path)), "detail": failure.detail}
+            ]
+            return _page(database, requests, kind, body, typed, errors=errors)
+        if isinstance(answer, str):
+            return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
+        return _page(database, requests, kind, body, typed, errors=answer)
+
+    return routes
+
+
+def _body(kind: str, typed: Mapping[str, str]) -> str:
+    """The JSON of a form. Raises `Mistaken`."""
+    if kind == "reassignment" and "cluster" in typed:
+        return _pretty(reassignment_form.request(typed))
+    return typed.get("body", "")
+
+
+def _page(
+    database: Database,
+    requests: Requests,
+    kind: str,
+    body: str,
+    typed: Mapping[str, str],
+    *,
+    problems: Mapping[str, str] | None = None,
+    errors: Sequence[Mapping[str, Json]] = (),
+) -> Response:
+    with database.begin() as uow:
+        clusters = sorted(uow.snapshots.clusters())
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors else HTTPStatus.OK
+    return page(
+        "plan_form.html",
+        status=status,
+        kind=kind,
+        title=KINDS[kind][0],
+        purpose=KINDS[kind][1],
+        body=body,
+        typed=typed,
+        has_fields="cluster" in typed,
+        clusters=clusters,
+        problems=problems or {},
+        errors=errors,
+        examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
+        operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
+    )
+
+
+def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:
+    if kind not in KINDS:
+        raise HTTPException(404)
+    return requests.examples[kind]
+
+
+def _pretty(body: Mapping[str, Any]) -> str:
+    return orjson.dumps(body, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,147 @@
+"""The fields of the form that changes a cluster, and the request that they make."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+FIELDS = (
+    "cluster",
+    "add_brokers",
+    "remove_brokers",
+    "remove_racks",
+    "replication_factor",
+    "replicas",
+    "replicas_by",
+    "leaders",
+    "objective",
+    "disk",
+    "throttle",
+    "more",
+)
+_CHOICES = {
+    "replicas": ("tight", "keep"),
+    "leaders": ("tight", "keep", "preferred"),
+    "replicas_by": ("count", "bytes", "throughput"),
+    "objective": ("balance", "relieve"),
+}
+
+
+class Mistaken(Exception):
+    """Fields of the form that cannot be read, with what is wrong with each."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def request(typed: Mapping[str, str]) -> dict[str, Any]:
+    """The request of the fields, without those that are empty.
+
+    Raises
+    ------
+    Mistaken : a broker is no number, a line has no `=`, or the further fields are no JSON object.
+    """
+    problems: dict[str, str] = {}
+    body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
+    body |= _lists(typed, problems)
+    balance = {name: _choice(typed, name) for name in ("replicas", "replicas_by", "leaders") if _choice(typed, name)}
+    if balance:
+        body["balance"] = {name: _band(value) for name, value in balance.items()}
+    if _choice(typed, "objective"):
+        body["objective"] = _choice(typed, "objective")
+    if (disk := _number(typed, "disk", problems)) is not None:
+        body["limits"] = {"disk": disk / 100}
+    if (throttle := _number(typed, "throttle", problems)) is not None:
+        body["batches"] = {"throttle_bytes_per_s": round(throttle * 1_000_000)}
+    body = _joined(body, _more(typed, problems))
+    if problems:
+        raise Mistaken(problems)
+    return body
+
+
+def _lists(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    lists: dict[str, Any] = {}
+    if words := _words(typed, "remove_brokers"):
+        lists["remove_brokers"] = [_whole(word, "remove_brokers", problems) for word in words]
+    if lines := _lines(typed, "add_brokers"):
+        lists["add_brokers"] = [_broker(line, problems) for line in lines]
+    if racks := _lines(typed, "remove_racks"):
+        lists["remove_racks"] = racks
+    if lines := _lines(typed, "replication_factor"):
+        lists["replication_factor"] = dict(_factor(line, problems) for line in lines)
+    return lists
+
+
+def _broker(line: str, problems: dict[str, str]) -> dict[str, Any]:
+    """`107 az-a`: the id, and the rack if there is one."""
+    word, _, rack = line.partition(" ")
+    broker: dict[str, Any] = {"id": _whole(word, "add_brokers", problems)}
+    return broker | ({"rack": rack.strip()} if rack.strip() else {})
+
+
+def _factor(line: str, problems: dict[str, str]) -> tuple[str, int]:
+    topic, is_given, factor = line.partition("=")
+    if not is_given:
+        problems["replication_factor"] = f"Write a topic and its factor as orders=3; {line[:100]!r} has no =."
+        return line, 0
+    return topic.strip(), _whole(factor.strip(), "replication_factor", problems)
+
+
+def _whole(word: str, field: str, problems: dict[str, str]) -> int:
+    if word.isascii() and word.isdigit() and len(word) < 11:
+        return int(word)
+    problems[field] = f"Enter whole numbers; {word[:100]!r} is none."
+    return 0
+
+
+def _number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
+    text = typed.get(field, "").strip()
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        problems[field] = f"Enter a number; {text[:100]!r} is none."
+        return None
+
+
+def _more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    text = typed.get("more", "").strip()
+    if not text:
+        return {}
+    try:
+        read = orjson.loads(text)
+    except orjson.JSONDecodeError as malformed:
+        problems["more"] = f"This is no JSON: {malformed}."
+        return {}
+    if not isinstance(read, dict):
+        problems["more"] = 'Enter a JSON object, such as {"topics": ["orders"]}.'
+        return {}
+    return read
+
+
+def _joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The further fields win; objects in both are joined."""
+    return body | {
+        name: {**body[name], **value} if isinstance(value, dict) and isinstance(body.get(name), dict) else value
+        for name, value in more.items()
+    }
+
+
+def _choice(typed: Mapping[str, str], field: str) -> str:
+    value = typed.get(field, "")
+    return value if value in _CHOICES[field] or (field in ("replicas", "leaders") and value.endswith("%")) else ""
+
+
+def _band(value: str) -> object:
+    """`10 %` is a tolerance of the mean; everything else is a word of the request."""
+    return {"tolerance": int(value.rstrip("% ")) / 100} if value.endswith("%") else value
+
+
+def _words(typed: Mapping[str, str], field: str) -> list[str]:
+    return typed.get(field, "").replace(",", " ").split()
+
+
+def _lines(typed: Mapping[str, str], field: str) -> list[str]:
+    return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]

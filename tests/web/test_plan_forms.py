@@ -1,0 +1,117 @@
+"""The forms of plans and sweeps: the request that fields make, its result, and errors beside their fields."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.store.database import Database
+from app.web.plan_forms import KINDS
+from app.web.reassignment_form import FIELDS, Mistaken, request
+from tests.web.browser import Browser
+from tests.web.test_clusters import TEXT, keep, small
+
+EMPTY = dict.fromkeys(FIELDS, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "body"),
+    [
+        ({}, {}),
+        ({"remove_brokers": "105, 106"}, {"remove_brokers": [105, 106]}),
+        ({"add_brokers": "107 az a\n108"}, {"add_brokers": [{"id": 107, "rack": "az a"}, {"id": 108}]}),
+        ({"remove_racks": "az-a\n\naz b"}, {"remove_racks": ["az-a", "az b"]}),
+        ({"replication_factor": "orders=3\nx = 2"}, {"replication_factor": {"orders": 3, "x": 2}}),
+        (
+            {"replicas": "10%", "replicas_by": "bytes"},
+            {"balance": {"replicas": {"tolerance": 0.1}, "replicas_by": "bytes"}},
+        ),
+        (
+            {"leaders": "preferred", "objective": "relieve"},
+            {"balance": {"leaders": "preferred"}, "objective": "relieve"},
+        ),
+        ({"disk": "80", "throttle": "50"}, {"limits": {"disk": 0.8}, "batches": {"throttle_bytes_per_s": 50_000_000}}),
+        (
+            {"throttle": "1", "more": '{"batches": {"max_partitions": 9}, "topics": ["t"]}'},
+            {"batches": {"throttle_bytes_per_s": 1_000_000, "max_partitions": 9}, "topics": ["t"]},
+        ),
+    ],
+)
+def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> None:
+    assert request({**EMPTY, "cluster": "c", **typed}) == {"cluster": "c", **body}
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"remove_brokers": "x"}, "remove_brokers"),
+        ({"add_brokers": "²"}, "add_brokers"),
+        ({"replication_factor": "orders"}, "replication_factor"),
+        ({"replication_factor": "orders=three"}, "replication_factor"),
+        ({"disk": "much"}, "disk"),
+        ({"more": "{"}, "more"),
+        ({"more": "[1]"}, "more"),
+    ],
+)
+def test_what_cannot_be_read_is_said_at_its_field(browser: Browser, typed: dict[str, str], field: str) -> None:
+    with pytest.raises(Mistaken) as mistaken:
+        request({**EMPTY, "cluster": "c", **typed})
+    assert list(mistaken.value.problems) == [field]
+    page = browser.post("/plan/reassignment", {**EMPTY, "cluster": "c", **typed})
+    assert page.status == 422
+    assert page.by_id(field).attributes["aria-invalid"] == "true"
+
+
+def test_every_kind_has_a_form_and_its_examples(browser: Browser) -> None:
+    assert all(f"/plan/{kind}" in browser.get("/plan").source for kind in KINDS)
+    for kind in KINDS:
+        page = browser.get(f"/plan/{kind}")
+        assert page.status == 200
+        examples = [link.attributes["href"] for link in page.all("a") if "?example=" in link.attributes["href"]]
+        assert examples
+        for address in examples if kind != "replicas" else []:
+            shown = browser.get(address)
+            assert json.loads(shown.by_id("as-json").text)
+    assert browser.get("/plan/nonsense").status == 404
+
+
+def test_a_change_of_a_cluster_becomes_a_plan(browser: Browser) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    form = browser.get("/plan/reassignment?cluster=nine")
+    assert form.by_id("cluster").attributes["value"] == "nine"
+    typed = {**EMPTY, "cluster": "nine", "remove_brokers": "105"}
+    shown = browser.post("/plan/reassignment", {**typed, "preview": "1"})
+    assert json.loads(shown.by_id("as-json").text) == {"cluster": "nine", "remove_brokers": [105]}
+    assert "/v1/plans/reassignment" in shown.by_id("as-curl").text
+    answer = browser.ask("POST", "/plan/reassignment", data=typed)
+    assert answer.status_code == 303
+    assert "Remove broker 105" in browser.get("/plans").text
+    assert browser.get(answer.headers["location"]).status == 200
+
+
+def test_errors_of_the_service_name_the_field(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    unknown = browser.post("/plan/reassignment", {**EMPTY, "cluster": "small", "remove_brokers": "9"})
+    assert unknown.status == 422
+    assert "/remove_brokers/0" in unknown.text
+    typed = {**EMPTY, "cluster": "small", "more": '{"nonsense": 1, "add_brokers": [{"id": -1}]}'}
+    text = browser.post("/plan/reassignment", typed).text
+    assert "/nonsense" in text
+    assert "/add_brokers/0/id" in text
+    for body in ("", "{", "[]", '{"kind": "nonsense"}', '"\\ud800"'):
+        assert browser.post("/plan/sweep", {"body": body}).status == 422
+    assert browser.post("/plan/reassignment", {**EMPTY, "cluster": "none"}).status == 422
+
+
+def test_a_sweep_is_submitted(browser: Browser) -> None:
+    [address] = [
+        link.attributes["href"]
+        for link in browser.get("/plan/sweep").all("a")
+        if link.attributes["href"].endswith("=grid")
+    ]
+    body = browser.get(address).by_id("as-json").text
+    answer = browser.ask("POST", "/plan/sweep", data={"body": body})
+    assert answer.status_code == 303
+    assert "queued" in browser.get(answer.headers["location"]).text
+    cancelled = browser.ask("POST", f"{answer.headers['location']}/cancel")
+    assert "cancelled" in browser.get(cancelled.headers["location"]).text
