@@ -35,7 +35,7 @@ test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run th
 	$(PYTEST) -m long $(TESTS)
 
 test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start no process, laws with a tenth of the examples
-	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
+	$(PYTEST) --numprocesses 2 -m "not slow" --hypothesis-profile=fast $(TESTS)
 
 test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, the long ones too, laws with ten times the examples
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)

@@ -51,6 +51,15 @@ def postgres() -> Iterator[embedded.Server]:
 
 
 @pytest.fixture(scope="session")
+def migrated_data_dir() -> Iterator[Path]:
+    """A data folder of `rackplan serve` whose Postgres is initialised, migrated and stopped, for copies."""
+    with databases.folder_of_postgres() as folder:
+        with embedded.running(folder / "data") as server, Database(server.url) as database:
+            migrations.upgrade(database.engine)
+        yield folder / "data"
+
+
+@pytest.fixture(scope="session")
 def template(postgres: embedded.Server) -> str:
     """The name of a migrated database without rows, for copies."""
     with Database(postgres.url) as database:

@@ -276,7 +276,10 @@ class TestServe:
             assert own or not uncompiled(), "what the installation lacks is compiled into the worker's own folder"
             assert service.ctrl_c() == 0
 
-    @pytest.mark.parametrize("mask", [0o777, 0o700], ids=["closed folder", "closed files"])
+    @pytest.mark.parametrize(
+        "mask",
+        [pytest.param(0o777, id="closed folder"), pytest.param(0o700, id="closed files", marks=pytest.mark.long)],
+    )
     def test_a_closed_clone_runs_its_own_code_as_the_account(self, place: Path, closed_clone: Path, mask: int) -> None:
         """A clone in root's home, and one that was made with umask 077 as well."""
         for path in closed_clone.rglob("*"):

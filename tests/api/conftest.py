@@ -78,7 +78,8 @@ def run_service(tmp_path: Path) -> RunService:
 
 def _announced(service: subprocess.Popen[bytes], said: Path, log: Path) -> str:
     for _ in range(1200):
-        for word in said.read_text().split():
+        whole, _, _ = said.read_text().rpartition("\n")
+        for word in whole.split():
             if word.startswith("http://"):
                 return word
         assert service.poll() is None, log.read_text()

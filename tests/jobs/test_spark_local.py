@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -214,4 +215,6 @@ def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
 
 
 def alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    with suppress(psutil.NoSuchProcess):  # it may end while it is asked
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
