@@ -202,7 +202,7 @@ def test_after_the_integer_solver(used_data_dir: Path) -> None:
 
 @pytest.mark.parametrize(
     "has_session",
-    [pytest.param(False, id="while Spark starts", marks=pytest.mark.long), pytest.param(True, id="on Spark")],
+    [pytest.param(False, id="while Spark starts"), pytest.param(True, id="on Spark", marks=pytest.mark.long)],
 )
 def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_session: bool) -> None:
     """Its entry is on the queue again, due, and no worker has it."""

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.api.operations import DOCUMENT, IDS, OPERATIONS
+from tests.api.operations import DOCUMENT, OPERATIONS
 from tests.conftest import ROOT
 from tests.databases import Rows
 from tests.profiles import examples
@@ -28,8 +28,12 @@ bounded = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
-few_and_many = pytest.mark.parametrize("count", [5, pytest.param(25, marks=pytest.mark.long)])
-"""The examples of an operation, or the runs of several; in addition to those that the document has."""
+FEW, MANY = 5, 25
+"""Random requests of an operation, or runs of several; in addition to the examples that the document has."""
+LARGE = frozenset(
+    {"check_reassignment", "create_snapshot", "create_sweep", "plan_group", "plan_reassignment", "plan_streams"}
+)
+"""Operations whose requests have so many fields that it takes schemathesis 5 to 20 s to make the first of them."""
 
 
 @cache
@@ -48,13 +52,18 @@ def _api() -> "BaseSchema":
     return openapi.from_dict(DOCUMENT, config=_config())
 
 
-ANSWERED = [(method, path) for method, path, operation in OPERATIONS if operation["operationId"] != "follow_job"]
-"""No worker runs, and the events of a job that waits for one do not end; `test_jobs.py` follows them."""
+CASES = [
+    pytest.param(method, path, count, id=f"{operation['operationId']}-{name}", marks=marks)
+    for method, path, operation in OPERATIONS
+    # No worker runs, and the events of a job that waits for one do not end; `test_jobs.py` follows them.
+    if operation["operationId"] != "follow_job"
+    for name, count, marks in (("few", FEW, ()), ("many", MANY, pytest.mark.long))
+    if name == "many" or operation["operationId"] not in LARGE
+]
 
 
 @pytest.mark.slow
-@few_and_many
-@pytest.mark.parametrize(("method", "path"), ANSWERED, ids=[one for one in IDS if one != "follow_job"])
+@pytest.mark.parametrize(("method", "path", "count"), CASES)
 def test_each_operation(method: str, path: str, count: int, client: httpx.Client) -> None:
     """Examples, boundary values and random ones, valid and not: every check of the configuration sees the answer."""
     from schemathesis.generation.feedback import FeedbackSources  # noqa: PLC0415
@@ -74,7 +83,7 @@ def test_each_operation(method: str, path: str, count: int, client: httpx.Client
 
 
 @pytest.mark.slow
-@few_and_many
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 def test_one_operation_after_another(client: httpx.Client, rows: Rows, count: int) -> None:
     """The responses of one are requested of the next: created, read, exported, deleted, requested again.
 
