@@ -42,6 +42,35 @@ class UnknownLogDir(Unprocessable):
     title = "Unknown log directory"
 
 
+class LogDirsMissing(Unprocessable):
+    """The request chooses log directories, and the snapshot has none of any broker."""
+
+    title = "Log directories are missing"
+
+
+class NoLogDirLeft(Unprocessable):
+    """A broker has no log directory that may receive replicas: all are drained, cordoned or offline."""
+
+    title = "No log directory is left"
+
+
+class OfflineLogDir(Unprocessable):
+    """A log directory to drain is offline, so that nothing can be copied out of it."""
+
+    title = "The log directory is offline"
+
+
+class LogDirsTooSmall(Unprocessable):
+    """The replicas of a broker do not fit in its log directories, however they are packed.
+
+    `conflict` is an irreducible infeasible subset: the directories with their limits, and replicas without any one of
+    which the rest fits. `lifted_by` lists changes that resolve it.
+    """
+
+    code = "infeasible_log_dirs"
+    title = "The log directories are too small"
+
+
 class NotFeasible(Unprocessable):
     """No placement satisfies all constraints of the request.
 

@@ -55,6 +55,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "lines_skipped": "Lines of a text were ignored, as logs, commands and what a shell prints.",
         "log_dir_moves_in_progress": "Replicas were being moved between log directories of their broker at the time of "
         "the snapshot; plans start from their destinations.",
+        "log_dirs_in_use": "Topics that may not move have replicas in log directories that are drained.",
+        "log_dirs_unknown": "The log directories of replicas are unknown; the replicas stay where they are.",
         "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
         "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",
         "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "

@@ -705,6 +705,13 @@ class LimitsFields(TypedDict, total=False):
     """Limit of the number of preferred leaders, `{"absolute": …}`."""
 
 
+class LogDirToleranceFields(TypedDict, total=False):
+    """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
+
+    tolerance: Required[float]
+    """Share of the mean by which a directory may be above it, from 0 to 1."""
+
+
 class LogDirectoryRequest(TypedDict, total=False):
     """A log directory of a broker (JBOD)."""
 
@@ -716,6 +723,19 @@ class LogDirectoryRequest(TypedDict, total=False):
     """Free bytes of its file system; null if unknown."""
     offline: bool
     """Whether the directory is offline, as when its disk has failed: it takes no replica."""
+
+
+class LogDirsFields(TypedDict, total=False):
+    """Log directories (JBOD) that replicas are placed in and moved between. No directory is above its size, or above
+    `batches.max_disk_share` of it, at any step."""
+
+    balance: Literal["tight", "keep"] | LogDirToleranceFields
+    """Balance of the directories of each broker, by their share in use, or by bytes if a size is unknown. `tight`:
+    the smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
+    drain: Mapping[str, list[str]]
+    """By broker, directories that have no replica after the plan."""
+    total_bytes: Mapping[str, Mapping[str, int]]
+    """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
 
 
 class LoseClientRequest(TypedDict, total=False):
@@ -1225,6 +1245,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
     batches: BatchFields
     """Limits of each batch."""
+    log_dirs: LogDirsFields | None
+    """Choose the log directory of each replica; null leaves it to the brokers."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""

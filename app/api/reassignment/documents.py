@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument, ExcessDocument, GoalDocument
+from app.api.reassignment.log_dir_documents import LogDirsDocument
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -98,6 +99,10 @@ class BatchDocument(BaseModel):
     """Number of copied replicas whose size is unknown."""
     max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
     seconds: float | None = Field(description="Duration at the throttle, of the broker with the most bytes to copy.")
+    log_dir_moves: int | None = Field(
+        None, description="Number of replicas moved between log directories; absent without `log_dirs`."
+    )
+    log_dir_moved_bytes: int | None = Field(None, description="Bytes of these replicas; absent without `log_dirs`.")
 
 
 class ExecutionStepDocument(BaseModel):
@@ -262,6 +267,9 @@ class ReassignmentPlanDocument(WholePlan):
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
     excess: ExcessDocument | None
     """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
+    log_dirs: LogDirsDocument | None = Field(
+        None, description="Log directories before and after; absent if the request has no `log_dirs`."
+    )
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]

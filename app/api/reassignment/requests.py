@@ -7,6 +7,7 @@ from pydantic import Discriminator, Field, Tag
 from app.api.clusters import BrokerRequest
 from app.api.fields import INT64_MAX, BrokerId, Bytes, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
+from app.api.reassignment.log_dir_fields import LogDirsFields
 from app.api.reassignment.resource_fields import ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
@@ -227,6 +228,9 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     )
     batches: BatchFields = Field(default_factory=BatchFields)
     """Limits of each batch."""
+    log_dirs: LogDirsFields | None = Field(
+        None, description="Choose the log directory of each replica; null leaves it to the brokers."
+    )
     kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 

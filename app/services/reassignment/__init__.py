@@ -46,6 +46,7 @@ from app.services.reassignment.differences import (
 from app.services.reassignment.drift import Drift
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
+from app.services.reassignment.log_dir_requests import LogDirsRequest, LogDirTolerance
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.progress import PlanProgress, progress
 from app.services.reassignment.requests import (

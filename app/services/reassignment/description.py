@@ -33,13 +33,19 @@ def summary(plan: NewPlan) -> str:
     answer: Any = plan.answer
     certificate, batches = answer["certificate"], len(answer["batches"])
     replicas = certificate["moved_replicas"]
+    log_dirs = answer.get("log_dirs") or {"moved_replicas": 0}
+    within = f"moves {counted(log_dirs['moved_replicas'], 'replica')} between log directories"
+    if not replicas and log_dirs["moved_replicas"]:
+        size = known_size(log_dirs["moved_bytes"], replicas=log_dirs["moved_replicas"], unknown=0)
+        return f"{within}, {size}; {batches} batch{'' if batches == 1 else 'es'}"
     if not replicas:
         changed = answer["leader_changes"]
         return f"moves no replica; {counted(changed, 'leader')} {'changes' if changed == 1 else 'change'}"
     size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=certificate["unknown_size_replicas"])
     proof = "proven least" if certificate["optimal"] else f"within {certificate['gap']:.1%} of the least"
     steps = f"{batches} batch{'' if batches == 1 else 'es'}"
-    return f"moves {counted(replicas, 'replica')}, {size}; {steps}; {proof}"
+    also = f"; {within}" if log_dirs["moved_replicas"] else ""
+    return f"moves {counted(replicas, 'replica')}, {size}; {steps}; {proof}{also}"
 
 
 def _brokers(ids: Sequence[int]) -> str:

@@ -28,7 +28,7 @@ from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
 from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.reassignment import Reassignment
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment import kubernetes, readme
 from app.services.reassignment.differences import compared
@@ -149,11 +149,26 @@ def rollback_file(moved: Transfers) -> bytes:
     return reassignment.write_assignments(before)
 
 
+def _at_once(*, is_inverse: bool) -> Write:
+    """The whole plan as one file, or its rollback; with the log directories, if the plan chooses them."""
+
+    def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+        head = plan.head if isinstance(plan, Plan) else plan
+        return at_once_file(batches_of(head), compared(plan, _known(cluster_of)), is_inverse=is_inverse)
+
+    return written
+
+
+def at_once_file(steps: StoredSteps, moved: Transfers, *, is_inverse: bool) -> bytes:
+    """The execute file of a whole plan, or its rollback."""
+    if steps.log_dirs_after is not None:
+        return reassignment.write(Reassignment(tuple(steps.at_once(is_inverse=is_inverse)))).encode()
+    return rollback_file(moved) if is_inverse else execute_file(moved)
+
+
 def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
     """The execute file of a batch, counted from 0, or its rollback."""
-    listed = steps.listed(number, is_inverse=is_inverse)
-    partitions = tuple(PartitionReassignment(topic, partition, tuple(ids)) for topic, partition, ids in listed)
-    return reassignment.write(Reassignment(partitions)).encode()
+    return reassignment.write(Reassignment(tuple(steps.requested(number, is_inverse=is_inverse)))).encode()
 
 
 def grown_topics(moved: Transfers) -> dict[str, Assignment]:
@@ -222,7 +237,7 @@ def _entries(
         yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
         yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
     if len(steps):  # Kafka rejects a file without partitions
-        yield "rollback.json", rollback_file(moved)
+        yield "rollback.json", at_once_file(steps, moved, is_inverse=True)
     if elected:
         yield "leader-election.json", leader_election.write(elected).encode()
     for topic, assignment in grown.items():
@@ -231,8 +246,8 @@ def _entries(
 
 EXPORTS: Mapping[str, Write] = MappingProxyType(
     {
-        "reassignment": _of_transfers(execute_file),
-        "rollback": _of_transfers(rollback_file),
+        "reassignment": _at_once(is_inverse=False),
+        "rollback": _at_once(is_inverse=True),
         "batches": _batches,
         "kubernetes": _kubernetes,
         "replica_assignment": _of_transfers(_replica_assignment),

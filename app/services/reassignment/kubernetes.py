@@ -78,6 +78,8 @@ def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> dic
     version = max(KafkaVersion.of(request["kafka_version"]), _OLDEST_IMAGE)
     throttle = request["batches"]["throttle_bytes_per_s"]
     options = [*([f"--throttle {throttle}"] if throttle else [])]
+    if throttle and request.get("log_dirs") is not None:
+        options.append(f"--replica-alter-log-dirs-throttle {throttle}")
     if request["running_reassignment"] == "merge":
         options.append("--additional")
     environment = {"KAFKA_BOOTSTRAP": "kafka-bootstrap:9092", "EXECUTE_OPTIONS": " ".join(options)}

@@ -14,6 +14,7 @@ from app.core.reassignment import (
     KEEP,
     TIGHT,
     Batches,
+    BrokerDisks,
     BudgetTooSmall,
     Cordons,
     LeaderProblem,
@@ -42,6 +43,7 @@ from app.services.reassignment import description, reports
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
+from app.services.reassignment.log_dir_choice import LogDirSolution, choose_log_dirs
 from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
@@ -94,8 +96,15 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
             *([] if resources is None else resources.violations()),
             *(
                 violation.detail
-                for violation in batch_violations(solution.reassigned, solution.steps, rules.limits, rules.disks)
+                for violation in batch_violations(
+                    solution.reassigned,
+                    solution.steps,
+                    rules.limits,
+                    _disks(problem, solution.log_dirs),
+                    None if solution.log_dirs is None else solution.log_dirs.disks,
+                )
             ),
+            *([] if solution.log_dirs is None else solution.log_dirs.violations()),
             *_execution_violations(problem, solution),
             *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
         ]
@@ -126,7 +135,8 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         placement, largest_bound = resources.replicas, None
         leaders, more = _leaders_of(problem, resources), []
     points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
-    reassigned, steps = _cut(problem, leaders.after)
+    log_dirs = _choose_log_dirs(problem, leaders.after)
+    reassigned, steps = _cut(problem, leaders.after, log_dirs)
     return ReassignmentSolution(
         placement=placement,
         largest_bound=largest_bound,
@@ -143,9 +153,10 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
             version=problem.version,
         ),
         rebalances=rebalances_of(problem.subscriptions, problem.brokers, problem.scope, steps),
+        log_dirs=log_dirs,
         tally=tally_of(problem, problem.as_ids(leaders.after)),
         tally_before=tally_of(problem, problem.scope.before, is_before=True),
-        relaxed=(*problem.relaxed, *relaxed, *more),
+        relaxed=(*problem.relaxed, *relaxed, *more, *(() if log_dirs is None else log_dirs.relaxed)),
         seconds=monotonic() - problem.started_s,
     )
 
@@ -314,7 +325,31 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     )
 
 
-def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartitions, Batches]:
+def _choose_log_dirs(problem: ReassignmentProblem, after: Int32s) -> LogDirSolution | None:
+    """The directory of every replica, if the request chooses them. Raises `NoLogDirLeft`, `LogDirsTooSmall`."""
+    if problem.log_dirs is None:
+        return None
+    return choose_log_dirs(
+        problem.log_dirs,
+        problem.brokers,
+        problem.scope,
+        problem.sizes.size_bytes,
+        problem.before,
+        after,
+        relaxes=problem.relaxes,
+    )
+
+
+def _disks(problem: ReassignmentProblem, log_dirs: LogDirSolution | None) -> BrokerDisks | None:
+    """The disks of batches: log directories if they are chosen, else those of brokers."""
+    if problem.log_dirs is None or log_dirs is None:
+        return problem.batches.disks
+    return replace(problem.log_dirs.disks, max_bytes=log_dirs.max_bytes)
+
+
+def _cut(
+    problem: ReassignmentProblem, after: Int32s, log_dirs: LogDirSolution | None
+) -> tuple[ReassignedPartitions, Batches]:
     """Cut the moves to (rows, widest) int32 positions into batches.
 
     Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
@@ -330,7 +365,8 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartiti
         is_cordoned=problem.brokers.mask(rules.cordons.during) if rules.cordons.rejects_lists else None,
     )
     try:
-        return reassigned, cut_batches(reassigned, rules.limits, rules.disks)
+        disks = _disks(problem, log_dirs)
+        return reassigned, cut_batches(reassigned, rules.limits, disks, None if log_dirs is None else log_dirs.disks)
     except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
         # The core knows rows; a caller knows partitions.
         context = {name: value for name, value in failure.context.items() if name != "row"}

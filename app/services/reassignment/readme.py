@@ -44,6 +44,11 @@ _NO_CANCEL = [
 _NOTHING_BACK = (
     "Nothing is reassigned: there is no batch, and no rollback to execute. Kafka rejects a file without partitions."
 )
+_LOG_DIRS = [
+    'In log_dirs, "any" leaves a replica in its directory, and a path moves it there, or creates it there. --verify',
+    "reports these moves, too. For a replica that is yet to be created, --execute waits for its broker: --timeout says",
+    "for how long.",
+]
 _ADDITIONAL = [
     "Another reassignment was running when the snapshot was taken. While it runs, Kafka rejects --execute without",
     "--additional; with it, the lists of a file replace those that its partitions are moving to. Do not --cancel the",
@@ -72,7 +77,18 @@ def write(
     request: Any = head.request
     throttle = request["batches"]["throttle_bytes_per_s"]
     title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
-    parts = [[title, f"Plan {head.hash}"], sentences(moved), [_IN_ORDER]]
+    within = answer.get("log_dirs") or {"moved_replicas": 0}
+    moved_within = within["moved_replicas"]
+    if moved_within:
+        size = known_size(within["moved_bytes"], replicas=moved_within, unknown=0)
+        also = [f"{counted(moved_within, 'replica')} moved between log directories, {size}."]
+    else:
+        also = []
+    parts = [
+        [title, f"Plan {head.hash}"],
+        [*([] if also and not moved.movement.total else sentences(moved)), *also],
+        [_IN_ORDER],
+    ]
     if grown:
         parts.append(["Create the new partitions:", *_creating(grown)])
     stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
@@ -84,11 +100,23 @@ def write(
             files = zip(names(steps), _sizes(answer["batches"], steps), strict=True)
             parts.append(["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)])
             how = "each with these two commands"
-            parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors, is_merged=is_merged))
+            parts.append(
+                _commands(
+                    how,
+                    throttle,
+                    stated,
+                    keeps_factors=steps.keeps_factors,
+                    is_merged=is_merged,
+                    has_log_dirs=steps.has_log_dirs,
+                )
+            )
         if has_election:
             parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
         parts.append(
-            [*(_back_at_any_time(throttle) if len(steps) else [_NOTHING_BACK]), *([_NEW_STAY] if grown else [])]
+            [
+                *(_back_at_any_time(throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]),
+                *([_NEW_STAY] if grown else []),
+            ]
         )
         return _joined(parts)
     if stated is None:
@@ -104,8 +132,19 @@ def write(
         parts.append(list(numbered.removed(removed, stated or NEWEST, is_in_use=is_in_use)))
     if len(steps):
         how = "Execute and verify a file with these two commands"
-        parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors, is_merged=is_merged))
-    parts.append(_back(numbered, execution, throttle) if len(steps) else [_NOTHING_BACK])
+        parts.append(
+            _commands(
+                how,
+                throttle,
+                stated,
+                keeps_factors=steps.keeps_factors,
+                is_merged=is_merged,
+                has_log_dirs=steps.has_log_dirs,
+            )
+        )
+    parts.append(
+        _back(numbered, execution, throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]
+    )
     if grown:
         parts.append([_NEW_STAY])
     return _joined(parts)
@@ -204,9 +243,16 @@ def _uncordon(broker: int) -> str:
     return f"{_CONFIGURE} {broker} --delete-config cordoned.log.dirs"
 
 
-def _back_at_any_time(throttle: int | None) -> list[str]:
+def throttles(throttle: int | None, *, has_log_dirs: bool) -> str:
+    """The options of `--execute` that throttle copies between brokers, and between the log directories of one."""
+    if not throttle:
+        return ""
+    return f" --throttle {throttle}" + (f" --replica-alter-log-dirs-throttle {throttle}" if has_log_dirs else "")
+
+
+def _back_at_any_time(throttle: int | None, *, has_log_dirs: bool) -> list[str]:
     """How to go back, also while a batch runs."""
-    options = f" --throttle {throttle}" if throttle else ""
+    options = throttles(throttle, has_log_dirs=has_log_dirs)
     return [
         *_TO_GO_BACK,
         f"  {_REASSIGN} rollback.json --execute --additional{options}",
@@ -215,9 +261,11 @@ def _back_at_any_time(throttle: int | None) -> list[str]:
     ]
 
 
-def _back(numbered: _Numbered, execution: Mapping[str, Any] | None, throttle: int | None) -> list[str]:
+def _back(
+    numbered: _Numbered, execution: Mapping[str, Any] | None, throttle: int | None, *, has_log_dirs: bool
+) -> list[str]:
     """How to go back, with the cordons that have to be lifted for it."""
-    back = _back_at_any_time(throttle)
+    back = _back_at_any_time(throttle, has_log_dirs=has_log_dirs)
     if execution is None or all(step["action"] == "execute" for step in execution["rollback"]):
         return back
     uncordoned = sorted({b for s in execution["rollback_at_once"] if s["action"] == "uncordon" for b in s["brokers"]})
@@ -259,10 +307,16 @@ def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator
 
 
 def _commands(
-    how: str, throttle: int | None, stated: KafkaVersion | None, *, keeps_factors: bool, is_merged: bool
+    how: str,
+    throttle: int | None,
+    stated: KafkaVersion | None,
+    *,
+    keeps_factors: bool,
+    is_merged: bool,
+    has_log_dirs: bool,
 ) -> list[str]:
     """The commands of a batch; `stated` is the release that the plan is made for, None if it is only assumed."""
-    options = " --additional" * is_merged + (f" --throttle {throttle}" if throttle else "")
+    options = " --additional" * is_merged + throttles(throttle, has_log_dirs=has_log_dirs)
     has_option = keeps_factors and stated is not None and stated >= KEEPS_FACTORS_SINCE
     if has_option:
         options += " --disallow-replication-factor-change"
@@ -275,6 +329,8 @@ def _commands(
         lines += _ADDITIONAL
     if throttle:
         lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
+    if has_log_dirs:
+        lines += _LOG_DIRS
     if has_option:
         lines.append("No replication factor changes, and Kafka rejects a batch that would change one (KIP-860).")
     elif keeps_factors and stated is None:

@@ -21,6 +21,7 @@ from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.load_reports import cross_rack_json, load_report
+from app.services.reassignment.log_dir_reports import batch_json, log_dirs_json, step_log_dirs
 from app.services.reassignment.measure_cautions import of_measures
 from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
 from app.services.reassignment.resource_reports import excess_json, goals_json
@@ -78,6 +79,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "movement": movement_json(problem, after, moves),
         **_loads(problem, after),
         "excess": _excess(problem, solution),
+        **log_dirs_json(problem, solution),
         "trade_off": None
         if solution.trade_off is None
         else [_point(problem, placement) for placement in solution.trade_off],
@@ -86,7 +88,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "measures_before": _small(measure(solution.tally_before)),
         "violations": as_json(violations(solution.tally)),
         "warnings": [caution.as_json() for caution in (*problem.cautions, *_cautions(problem, solution))],
-        STEPS: steps_json(problem, steps),
+        STEPS: steps_json(problem, steps) | _packed_log_dirs(problem, solution),
     }
 
 
@@ -219,6 +221,7 @@ def _batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[st
         "unknown_size_replicas": int(steps.unknown_sizes[number]),
         "max_bytes_in": int(steps.max_bytes_in[number]),
         "seconds": None if steps.seconds is None else float(steps.seconds[number]),
+        **batch_json(problem, steps, number),
     }
 
 
@@ -404,6 +407,15 @@ def steps_json(problem: ReassignmentProblem, steps: Batches) -> dict[str, Json]:
         "before": _packed(ids[steps.before]),
         "after": _packed(ids[steps.after]),
     }
+
+
+def _packed_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """The log directories of all steps, if the request chooses them."""
+    found = step_log_dirs(problem, solution)
+    if not found:
+        return {}
+    log_dirs = {"paths": found["paths"], **{name: _packed(found[name]) for name in ("before", "after")}}
+    return {"log_dirs": log_dirs}
 
 
 def _packed(numbers: Int32s | Int64s) -> str:

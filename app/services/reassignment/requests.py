@@ -16,6 +16,7 @@ from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
+from app.services.reassignment.log_dir_requests import LogDirsRequest, check_log_dirs
 from app.services.reassignment.resource_requests import (
     ObjectiveRequest,
     Resource,
@@ -109,6 +110,7 @@ class ReassignmentRequest(ResourceFields):
     ingress_bytes_per_s : by topic of the whole, or of each partition.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
     deadline_s : when the best that was found is answered, though it may not be proven.
+    log_dirs : how replicas are placed in log directories; None leaves that to brokers.
     kafka_version : the release that executes the plan; None is the snapshot's, or the newest.
     """
 
@@ -142,6 +144,7 @@ class ReassignmentRequest(ResourceFields):
     running_reassignment: Literal["refuse", "merge"] = "refuse"
     deadline_s: float | None = None
     batches: BatchesRequest = BatchesRequest()
+    log_dirs: LogDirsRequest | None = None
     kafka_version: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -175,6 +178,8 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["receivers"] = [broker.id for broker in request.add_brokers]
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
+    if request.log_dirs is None:
+        del fields["log_dirs"]
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
         if broker.capacity is not None and broker.capacity.vcpu is None:
             del listed["capacity"]["vcpu"]
@@ -248,6 +253,7 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     _check_brokers(request)
     _check_partitions(request)
     check_resources(request)
+    check_log_dirs(request.log_dirs)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
 
@@ -261,6 +267,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
             detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
     yield from _receivers_conflicts(request)
+    if request.log_dirs is not None and request.limits.disk:
+        detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
+        yield ("limits", "disk"), True, detail
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail

@@ -45,6 +45,8 @@ from app.services.reassignment.loads import (
     replicas_of_others,
     with_recorded_rates,
 )
+from app.services.reassignment.log_dir_choice import LogDirSolution
+from app.services.reassignment.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.objectives import ResourceObjective, objective_of
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
@@ -92,6 +94,7 @@ class ReassignmentProblem:
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     resources : what partitions load on brokers. limits : of brokers.
     objective : over resources; None if replicas are placed before their leaders. prices : of what crosses racks.
+    log_dirs : the disks of replicas; None if the request does not choose them.
     repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -116,6 +119,7 @@ class ReassignmentProblem:
     objective: ResourceObjective | None
     prices: PricesRequest | None
     batches: BatchRules
+    log_dirs: LogDirTable | None
     max_moved_bytes: int | None
     has_trade_off: bool
     repaired: frozenset[str] | None
@@ -132,7 +136,14 @@ class ReassignmentProblem:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know about the brokers, the scope and the sizes."""
-        return (*self.brokers.cautions, *self.scope.cautions, *self.sizes.cautions, *self.resources.cautions)
+        of_log_dirs = () if self.log_dirs is None else self.log_dirs.cautions
+        return (
+            *self.brokers.cautions,
+            *self.scope.cautions,
+            *self.sizes.cautions,
+            *self.resources.cautions,
+            *of_log_dirs,
+        )
 
     def as_ids(self, replicas: Int32s) -> Int32s:
         """(rows, widest) int32 positions as broker ids."""
@@ -185,6 +196,7 @@ class ReassignmentSolution:
     resources : replicas and leaders over resources; None if the objective is not over them.
     steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
     generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
+    log_dirs : the directory of every replica; None if the request does not choose them.
     tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
     """
 
@@ -198,6 +210,7 @@ class ReassignmentSolution:
     executions: Executions | None
     generated: GeneratedMovement
     rebalances: Rebalances
+    log_dirs: LogDirSolution | None
     tally: Tally
     tally_before: Tally
     relaxed: tuple[Relaxation, ...]
@@ -256,6 +269,7 @@ def resolve(
         objective=objective_of(request, scope, sizes, loads.rates),
         prices=request.prices,
         batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
+        log_dirs=log_dirs_of(request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         repaired=_repaired(request, brokers),
@@ -381,6 +395,8 @@ def _disk_limits(request: ReassignmentRequest, resources: Resources, limits: Lim
 
     Raises `ConflictingFields` if no broker has a disk size.
     """
+    if request.log_dirs is not None:  # whose limits are of directories
+        return None
     column, share = RESOURCES.index("disk"), request.batches.max_disk_share
     is_hard = bool(request.limits.disk) and not limits.is_soft[column] and request.on_conflict == "refuse"
     if share is None:

@@ -29,9 +29,13 @@ topics() {
 state() {
   local lines
   lines=$(reassign "$@" --verify) || return
-  if grep -qE '^Reassignment of partition [^ ]+ is still in progress' <<<"$lines"; then
+  # A replica is named where its log directory is to change.
+  if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
     echo in_progress
   elif grep -qE '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines"; then
+    echo other
+  elif grep -qE '^Partition [^ ]+ (on broker [0-9]+ is (not )?being moved|(is not|cannot be) found in any live log dir)' \
+    <<<"$lines"; then
     echo other
   elif grep -qE '^Reassignment of partition [^ ]+ (is completed|completed successfully)' <<<"$lines"; then
     echo complete

@@ -1,14 +1,15 @@
 """The steps of a stored plan, by batch."""
 
 from base64 import b64decode
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import decompress
 
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s, unpadded
+from app.formats.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.services.plans import STEPS
 from app.store.records import NewPlan, PlanHead
 
@@ -23,6 +24,8 @@ class StoredSteps:
     before, after : (steps, widest) int32 broker ids, padded with `NO_REPLICA`.
     offsets : (batches + 1,) int64, where each batch begins.
     moving : how many batches copy data; the rest change the order of lists, and with it preferred leaders.
+    log_dir_paths : of log directories; empty if the plan chooses none. log_dirs_before, log_dirs_after : (steps,
+        widest) int32 index of the directory that is requested for each replica, or −1 for any.
     """
 
     topics: tuple[str, ...]
@@ -32,10 +35,18 @@ class StoredSteps:
     after: Int32s = field(repr=False)
     offsets: Int64s = field(repr=False)
     moving: int
+    log_dir_paths: tuple[str, ...] = ()
+    log_dirs_before: Int32s | None = field(default=None, repr=False)
+    log_dirs_after: Int32s | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """How many batches there are."""
         return len(self.offsets) - 1
+
+    @property
+    def has_log_dirs(self) -> bool:
+        """Whether the files of the plan have log directories."""
+        return self.log_dirs_after is not None
 
     @property
     def keeps_factors(self) -> bool:
@@ -54,6 +65,37 @@ class StoredSteps:
         names = (self.topics[topic] for topic in self.topic_of[steps].tolist())
         return zip(names, self.partition_ids[steps].tolist(), rows, strict=True)
 
+    def requested(self, number: int, *, is_inverse: bool = False) -> Iterator[PartitionReassignment]:
+        """What the file of a batch requests, or that of its inverse, with log directories if the plan chooses them."""
+        log_dirs = self.log_dirs_before if is_inverse else self.log_dirs_after
+        listed = list(self.listed(number, is_inverse=is_inverse))
+        if log_dirs is None:
+            return (PartitionReassignment(topic, partition, tuple(ids)) for topic, partition, ids in listed)
+        paths = self._paths(log_dirs[self.batch(number)].tolist(), [ids for _, _, ids in listed])
+        return (
+            PartitionReassignment(topic, partition, tuple(ids), of_it)
+            for (topic, partition, ids), of_it in zip(listed, paths, strict=True)
+        )
+
+    def at_once(self, *, is_inverse: bool = False) -> list[PartitionReassignment]:
+        """Every partition with its last list, and the directory that was requested last for each replica; of the
+        inverse, with its first list and the directory that was there first. By topic and partition.
+        """
+        numbers = range(len(self))
+        found: dict[tuple[str, int], PartitionReassignment] = {}
+        # The inverse is executed from the last batch to the first.
+        for number in reversed(numbers) if is_inverse else numbers:
+            for partition in self.requested(number, is_inverse=is_inverse):
+                key = partition.topic, partition.partition
+                previous = found.get(key)
+                found[key] = partition if previous is None else _followed(previous, partition)
+        return [found[key] for key in sorted(found)]
+
+    def _paths(self, log_dirs: Sequence[Sequence[int]], rows: Sequence[Sequence[int]]) -> Iterator[tuple[str, ...]]:
+        for indices, brokers in zip(log_dirs, rows, strict=True):
+            of_list = indices[: len(brokers)]
+            yield tuple([self.log_dir_paths[index] if index >= 0 else ANY_LOG_DIR for index in of_list])
+
     def undone(self) -> Iterator[tuple[str, int, list[int]]]:
         """(topic, partition, replicas) of every partition as it was before the first batch: the rollback of it all."""
         keys = np.column_stack([self.topic_of, self.partition_ids])
@@ -62,10 +104,23 @@ class StoredSteps:
         return zip(names, self.partition_ids[first].tolist(), unpadded(self.before[first]), strict=True)
 
 
+def _followed(previous: PartitionReassignment, later: PartitionReassignment) -> PartitionReassignment:
+    """The later lists; a replica for which they leave the directory open has the one that was requested before."""
+    if previous.log_dirs is None or later.log_dirs is None:
+        return later
+    requested = dict(zip(previous.replicas, previous.log_dirs, strict=True))
+    log_dirs = [
+        requested.get(broker, ANY_LOG_DIR) if log_dir == ANY_LOG_DIR else log_dir
+        for broker, log_dir in zip(later.replicas, later.log_dirs, strict=True)
+    ]
+    return replace(later, log_dirs=tuple(log_dirs))
+
+
 def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
     """The steps of a plan, read from its answer."""
     stored: Any = head.answer[STEPS]
     width = max(stored["width"], 1)
+    log_dirs: Any = stored.get("log_dirs", {})
     return StoredSteps(
         topics=tuple(stored["topics"]),
         topic_of=_read(stored["topic_of"]),
@@ -74,6 +129,9 @@ def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
         after=_read(stored["after"]).reshape(-1, width),
         offsets=np.array(stored["offsets"], np.int64),
         moving=stored["moving"],
+        log_dir_paths=tuple(log_dirs.get("paths", ())),
+        log_dirs_before=_read(log_dirs["before"]).reshape(-1, width) if log_dirs else None,
+        log_dirs_after=_read(log_dirs["after"]).reshape(-1, width) if log_dirs else None,
     )
 
 

@@ -13,6 +13,8 @@ from app.core.reassignment.log_dirs.model import NO_LIMIT, LogDirProblem
 
 MAX_CELLS = 6_000
 """The most Booleans of a model: replicas times directories."""
+RELATIVE_GAP = 1e-3
+"""A solve ends when its gap is smaller."""
 _LARGEST = 1 << 60
 """The largest sum in a model."""
 
@@ -115,6 +117,7 @@ class PackingModel:
         solver = integer_solver()
         solver.parameters.random_seed = 0
         solver.parameters.max_deterministic_time = self.solver_time
+        solver.parameters.relative_gap_limit = RELATIVE_GAP
         status = solver.solve(self._model)
         is_infeasible = status == cp_model.INFEASIBLE
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -126,8 +129,8 @@ class PackingModel:
         # The bound is a float; integers beyond 2⁵³ lose their last digits.
         bound = 0 if isinstance(objective, int) else int(solver.best_objective_bound)
         value = 0 if isinstance(objective, int) else int(solver.objective_value)
-        is_exact = status == cp_model.OPTIMAL and value < 1 << 53
-        bound = value if is_exact else bound - (abs(bound) >> 50) - 1
+        is_exact = status == cp_model.OPTIMAL and value < 1 << 53 and value - bound < 1
+        bound = value if is_exact else bound - (abs(bound) >> 50)
         return Solved(placed, False, Fraction(max(bound, 0)) / scale)
 
 

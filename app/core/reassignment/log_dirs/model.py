@@ -22,8 +22,8 @@ class LogDirProblem:
     no directory has more bytes than its limit, of which replicas that cannot move are no part.
 
     Soft goals, in their order: with *keep* the fewest moved bytes, then the smallest largest share; with *tight* the
-    smallest largest share, then the fewest moved bytes; with a tolerance the fewest moved bytes for which no share is
-    farther above the mean than that, or than the smallest that is reached.
+    smallest largest share, but for a thousandth of it, then the fewest moved bytes; with a tolerance the fewest moved
+    bytes for which no share is farther above the mean than that, or than the smallest that is reached.
 
     Parameters
     ----------

@@ -13,14 +13,17 @@ from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
 
 SOLVER_TIME = 2.0
 """Deterministic time of the models of one broker, about seconds."""
-_BISECTIONS = 20
+PRECISION = Fraction(1, 1000)
+"""A largest share that is above its lower bound by no more than this part of it is as good as the bound."""
+_BISECTIONS = 12
 
 
 def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIME) -> LogDirPlacement | None:
     """The directory of each replica, by the goals of `LogDirProblem` in their order; None if none is found.
 
-    A greedy placement under a ceiling is improved by single moves and exchanges. If a lower bound is missed and the
-    broker is small enough, an integer model solves it, exactly unless its time ends.
+    The smallest largest share is reached if it is within `PRECISION` of its lower bound. A greedy placement under a
+    ceiling is improved by single moves and exchanges. If a lower bound is missed and the broker is small enough, an
+    integer model solves it, exactly unless its time ends.
 
     Complexity: O(replicas · directories) for each ceiling tried; the model is exponential and bounded in time.
 
@@ -64,7 +67,7 @@ def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: floa
     placed = lowered(problem, placed, only=np.flatnonzero(placed != problem.current))
     largest_bound = largest_share_lower_bound(problem)
     share = _share(problem, placed)
-    if share > largest_bound and solver_time:
+    if share > largest_bound * (1 + PRECISION) and solver_time:
         solved = PackingModel(problem, problem.limit, solver_time).smallest_share(placed, moved)
         if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
             placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
@@ -77,13 +80,13 @@ def _smallest_share_first(
     largest_bound = largest_share_lower_bound(problem)
     placed = _with_small_share(problem, start, largest_bound)
     share = _share(problem, placed)
-    if share > largest_bound and solver_time:
+    if share > largest_bound * (1 + PRECISION) and solver_time:
         solved = PackingModel(problem, problem.ceiling(share), solver_time).smallest_share(placed, None)
         if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
             placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
             share = _share(problem, placed)
-    ceiling = problem.ceiling(max(share, _mean_share(problem) * (1 + tolerance)))
-    placed, bound = _with_few_bytes(problem, placed, ceiling, solver_time)
+    most = max(share, largest_bound * (1 + PRECISION), _mean_share(problem) * (1 + tolerance))
+    placed, bound = _with_few_bytes(problem, placed, problem.ceiling(most), solver_time)
     return _answer(problem, placed, bound, largest_bound if tolerance == 0 else Fraction(0))
 
 
@@ -92,7 +95,7 @@ def _with_small_share(problem: LogDirProblem, start: Int32s, bound: Fraction) ->
     best = lowered(problem, start)
     low, high = bound, _share(problem, best)
     for _ in range(_BISECTIONS):
-        if high <= low:
+        if high <= low * (1 + PRECISION):
             break
         # With no more digits than needed: fractions double theirs each time.
         middle = Fraction((low + high) / 2).limit_denominator(10**9)

@@ -1,0 +1,220 @@
+"""Reassignments that choose log directories: files, rollbacks, limits at every step, and conflicts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import orjson
+import pytest
+
+from app.core.model import NO_REPLICA, Broker, BrokerCapacity, Cluster, LogDirectory, padded
+from app.errors import Failure
+from app.errors.reassignments import LogDirsMissing, LogDirsTooSmall, NoLogDirLeft, OfflineLogDir, UnknownLogDir
+from app.errors.requests import DuplicateLogDir
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import EXPORTS, PLANNER, one_batch
+from app.store.records import NewPlan
+from tests.jbod import DISK_BYTES, jbod
+from tests.services.reassignments import MIB, topic
+
+Where = dict[tuple[str, int, int], str]
+"""By topic, partition and broker, the path of a directory."""
+CLUSTER = jbod()
+PATHS = ["/data/d1", "/data/d2", "/data/d3"]
+
+
+def plan(cluster: Cluster = CLUSTER, **request: Any) -> NewPlan:
+    return draft_plan(PLANNER, PLANNER.restored(request), cluster, Limits())
+
+
+def where(cluster: Cluster) -> Where:
+    found = {}
+    for one in cluster.topics:
+        assert one.log_dirs is not None
+        for partition, brokers, indices in zip(
+            one.partition_ids.tolist(), one.replicas.tolist(), one.log_dirs.tolist(), strict=True
+        ):
+            for broker, index in zip(brokers, indices, strict=True):
+                if broker != NO_REPLICA and index >= 0:
+                    found[one.name, partition, broker] = cluster.log_dirs[broker][index].path
+    return found
+
+
+def sizes(cluster: Cluster) -> dict[tuple[str, int], int]:
+    return {
+        (one.name, partition): size
+        for one in cluster.topics
+        for partition, size in zip(one.partition_ids.tolist(), one.size_bytes.tolist(), strict=True)
+    }
+
+
+def executed(before: Where, document: bytes) -> tuple[Where, Where]:
+    """Where replicas are while Kafka executes a file (both copies), and after it; `any` keeps what is there."""
+    after = dict(before)
+    during = dict(before)
+    for partition in orjson.loads(document)["partitions"]:
+        of_it = {
+            broker
+            for topic, number, broker in before
+            if (topic, number) == (partition["topic"], partition["partition"])
+        }
+        listed = dict(zip(partition["replicas"], partition["log_dirs"], strict=True))
+        for broker in of_it - listed.keys():
+            del after[partition["topic"], partition["partition"], broker]
+        for broker, log_dir in listed.items():
+            key = partition["topic"], partition["partition"], broker
+            if log_dir != "any":
+                after[key] = log_dir
+                during[*key[:2], -broker if key in before else broker] = log_dir
+            else:
+                assert key in before
+    return during, after
+
+
+def used(found: Where, of: Mapping[tuple[str, int], int]) -> dict[tuple[int, str], int]:
+    totals: dict[tuple[int, str], int] = {}
+    for (name, partition, broker), path in found.items():
+        totals[abs(broker), path] = totals.get((abs(broker), path), 0) + of[name, partition]
+    return totals
+
+
+def batch_files(of: NewPlan, *, is_inverse: bool = False) -> list[bytes]:
+    numbers = range(1, len(of.answer["batches"]) + 1)  # type: ignore[arg-type]
+    return [one_batch(of, number, is_inverse) for number in (reversed(numbers) if is_inverse else numbers)]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"log_dirs": {"drain": {101: ["/data/d1"]}}, "batches": {"max_disk_share": 0.7}},
+        {"log_dirs": {"drain": {101: ["/data/d1"], 104: ["/data/d2", "/data/d3"]}}, "remove_brokers": [105]},
+        {"log_dirs": {"balance": "tight"}, "batches": {"max_disk_share": 0.8}, "remove_brokers": [105]},
+        {"log_dirs": {"balance": {"tolerance": 0.2}, "drain": {108: ["/data/d2"]}}, "leaders_only": True},
+    ],
+)
+def test_files_lead_to_the_directories_within_limits_and_back(request_: dict[str, Any]) -> None:
+    """Batch by batch no directory is above its share, drained ones end empty, and rollbacks restore everything."""
+    made = plan(**request_)
+    start = now = where(CLUSTER)
+    before = used(start, sizes(CLUSTER))
+    share = request_.get("batches", {}).get("max_disk_share", 1)
+    for document in batch_files(made):
+        during, now = executed(now, document)
+        for directory, size in used(during, sizes(CLUSTER)).items():
+            # One that is above its share already receives nothing.
+            assert size <= max(DISK_BYTES * share, before.get(directory, 0))
+        before = used(now, sizes(CLUSTER))
+    for broker, paths in request_["log_dirs"].get("drain", {}).items():
+        assert not {path for (_, _, holder), path in now.items() if holder == broker} & set(paths)
+    assert executed(start, EXPORTS["reassignment"](made, lambda: CLUSTER))[1] == now
+    reported: Any = made.answer["log_dirs"]
+    ends = used(now, sizes(CLUSTER))
+    for broker in reported["brokers"]:
+        for one in broker["log_dirs"]:
+            assert one["bytes_after"] == ends.get((broker["broker"], one["path"]), 0)
+    back = now
+    for document in batch_files(made, is_inverse=True):
+        back = executed(back, document)[1]
+    assert back == start
+    assert executed(now, EXPORTS["rollback"](made, lambda: CLUSTER))[1] == start
+
+
+def test_a_drain_moves_what_is_there_and_nothing_else() -> None:
+    made = plan(log_dirs={"drain": {"101": ["/data/d1"]}})
+    log_dirs: Any = made.answer["log_dirs"]
+    assert (log_dirs["moved_replicas"], log_dirs["optimal"]) == (22, True)
+    assert (
+        log_dirs["moved_bytes"]
+        == log_dirs["lower_bound_bytes"]
+        == log_dirs["brokers"][0]["log_dirs"][0]["bytes_before"]
+    )
+    assert "between log directories" in made.summary
+
+
+def test_without_log_dirs_files_and_answers_have_none() -> None:
+    made = plan(remove_brokers=[105])
+    assert "log_dirs" not in made.answer
+    assert "log_dirs" not in made.request
+    assert b"log_dirs" not in EXPORTS["reassignment"](made, lambda: CLUSTER)
+
+
+def two_disks() -> Cluster:
+    """Broker 1 has two disks of 10 GiB with 9 GiB each; broker 2 has a partition of 1.5 GiB."""
+    gib = 1024 * MIB
+    log_dirs = {broker: tuple([LogDirectory(path, 10 * gib) for path in ("/d1", "/d2")]) for broker in (1, 2)}
+    full = replace(topic("full", [[1], [1]], [9 * gib, 9 * gib]), log_dirs=padded([[0], [1]]))
+    small = replace(topic("small", [[2]], [3 * gib // 2]), log_dirs=padded([[0]]))
+    return Cluster("c", (Broker(1, "a"), Broker(2, "a")), (full, small), log_dirs=log_dirs)
+
+
+def test_two_gib_free_in_all_and_no_place_for_one_and_a_half() -> None:
+    with pytest.raises(LogDirsTooSmall) as caught:
+        plan(two_disks(), log_dirs={}, pins=[{"topic": "small", "partition": 0, "replicas": [1]}])
+    detail = caught.value.detail
+    assert "broker 1 have 2.0 GiB free in all, 1.0 GiB at most in one, and no place for small-0 of 1.5 GiB" in detail
+    conflict: Any = caught.value.context["conflict"]
+    assert [one["partition"] for one in conflict if one["constraint"] == "replica"] == ["full-0", "full-1", "small-0"]
+    relaxed = plan(
+        two_disks(), log_dirs={}, pins=[{"topic": "small", "partition": 0, "replicas": [1]}], on_conflict="relax"
+    )
+    given_up: Any = relaxed.answer["relaxed"]
+    assert [one["constraint"] for one in given_up] == ["log_dirs"]
+
+
+@pytest.mark.parametrize(
+    ("log_dirs", "failure", "path", "words"),
+    [
+        ({"drain": {"101": ["/data/d9"]}}, UnknownLogDir, ("log_dirs", "drain", "101", 0), "it has /data/d1, /data/d2"),
+        ({"drain": {"101": PATHS}}, NoLogDirLeft, ("log_dirs", "drain", "101"), "none is left"),
+        ({"drain": {"101": ["/data/d1"] * 2}}, DuplicateLogDir, ("log_dirs", "drain", "101", 1), "listed twice"),
+        ({"drain": {"102": ["/data/d2"]}}, OfflineLogDir, ("log_dirs", "drain", "102", 0), "is offline"),
+        ({"drain": {"102": ["/data/d1", "/data/d3"]}}, NoLogDirLeft, ("log_dirs", "drain", "102"), "1 offline"),
+        (
+            {"total_bytes": {"101": {"/x": 5}}},
+            UnknownLogDir,
+            ("log_dirs", "total_bytes", "101", "/x"),
+            "no log directory",
+        ),
+    ],
+)
+def test_what_cannot_be(log_dirs: dict[str, Any], failure: type[Failure], path: tuple[Any, ...], words: str) -> None:
+    """Of broker 102 the second directory is offline."""
+    listed = CLUSTER.log_dirs[102]
+    offline = (listed[0], replace(listed[1], is_offline=True), listed[2])
+    with pytest.raises(failure) as caught:
+        plan(replace(CLUSTER, log_dirs={**CLUSTER.log_dirs, 102: offline}), log_dirs=log_dirs)
+    assert caught.value.path == path
+    assert words in caught.value.detail
+
+
+def test_a_snapshot_without_directories() -> None:
+    with pytest.raises(LogDirsMissing):
+        plan(replace(CLUSTER, log_dirs={}), log_dirs={"balance": "tight"})
+
+
+def test_sizes_of_directories_are_stated_or_parts_of_the_capacity() -> None:
+    """The request overrides the snapshot; what is unknown is an equal part of what the broker's capacity leaves."""
+    unsized = jbod(total_bytes=None)
+    brokers = tuple([replace(one, capacity=BrokerCapacity(disk_bytes=90_000_000)) for one in unsized.brokers])
+    made = plan(replace(unsized, brokers=brokers), log_dirs={"total_bytes": {"*": {"/data/d1": 50_000_000}}})
+    log_dirs: Any = made.answer["log_dirs"]
+    assert [one["total_bytes"] for one in log_dirs["brokers"][0]["log_dirs"]] == [50_000_000, 20_000_000, 20_000_000]
+
+
+def test_the_commands_throttle_moves_between_directories() -> None:
+    made = plan(log_dirs={"drain": {"101": ["/data/d1"]}}, batches={"throttle_bytes_per_s": 1_000_000})
+    with ZipFile(BytesIO(EXPORTS["batches"](made, lambda: CLUSTER))) as archive:
+        readme = archive.read("README.txt").decode()
+        rollback = orjson.loads(archive.read("rollback.json"))
+    assert "22 replicas moved between log directories, 11.0 MiB." in readme
+    assert "01-execute.json --execute --throttle 1000000 --replica-alter-log-dirs-throttle 1000000" in readme
+    assert "Nothing" not in readme
+    assert {path for one in rollback["partitions"] for path in one["log_dirs"]} == {"any", "/data/d1"}
+    manifest = EXPORTS["kubernetes"](made, lambda: CLUSTER).decode()
+    assert "--throttle 1000000 --replica-alter-log-dirs-throttle 1000000" in manifest
+    batches: Any = made.answer["batches"]
+    assert sum(batch["log_dir_moves"] for batch in batches) == 22
+    assert all(batch["seconds"] > 0 for batch in batches)
