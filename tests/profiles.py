@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-STARTS_PROCESSES = {"start_worker", "run_service", "spark", "installation", "compiled", "shared"}
-"""Fixtures that start a service, a worker, a JVM or a compilation of their own, which takes seconds."""
+STARTS_SOMETHING = {"start_worker", "run_service", "spark", "installation", "compiled", "shared", "serve", "scratch"}
+"""Fixtures that start a service, a worker, a JVM or a compilation of their own, or make a database."""
 _USUAL_EXAMPLES = 100
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 
@@ -49,9 +49,9 @@ thorough = pytest.mark.thorough
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that start processes or are long as slow, and skip the thorough ones unless they are wanted."""
+    """Mark tests that are long or start something of their own as slow, and skip the thorough ones unless wanted."""
     for item in items:
-        if STARTS_PROCESSES & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("long"):
+        if STARTS_SOMETHING & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("long"):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker(thorough.name) and not is_thorough():
             item.add_marker(pytest.mark.skip(reason="a test of `make test-thorough`"))
