@@ -17,6 +17,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     keys.py          a million keys placed, and a hundred thousand over HTTP
     groups.py        a million partitions assigned to two thousand members, and the optimum
     reassignments.py  brokers removed from a hundred thousand and a million partitions
+    resources.py     several resources balanced at once; resource_clusters.py has their clusters
     capacity.py      capacity scenarios scored on one core
     sweeps.py        capacity scenarios through Spark, beside the same kernel alone
     spark.py         Spark: its start, a job of one key, keys hashed beside the bare kernel

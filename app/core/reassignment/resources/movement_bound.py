@@ -51,23 +51,28 @@ def moved_lower_bound(
     if least >= found.moved or not len(rules.cost) or is_over():
         return min(least, found.moved)
     dual = _Dual(problem, rules, bounds, found)
-    prices = dual.first_prices(start)
-    best, length, worse = 0.0, 1.0, 0
+    best, prices, slope = _best_of(dual, dual.first_prices(start))
+    top, top_slope, length, worse = prices, slope, 1.0, 0
     steps = min(MAX_STEPS, max(8, int(WORK / max(1, len(rules.cost) * found.loads.size))))
-    top = prices.copy()
     for _ in range(steps):
         if is_over() or best >= found.moved:
             break
+        prices = dual.step(prices, slope, length * max(found.moved - best, 1))
         value, slope = dual.value(prices)
-        if value > best * (1 + 1e-4):
-            best, top, worse = value, prices, 0
-        else:
-            worse += 1
-            if worse >= PATIENCE:
-                length, worse, prices = length / 2, 0, top
-                continue
-        prices = dual.step(prices, slope, length * (found.moved - value))
+        if value > best:
+            best, top, top_slope, worse = value, prices, slope, 0
+            continue
+        worse += 1
+        if worse >= PATIENCE:
+            length, worse, prices, slope = length / 2, 0, top, top_slope
     return min(found.moved, max(least, ceil(best - 0.5)))
+
+
+def _best_of(dual: "_Dual", several: list[Float64s]) -> tuple[float, Float64s, Float64s]:
+    """The best bound of several prices, these prices, and the slope."""
+    valued = [(*dual.value(prices), prices) for prices in several]
+    best, slope, prices = max(valued, key=lambda each: each[0])
+    return best, prices, slope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,8 +146,12 @@ class _Dual:
         new[(self.floor <= 0) & (new < 0)] = 0
         return new
 
-    def first_prices(self, start: Int32s) -> Float64s:
-        """(brokers, resources) float64: the marginal weight of the load that brokers shed, for their worst resource."""
+    def first_prices(self, start: Int32s) -> list[Float64s]:
+        """Prices to start from: of what brokers shed, of what they receive, and of both.
+
+        A broker has a price for one resource, the one that costs most: the weight for the load of the last replica that
+        it has to shed for its ceiling, or that all brokers together have to receive for their floors.
+        """
         rules, loads = self.rules, self.problem.loads
         in_place = loads.base.astype(np.float64)
         rows, columns = np.nonzero(start != NO_REPLICA)
@@ -150,22 +159,34 @@ class _Dual:
         of_slot = np.where(leads[:, None], self.of_leader[rows], self.of_follower[rows])
         np.add.at(in_place, broker, of_slot)
         excess = np.where(np.isinf(self.ceiling), 0, np.maximum(in_place - self.ceiling, 0))
-        weight = np.zeros_like(excess)
-        prices = np.zeros_like(excess)
+        lacking = np.maximum(self.floor - in_place, 0)
+        giving, taking = np.zeros_like(excess), np.zeros_like(excess)
+        # Of a leader that gives up the lead, a broker sheds at no weight what leading adds: followers' loads count.
+        load, cost = self.of_follower[rows], rules.cost[rows]
         for at, resource in zip(*np.nonzero(excess), strict=True):
-            mine = np.flatnonzero((broker == at) & (of_slot[:, resource] > 0))
-            # A leader sheds what leading adds by giving up the lead, at no weight.
-            load, cost = self.of_follower[rows[mine], resource], rules.cost[rows[mine]]
-            mine, load, cost = mine[load > 0], load[load > 0], cost[load > 0]
-            order = np.argsort(cost / load, kind="stable")
-            sums = np.cumsum(load[order])
-            last = int(np.searchsorted(sums, excess[at, resource]))
-            if last >= len(order):
-                continue
-            ratio = float(cost[order[last]] / load[order[last]])
-            prices[at, resource] = ratio
-            weight[at, resource] = ratio * excess[at, resource]
-        worst = weight.argmax(axis=1)
-        keep = np.zeros_like(prices)
-        keep[np.arange(len(prices)), worst] = prices[np.arange(len(prices)), worst]
-        return keep
+            mine = np.flatnonzero(broker == at)
+            giving[at, resource] = _marginal(load[mine, resource], cost[mine], excess[at, resource])
+        for resource in np.flatnonzero(lacking.any(axis=0)):
+            marginal = _marginal(load[:, resource], cost, float(lacking[:, resource].sum()))
+            taking[lacking[:, resource] > 0, resource] = marginal
+        shed, received = _dearest(giving, excess), _dearest(taking, lacking)
+        both = np.maximum(shed - received.max(axis=0), 0) - received
+        return [shed, -received, both]
+
+
+def _marginal(load: Int64s, cost: Int64s, amount: float) -> float:
+    """The weight for the load at which the cheapest replicas reach an amount; 0 if all of them do not."""
+    some = load > 0
+    load, cost = load[some], cost[some]
+    order = np.argsort(cost / load, kind="stable")
+    last = int(np.searchsorted(np.cumsum(load[order]), amount))
+    return float(cost[order[last]] / load[order[last]]) if last < len(order) else 0.0
+
+
+def _dearest(prices: Float64s, amounts: Float64s) -> Float64s:
+    """Each broker's price of the resource that costs most; 0 for the others."""
+    chosen = np.zeros_like(prices)
+    brokers = np.arange(len(prices))
+    worst = (prices * amounts).argmax(axis=1)
+    chosen[brokers, worst] = prices[brokers, worst]
+    return chosen

@@ -1,0 +1,79 @@
+"""Several resources at once, on clusters of the shapes of Cruise Control's RandomCluster tests.
+
+Every cluster is made rack-safe, its dead brokers are emptied, and disk, NIC in, NIC out and CPU are balanced jointly
+within limits of 80 % of the capacities: tight, and within 10 % of the mean. Facts say how near each resource is to its
+lower bound, what is moved beside its lower bound, and what is above limits. The floor is the evaluation of the loads.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from app.core.reassignment.resources import (
+    RESOURCES,
+    Goal,
+    ResourcePlacement,
+    ResourceProblem,
+    balance_resources,
+    loads_of,
+    resource_violations,
+)
+from app.errors import Json
+from benchmarks.measure import Floor, Result, interleaved
+from benchmarks.resource_clusters import Shape, problem_of
+
+SHAPES = (
+    *(Shape(distribution=distribution) for distribution in ("uniform", "linear", "exponential")),
+    *(Shape(brokers=brokers) for brokers in (80, 140)),
+    *(Shape(replicas=replicas) for replicas in (65_004, 75_006)),
+    *(Shape(topics=topics, replicas=75_006) for topics in (7_000, 8_000)),
+    *(Shape(factor=factor, replicas=50_000) for factor in (4, 5)),
+    Shape(new=2),
+    *(Shape(dead=dead) for dead in (1, 5)),
+)
+LARGE = Shape(brokers=300, topics=2_000, replicas=300_000, distribution="uniform")
+TARGET_MS = 60_000
+BALANCED = RESOURCES[:4]
+
+
+def run() -> Iterator[Result]:
+    """Balance every cluster, tight and within a tolerance; the large one within the tolerance."""
+    for shape in SHAPES:
+        for tolerance in (Fraction(0), Fraction(1, 10)):
+            yield _measured(shape, tolerance, problem_of(shape))
+    yield _measured(LARGE, Fraction(1, 10), problem_of(LARGE, limited=False))
+
+
+def _measured(shape: Shape, tolerance: Fraction, problem: ResourceProblem) -> Result:
+    goals = [Goal(name, tolerance) for name in BALANCED]
+    call = partial(balance_resources, problem, goals, lambda: False)
+    answer = call()
+    assert resource_violations(problem, answer) == []
+    loads = partial(loads_of, problem.loads, problem.movement.rack_of, answer.replicas, answer.leaders)
+    times = interleaved({"balance": call, "loads": loads}, runs=1, warm_ups=0)
+    return Result(
+        "resources",
+        {**asdict(shape), "tolerance": float(tolerance)},
+        times["balance"],
+        Floor("evaluating the loads", times["loads"]),
+        target_ms=TARGET_MS,
+        facts=_facts(problem, answer),
+    )
+
+
+def _facts(problem: ResourceProblem, answer: ResourcePlacement) -> dict[str, Json]:
+    shares: dict[str, Json] = {
+        name: [round(float(of), 4) for of in (reached.smallest, reached.largest.value, reached.largest.lower_bound)]
+        for name, reached in answer.goal.items()
+    }
+    changes = answer.movement.then
+    return {
+        "smallest_largest_and_bound_over_ideal": shares,
+        "moved": int(answer.moved),
+        "moved_lower_bound": int(answer.movement.lower_bound),
+        "leader_changes": 0 if changes is None else int(changes.value),
+        "limits_broken": int(np.count_nonzero(answer.loads > problem.limits.upper)),
+    }
