@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from app import logs
-from app.jobs import queue
+from app.jobs import keys, queue
 from app.jobs.spark import Spark
 from app.settings import Settings
 from app.store.database import Database
@@ -44,7 +44,8 @@ def main() -> None:
     with Database(settings.database_url) as database, spark:
         # A session on a cluster takes executors from others, so it is started when there is a job.
         if settings.spark_early and spark.master.is_local:
-            Thread(target=spark.prepare, args=(STARTS_SPARK_AFTER_S,), name="prepare-spark", daemon=True).start()
+            prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
+            Thread(target=spark.prepare, args=prepared, name="prepare-spark", daemon=True).start()
         asyncio.run(
             queue.run(
                 database,

@@ -11,7 +11,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from app.core.keys.sweep import DatasetSums, PartitionSums, heaviest_of
 from app.errors import Json
@@ -57,6 +58,27 @@ def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> Data
         group=group,
     )
     return _measured(definition, sums)
+
+
+def measure_example(spark: Spark) -> None:
+    """Measure one key a core: a session, and Python on its executors, then has loaded what a dataset needs.
+
+    Raises as `Spark.run` does.
+    """
+    spark.run(
+        keys.KERNEL.name,
+        payload=key_hashes.payload(["murmur2"], [1], heaviest=1),
+        over=Step(
+            key_counts.KERNEL.name, key_counts.payload(["key"], "utf8"), _one_a_core, key_counts.SCHEMA, _together
+        ),
+        schema=keys.SCHEMA,
+        group="example",
+    )
+
+
+def _one_a_core(session: SparkSession) -> DataFrame:
+    cores = session.sparkContext.defaultParallelism
+    return session.range(0, cores, 1, cores).select(sql.col("id").cast("string"))
 
 
 def _run(spark: Spark, path: str, **job: Any) -> pa.Table:

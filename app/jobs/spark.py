@@ -29,7 +29,6 @@ from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailab
 from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
-from app.jobs.kernels import key_hashes
 from app.jobs.kernels.loop import Payload, results_of, with_failure
 from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import LOCAL, SparkMaster
@@ -171,24 +170,19 @@ class Spark:
         """
         return self._connected().session
 
-    def prepare(self, after_s: float) -> None:
+    def prepare(self, after_s: float, example: Callable[["Spark"], object]) -> None:
         """Start the session and Python on the executors ahead of the first job; a failure is logged.
 
         Parameters
         ----------
         after_s : seconds to wait before. If a job starts the session meanwhile, or `end` is called, nothing is done.
+        example : runs a small job. The first job of a session loads much of Spark, and its tasks Python, numba and a
+            loop.
         """
         if self._ending.wait(after_s) or self.is_started or self._running:
             return
         try:
-            # The first job of a session loads much of Spark, and its tasks Python, numba and a loop.
-            self.run(
-                key_hashes.KERNEL.name,
-                payload=key_hashes.payload(["murmur2"], [1]),
-                over=_one_key_a_core,
-                schema=key_hashes.SCHEMA,
-                group="prepare",
-            )
+            example(self)
         except SparkJobCancelled:
             pass
         except Failure as failure:  # the first job that needs Spark meets it too, and reports it
@@ -355,11 +349,6 @@ class Spark:
                 if running.is_cancelled or running.is_without_executors:
                     # Repeatedly, because it may be called before Spark has started the job.
                     context.cancelJobGroup(running.group)
-
-
-def _one_key_a_core(session: SparkSession) -> DataFrame:
-    cores = session.sparkContext.defaultParallelism
-    return session.range(0, cores, 1, cores).select(sql.col("id").cast("string"))
 
 
 def _collected(

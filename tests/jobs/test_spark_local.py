@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from app.errors.kafka import InvalidPartitions
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.jobs.kernels import key_hashes
+from app.jobs.keys import measure_example
 from app.jobs.spark import Ranges, Spark
 from tests.conftest import ROOT
 from tests.jobs import keys
@@ -41,8 +42,8 @@ def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
     """The first test, for the others use the session, which takes seconds to start."""
     spark.close()
     assert keys.counts(keys.hashed(spark, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
-    spark.prepare(0)
-    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
+    spark.prepare(0, measure_example)
+    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
 
 
 def test_a_job_says_what_the_core_says(spark: Spark) -> None:
@@ -139,9 +140,9 @@ def test_a_job_whose_jvm_is_killed_is_done_again_in_another(spark: Spark) -> Non
 def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
     """So that the first sweep waits neither for the JVM nor for the first Python process."""
     spark.close()
-    spark.prepare(0)
+    spark.prepare(0, measure_example)
     assert spark.is_started
-    assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
+    assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
     # A process that has ended has no command line any more.
     children = [each.info for each in psutil.process_iter(["ppid", "cmdline"]) if each.info["ppid"] == jvm().pid]
     assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
@@ -149,7 +150,7 @@ def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
 
 def test_the_end_of_the_worker_ends_the_wait_to_prepare() -> None:
     spark = Spark("local[1]")
-    waiting = threading.Thread(target=spark.prepare, args=(3600.0,), daemon=True)
+    waiting = threading.Thread(target=spark.prepare, args=(3600.0, measure_example), daemon=True)
     waiting.start()
     spark.end()
     waiting.join(30)
@@ -160,7 +161,7 @@ def test_the_end_of_the_worker_ends_the_wait_to_prepare() -> None:
 def test_a_session_that_cannot_be_prepared_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     """And not raised: the first sweep tries again, and says why it waits."""
     with Spark("spark://127.0.0.1:1") as spark:
-        spark.prepare(0)
+        spark.prepare(0, measure_example)
         assert not spark.is_started
     assert "spark.not_prepared" in capsys.readouterr().out
 
