@@ -217,6 +217,7 @@ def test_a_worker_that_is_killed_twenty_times_at_random(database: Database, star
     assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
 
 
+@pytest.mark.long
 def test_a_postgres_that_crashes_and_recovers(start_worker: StartWorker) -> None:
     """One of its processes is killed, so that it drops every connection and recovers from its log."""
     with (
@@ -326,6 +327,7 @@ def _waiting(database: Database, sweep_id: UUID) -> object:
         return uow.sweeps.get(sweep_id).waiting
 
 
+@pytest.mark.long
 def test_an_api_that_is_killed_while_it_is_listened_to(database: Database, start_worker: StartWorker) -> None:
     """The sweep does not notice; whoever listened comes back, and is told the rest."""
     with _served(database) as (address, service):
