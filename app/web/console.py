@@ -36,7 +36,7 @@ def router(
         plan_forms.router(database, requests, max_body_bytes=limits.max_body_bytes, form_dependencies=forms),
         lists.router(database),
         sweeps.router(database, limits, form_dependencies=forms),
-        plans.router(database),
+        plans.router(database, form_dependencies=forms),
         guide.router(),
         cluster.router(database),  # its path is of any depth, since names of clusters may have slashes
     ):

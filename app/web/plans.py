@@ -3,17 +3,23 @@
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
+from typing import Annotated, Any, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Response, params
+from fastapi import APIRouter, Form, HTTPException, Query, Response, params
+from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
+from app.errors import Failure
 from app.errors.lookups import PlanNotFound
 from app.services import groups, plans, reassignment, replicas, streams
-from app.services.plans import Plan
-from app.store.database import Database
+from app.services.plans import Plan, PlanPatch, Status
+from app.services.plans.status import TRANSITIONS
+from app.store.database import Database, UnitOfWork
 from app.web import group_plans, reassignment_plans, replica_plans, streams_plans
+from app.web.batch_states import states_after
 from app.web.pages import page
+from app.web.picture_files import FileType, Options, picture_file
 from app.web.pictures import STYLE
 from app.web.views import View
 
@@ -28,34 +34,84 @@ VIEWS: Mapping[str, View] = MappingProxyType(
 """The view of each kind of plan."""
 
 
-def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -> APIRouter:
-    """The pages of plans; `dependencies` apply to every request."""
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, *, form_dependencies: Sequence[params.Depends] = ()) -> APIRouter:
+    """The pages of plans; `form_dependencies` apply to requests that change what is beside one."""
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans/{plan_id}")
-    def plan_page(plan_id: str) -> Response:
+    def plan_page(plan_id: str, batch: Annotated[int, Query(ge=0)] = 0) -> Response:
         try:
             with database.begin() as uow:
-                plan = plans.load(uow, _id(plan_id))
-                cluster = plans.made_on(uow, plan.head)
+                plan, cluster = _loaded(uow, plan_id)
         except PlanNotFound:
             return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
-        return shown(plan, cluster, VIEWS[plan.head.kind])
+        return shown(plan, cluster, VIEWS[plan.head.kind], batch=batch)
+
+    @routes.post("/plans/{plan_id}/status", dependencies=list(form_dependencies))
+    def change_status(
+        plan_id: str,
+        status: Annotated[str, Form(max_length=20)],
+        revision: Annotated[int, Form()],
+        notes: Annotated[str, Form(max_length=10_000)] = "",
+    ) -> Response:
+        try:
+            with database.begin() as uow:
+                _change(uow, _id(plan_id), status=status, notes=notes.strip(), revision=revision)
+        except PlanNotFound:
+            return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
+        except Failure as failure:
+            with database.begin() as uow:
+                plan, cluster = _loaded(uow, plan_id)
+            return shown(plan, cluster, VIEWS[plan.head.kind], refused=failure.detail)
+        return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
+
+    @routes.get("/pictures/plan.{file_type}")
+    def picture(file_type: FileType, plan: Annotated[str, Query(max_length=100)], options: Options) -> Response:
+        try:
+            with database.begin() as uow:
+                drawn, cluster = _loaded(uow, plan)
+        except PlanNotFound:
+            raise HTTPException(404) from None
+        view = VIEWS[drawn.head.kind]
+        return picture_file(lambda style: view.draw(drawn, cluster, style), file_type, options)
 
     return routes
 
 
-def shown(plan: Plan, cluster: Cluster, view: View) -> Response:
-    """The page of a plan over its cluster."""
+def _loaded(uow: UnitOfWork, plan_id: str) -> tuple[Plan, Cluster]:
+    """A plan, and the cluster that it was made on. Raises `PlanNotFound`."""
+    plan = plans.load(uow, _id(plan_id))
+    return plan, plans.made_on(uow, plan.head)
+
+
+def _change(uow: UnitOfWork, plan_id: UUID, *, status: str, notes: str, revision: int) -> None:
+    """Change status and notes. Raises `PlanNotFound`, `PlanChanged`, `ImpossibleTransition`."""
+    # A status that there is not follows no other, which `change` rejects.
+    patch = PlanPatch(frozenset({"status", "notes"}), cast("Status", status), notes=notes or None)
+    plans.change(uow, plan_id, patch, principal="console", is_current=lambda head: head.revision == revision)
+
+
+def shown(plan: Plan, cluster: Cluster, view: View, *, batch: int = 0, refused: str = "") -> Response:
+    """The page of a plan over its cluster.
+
+    Parameters
+    ----------
+    batch : the number of batches after which brokers are shown. refused : why the form of the status changed nothing.
+    """
+    states = {"batch": batch, "states": states_after(plan.head, cluster, batch)} if view.has_batches else {}
+    values: dict[str, Any] = {**view.values(plan, cluster), **states}
     return page(
         view.template,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.OK,
+        following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
+        refused=refused,
         title=view.title(plan.head, [placement.topic for placement in plan.placements]),
         plan=plan,
         answer=plan.head.answer,
         prediction=view.prediction(plan.head),
         picture=view.draw(plan, cluster, ""),
         total=sum(len(placement.replicas) for placement in plan.placements),
-        **view.values(plan, cluster),
+        **values,
     )
 
 

@@ -155,6 +155,7 @@ VIEW = View(
     prediction=lambda _: "Nothing is drawn: Kafka executes the files below exactly.",
     draw=_draw,
     template="reassignment_plan.html",
+    has_batches=True,
     values=_values,
 )
 """How reassignments are shown."""

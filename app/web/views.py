@@ -18,6 +18,7 @@ class View:
     title : by the names of the plan's topics. prediction : what the plan predicts, in a sentence or two.
     draw : the picture, over the cluster that the plan was made on and with these rules for its style.
     template, values : the page, and its variables besides those of every plan's page.
+    has_batches : whether the plan is executed in batches, after each of which the page can show the brokers.
     """
 
     title: Callable[[PlanHead, Sequence[str]], str]
@@ -25,6 +26,7 @@ class View:
     draw: Callable[[Plan, Cluster, str], str]
     template: str
     values: Callable[[Plan, Cluster], Mapping[str, Any]]
+    has_batches: bool = False
 
 
 def topic_names(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from fastapi import Depends, FastAPI, HTTPException
 
+from app.api.forms import FormRequests
 from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.formats import replica_assignment
@@ -20,7 +21,7 @@ from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest
 from app.store.database import Database
-from app.web import plans, replica_plans
+from app.web import console, plans, replica_plans
 from tests.services.reassignments import topic
 from tests.web.browser import Browser, Page
 
@@ -171,5 +172,7 @@ def test_dependencies_are_checked_first(database: Database) -> None:
         raise HTTPException(403)
 
     app = FastAPI()
-    app.include_router(plans.router(database, dependencies=[Depends(refuse)]))
-    assert Browser(app).get(f"/plans/{uuid4()}").status == 403
+    app.include_router(console.router(database, Limits(), FormRequests(Limits()), dependencies=[Depends(refuse)]))
+    addresses = ("/", "/plans", f"/plans/{uuid4()}", "/clusters/c", "/sweeps", "/jobs", "/plan", "/guide")
+    for address in (*addresses, "/pictures/plan.svg?plan=p", "/pictures/cluster-map.svg?cluster=c"):
+        assert Browser(app).get(address).status == 403

@@ -179,6 +179,12 @@ function preview(form) {
   });
 }
 
+// `data-auto`: a form is sent when a value has changed; its button is for pages without a script.
+function automatic(form) {
+  form.querySelector("button")?.remove();
+  form.addEventListener("change", () => form.requestSubmit());
+}
+
 function enhance(root) {
   const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
   all("[data-filter]").forEach(filterRows);
@@ -187,6 +193,7 @@ function enhance(root) {
   all("[data-events]").forEach(follow);
   all("[data-drop]").forEach(dropped);
   all("[data-preview]").forEach(preview);
+  all("[data-auto]").forEach(automatic);
   all("[data-chart]").forEach((figure) => seen.observe(figure));
 }
 enhance(document);

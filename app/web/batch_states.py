@@ -1,0 +1,72 @@
+"""The brokers of a plan after some of its batches."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.model import NO_REPLICA, Cluster, Int64s
+from app.core.replica_lists import not_among, per_broker
+from app.services.reassignment import batches_of
+from app.store.records import PlanHead
+
+MOST_BROKERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerState:
+    """Replicas of a broker before the plan, after the batches, and at the end."""
+
+    broker: int
+    before: int
+    now: int
+    after: int
+
+    @property
+    def share(self) -> float:
+        """How much of its change is done; 1 if nothing changes."""
+        return (
+            1.0
+            if self.after == self.before
+            else min(1.0, max(0.0, (self.now - self.before) / (self.after - self.before)))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStates:
+    """The state after some batches: partitions changed and replicas copied so far, and the brokers that change."""
+
+    partitions: int
+    replicas: int
+    brokers: list[BrokerState] = field(repr=False)
+
+
+def states_after(head: PlanHead, cluster: Cluster, batch: int) -> BatchStates | None:
+    """The state of a reassignment after that many batches; None if it has none."""
+    steps = batches_of(head)
+    if not len(steps):
+        return None
+    done = int(steps.offsets[min(batch, len(steps))])
+    ids = np.unique(np.concatenate([steps.before.ravel(), steps.after.ravel()]))
+    ids = ids[ids != NO_REPLICA]
+    before = dict.fromkeys(ids.tolist(), 0)
+    for topic in cluster.topics:
+        held, counts = np.unique(topic.replicas, return_counts=True)
+        for broker, count in zip(held.tolist(), counts.tolist(), strict=True):
+            if broker in before:
+                before[broker] += count
+
+    def change(stop: int) -> Int64s:
+        """(brokers,) int64 replicas that the first steps add, less those that they remove."""
+        after, earlier = (np.searchsorted(ids, lists[:stop]) for lists in (steps.after, steps.before))
+        is_after, is_earlier = steps.after[:stop] != NO_REPLICA, steps.before[:stop] != NO_REPLICA
+        gained = per_broker(np.where(is_after, after, NO_REPLICA).astype(np.int32), len(ids))
+        return gained - per_broker(np.where(is_earlier, earlier, NO_REPLICA).astype(np.int32), len(ids))
+
+    now, end = change(done), change(len(steps.after))
+    states = [
+        BrokerState(broker, before[broker], before[broker] + gained, before[broker] + in_all)
+        for broker, gained, in_all in zip(ids.tolist(), now.tolist(), end.tolist(), strict=True)
+    ]
+    keys = np.column_stack([steps.topic_of[:done], steps.partition_ids[:done]])
+    copied = int(np.count_nonzero(not_among(steps.after[:done], steps.before[:done])))
+    return BatchStates(len(np.unique(keys, axis=0)), copied, states[:MOST_BROKERS])

@@ -1,0 +1,63 @@
+"""What people do on the page of a plan: its status and notes, the slider through its batches, its picture as a file."""
+
+import re
+
+import pytest
+
+from tests.web.browser import Browser
+from tests.web.test_clusters import TEXT
+from tests.web.test_plan_forms import EMPTY
+
+
+@pytest.fixture
+def plan(browser: Browser) -> str:
+    """The address of a reassignment that removes a broker of nine."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    typed = {**EMPTY, "cluster": "nine", "remove_brokers": "105"}
+    return str(browser.ask("POST", "/plan/reassignment", data=typed).headers["location"])
+
+
+def test_status_and_notes_change_and_have_a_history(browser: Browser, plan: str) -> None:
+    form = browser.get(plan).form()
+    changed = browser.ask(
+        "POST", f"{plan}/status", data={"status": "approved", "notes": "by <b>two</b>", "revision": form["revision"]}
+    )
+    assert (changed.status_code, changed.headers["location"]) == (303, f"{plan}#status")
+    page = browser.get(plan)
+    assert "approved by <b>two</b>" in page.text
+    assert "1 change" in page.text
+    assert "approved" in browser.get("/plans?status=approved").text
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"status": "executed", "revision": "0"}, "cannot become executed"),
+        ({"status": "nonsense", "revision": "0"}, "cannot become nonsense"),
+        ({"status": "approved", "revision": "7"}, "has been changed since"),
+    ],
+)
+def test_a_change_that_is_not_possible_says_why(browser: Browser, plan: str, sent: dict[str, str], words: str) -> None:
+    page = browser.post(f"{plan}/status", sent)
+    assert page.status == 422
+    assert words in page.text
+    assert browser.post("/plans/none/status", sent).status == 404
+
+
+def test_brokers_are_shown_after_each_batch(browser: Browser, plan: str) -> None:
+    """Before the first batch a broker has what it had, after the last what it will have; the removed one has none."""
+    first, last = browser.get(plan), browser.get(f"{plan}?batch=999")
+    assert "0 partitions changed, 0 replicas copied." in first.text
+    replicas = re.search(r"Replicas moved (\d+)", first.text)
+    assert replicas is not None
+    assert f"{replicas[1]} replicas copied." in last.text
+    rows = [row.text.split() for row in last.all("tr") if "%" in row.text and row.text.split()[0] == "105"]
+    assert rows[0][2:4] == ["0", "0"]
+    assert browser.ask("GET", f"{plan}?batch=-1").status_code == 422
+
+
+def test_the_picture_is_a_file_of_both_types(browser: Browser, plan: str) -> None:
+    plan_id = plan.rpartition("/")[2]
+    assert browser.ask("GET", f"/pictures/plan.svg?plan={plan_id}&theme=dark&width=600").text.startswith("<svg")
+    assert browser.ask("GET", f"/pictures/plan.png?plan={plan_id}").content.startswith(b"\x89PNG")
+    assert browser.ask("GET", "/pictures/plan.svg?plan=none").status_code == 404
