@@ -12,7 +12,9 @@ import pytest
 from app.core.model import NO_REPLICA, Broker, BrokerCapacity, Cluster, LogDirectory, padded
 from app.errors import Failure
 from app.errors.reassignments import LogDirsMissing, LogDirsTooSmall, NoLogDirLeft, OfflineLogDir, UnknownLogDir
-from app.errors.requests import DuplicateLogDir
+from app.errors.requests import DuplicateLogDir, IllegalReassignment
+from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.services.checks import check_reassignment
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
@@ -218,3 +220,23 @@ def test_the_commands_throttle_moves_between_directories() -> None:
     batches: Any = made.answer["batches"]
     assert sum(batch["log_dir_moves"] for batch in batches) == 22
     assert all(batch["seconds"] > 0 for batch in batches)
+
+
+def test_a_check_finds_directories_that_a_file_cannot_name() -> None:
+    """Of another broker, or offline; `any` and directories of brokers that are unknown are accepted."""
+    listed = {1: (LogDirectory("/d1"), LogDirectory("/d2", is_offline=True)), 2: (LogDirectory("/e"),)}
+    cluster = replace(two_disks(), log_dirs=listed)
+    given = [
+        PartitionReassignment("full", 0, (1,), ("/e",)),
+        PartitionReassignment("full", 1, (1,), ("/d2",)),
+        PartitionReassignment("small", 0, (2,), ("any",)),
+    ]
+    with pytest.raises(IllegalReassignment) as caught:
+        check_reassignment(cluster, Reassignment(tuple(given)))
+    faults: Any = caught.value.context["errors"]
+    assert [(fault["code"], fault["pointer"], fault["value"]) for fault in faults] == [
+        ("unknown_log_dir", "/reassignment/partitions/0/log_dirs/0", "/e"),
+        ("offline_log_dir", "/reassignment/partitions/1/log_dirs/0", "/d2"),
+    ]
+    assert "broker 1 has no log directory /e: it has /d1, /d2" in faults[0]["detail"]
+    assert check_reassignment(replace(cluster, log_dirs={}), Reassignment(tuple(given))).violations is not None

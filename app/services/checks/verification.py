@@ -18,12 +18,13 @@ from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
 from app.core.model import Assignment, Cluster, Int32s, padded
 from app.errors import Json
+from app.errors.quotation import quoted
 from app.errors.reassignments import ReassignmentUnderWay
 from app.errors.requests import ConflictingFields, IllegalReassignment
 from app.errors.texts import MalformedText
 from app.formats import reassignment_output
 from app.formats.pasted import Place, Upload
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
 from app.formats.reassignment_output import Source, ToolOutput
 from app.services import snapshots
 from app.services.cautions import Caution
@@ -34,6 +35,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
 from app.services.reassignment.resource_requests import check_resources
 from app.services.replicas import movement_summary
+from app.services.snapshots import NAMED_LOG_DIRS
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
@@ -295,6 +297,7 @@ def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion)
         if partition.log_dirs is not None and len(partition.log_dirs) != len(partition.replicas):
             detail = f"{name} has {len(partition.replicas)} replicas and {len(partition.log_dirs)} log_dirs"
             yield _fault("log_dirs_differ", f"{place}/log_dirs", detail, len(partition.log_dirs))
+        yield from _log_dir_faults(partition, place, cluster)
         for position, broker in enumerate(partition.replicas):
             at = f"{place}/replicas/{position}"
             if broker not in known:
@@ -304,6 +307,22 @@ def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion)
                 yield _fault("cordoned_broker", at, detail, broker)
             if broker in partition.replicas[:position]:
                 yield _fault("duplicate_replica", at, f"partition {name} names broker {broker} twice", broker)
+
+
+def _log_dir_faults(partition: PartitionReassignment, place: str, cluster: Cluster) -> Iterator[dict[str, Json]]:
+    """Log directories that the broker does not have, or that are offline; of brokers whose directories are known."""
+    for position, (broker, log_dir) in enumerate(zip(partition.replicas, partition.log_dirs or (), strict=False)):
+        if log_dir == ANY_LOG_DIR or broker not in cluster.log_dirs:
+            continue
+        at, name = f"{place}/log_dirs/{position}", f"partition {partition.topic}-{partition.partition}"
+        listed = {directory.path: directory for directory in cluster.log_dirs[broker]}
+        if log_dir not in listed:
+            has = ", ".join(map(quoted, list(listed)[:NAMED_LOG_DIRS]))
+            detail = f"{name}: broker {broker} has no log directory {quoted(log_dir)}: it has {has}"
+            yield _fault("unknown_log_dir", at, detail, log_dir)
+        elif listed[log_dir].is_offline:
+            detail = f"{name}: log directory {quoted(log_dir)} of broker {broker} is offline"
+            yield _fault("offline_log_dir", at, detail, log_dir)
 
 
 def _fault(code: str, place: str, detail: str, value: Json) -> dict[str, Json]:
