@@ -22,6 +22,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "assignor_fails": "Kafka's own assignor fails in steps of a share group, whose members keep what they have.",
         "assignor_ignores_racks": "The assignor does not use racks.",
         "assignor_ignores_tags": "The assignor places standbys by load alone.",
+        "batch_never_completes": "Batches copy no faster than producers write to their partitions.",
         "best_standbys_not_known": "The tags of clients have too many combinations to search for the optimal standbys.",
         "brokers_without_rack": "Some brokers have no rack.",
         "bytes_not_balanced": "Added brokers get their share of replicas, and less than half of the mean bytes.",
@@ -59,6 +60,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "log_dirs_unknown": "The log directories of replicas are unknown; the replicas stay where they are.",
         "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
         "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",
+        "log_dirs_not_compared": "The progress of moves between log directories is unknown; they count as done.",
         "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
         "ends, Kafka accepts it only with `--additional`.",
         "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "

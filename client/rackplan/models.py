@@ -101,7 +101,11 @@ class BatchDocument(Record):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration at the throttle, of the broker with the most bytes to copy."""
+    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; null if it never
+    completes, or neither a throttle nor a network is known."""
+    completes: bool | None
+    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
+    null if neither a throttle nor a network is known."""
     log_dir_moves: int | None
     """Number of replicas moved between log directories; absent without `log_dirs`."""
     log_dir_moved_bytes: int | None
@@ -2037,6 +2041,9 @@ class ReassignmentPlanDocument(Record):
     """Load of brokers before and after the plan."""
     batches: list[BatchDocument]
     """Steps of the plan, in the order of execution."""
+    recommended_throttle_bytes_per_s: int | None
+    """Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions which one broker
+    sends or receives in a batch; null if no rate is known, or a network has less left."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
     execution: ExecutionDocument | None

@@ -98,7 +98,13 @@ class BatchDocument(BaseModel):
     unknown_size_replicas: int
     """Number of copied replicas whose size is unknown."""
     max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
-    seconds: float | None = Field(description="Duration at the throttle, of the broker with the most bytes to copy.")
+    seconds: float | None = Field(
+        description="Duration by a fluid model of the throttle, the networks and what producers write meanwhile; null "
+        "if it never completes, or neither a throttle nor a network is known."
+    )
+    completes: bool | None
+    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
+    null if neither a throttle nor a network is known."""
     log_dir_moves: int | None = Field(
         None, description="Number of replicas moved between log directories; absent without `log_dirs`."
     )
@@ -250,6 +256,10 @@ class ReassignmentPlanDocument(WholePlan):
     """Load of brokers before and after the plan."""
     batches: list[BatchDocument]
     """Steps of the plan, in the order of execution."""
+    recommended_throttle_bytes_per_s: int | None = Field(
+        description="Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions "
+        "which one broker sends or receives in a batch; null if no rate is known, or a network has less left."
+    )
     fewest_batches: int = Field(description="No schedule of these steps has fewer batches.")
     execution: ExecutionDocument | None = Field(
         description="Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."

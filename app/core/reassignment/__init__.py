@@ -18,7 +18,14 @@ sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_d
 """
 
 from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.batches.cutting import cut_batches, most_bytes
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.durations import (
+    BatchCopies,
+    ReplicationRates,
+    batch_durations,
+    recommended_throttle,
+    throttled,
+)
 from app.core.reassignment.batches.execution import (
     Action,
     Cordons,

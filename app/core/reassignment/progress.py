@@ -18,7 +18,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Float64s, Int32s, Int64s
 from app.core.replica_lists import not_among, sums_by, widened
 
 Bools = NDArray[np.bool_]
@@ -62,6 +62,7 @@ class PartitionsNow:
         sync while some are being added has no reported ISR: those being added count as not in sync.
     is_moving : (partitions,) bool, whether a reassignment of it is in progress.
     size_bytes : (partitions,) int64 bytes of one replica, or `UNKNOWN_SIZE`.
+    ingress_bytes_per_s : (partitions,) float64, 0 if unknown.
     """
 
     is_present: Bools = field(repr=False)
@@ -71,6 +72,7 @@ class PartitionsNow:
     isr: Int32s = field(repr=False)
     is_moving: Bools = field(repr=False)
     size_bytes: Int64s = field(repr=False)
+    ingress_bytes_per_s: Float64s = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +128,8 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
     >>> planned = PlannedSteps(np.array([0, 0]), np.array([0, 1]), np.array([[1], [2]], np.int32),
     ...                        np.array([[2], [3]], np.int32))
     >>> now = PartitionsNow(np.array([True]), np.array([[2]], np.int32), np.array([[2, 1]], np.int32),
-    ...                     np.array([[2]], np.int32), np.array([[1]], np.int32), np.array([True]), np.array([700]))
+    ...                     np.array([[2]], np.int32), np.array([[1]], np.int32), np.array([True]),
+    ...                     np.array([700]), np.zeros(1))
     >>> found = progress_of_steps(planned, now)
     >>> [StepState(state).name for state in found.state], found.copies.tolist()
     (['IN_PROGRESS', 'NOT_STARTED'], [[True], [True]])

@@ -18,6 +18,7 @@ resource_planning.py  replicas and leaders placed together, within limits of res
 planning.py      from the problem to replica lists, leaders and batches; the planner
 rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
+times.py         how long batches take, and the throttle to use
 load_reports.py  loads before, after and after losses; bytes between racks
 resource_reports.py  what goals reached, and what is above limits
 differences.py   a stored plan's rows and what it changes

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Cluster, Float64s, Int32s, Int64s, Topic
 from app.core.reassignment import PartitionsNow, PlannedSteps
 from app.services.reassignment.stored_steps import StoredSteps
 
@@ -57,6 +57,7 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
     columns = _Columns(len(keys))
     is_recreated = np.zeros(len(keys), np.bool_)
     sizes = np.full(len(keys), UNKNOWN_SIZE, np.int64)
+    rates = np.zeros(len(keys), np.float64)
     for name, its in _slices(steps.topics, topic_of):
         topic, known = later.get(name), earlier.get(name)
         if known is not None:
@@ -67,12 +68,14 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
             found, there = _found(topic, ids[its])
             columns.add(topic, found + its.start, there)
             reported = topic.size_bytes[there]
+            if topic.ingress_bytes_per_s is not None:
+                rates[found + its.start] = np.nan_to_num(topic.ingress_bytes_per_s[there])
             sizes[found + its.start] = np.where(reported == UNKNOWN_SIZE, sizes[found + its.start], reported)
     last = len(rows) - 1 - np.unique(rows[::-1], return_index=True)[1]
     return LocatedPlan(
         steps=steps,
         planned=PlannedSteps(rows, np.repeat(np.arange(len(steps)), np.diff(steps.offsets)), steps.before, steps.after),
-        now=columns.partitions(sizes, is_recreated),
+        now=columns.partitions(sizes, rates, is_recreated),
         topic_of=topic_of,
         partition_ids=ids,
         is_recreated=is_recreated & columns.is_there,
@@ -103,10 +106,16 @@ class _Columns:
                 mine = self._lists[name] = np.pad(mine, wider, constant_values=NO_REPLICA)
             mine[rows, : lists.shape[1]] = lists[there]
 
-    def partitions(self, size_bytes: Int64s, is_recreated: Bools) -> PartitionsNow:
+    def partitions(self, size_bytes: Int64s, ingress_bytes_per_s: Float64s, is_recreated: Bools) -> PartitionsNow:
         """All rows."""
         is_present = self.is_there & ~is_recreated
-        return PartitionsNow(is_present, **self._lists, is_moving=self._is_moving & is_present, size_bytes=size_bytes)
+        return PartitionsNow(
+            is_present,
+            **self._lists,
+            is_moving=self._is_moving & is_present,
+            size_bytes=size_bytes,
+            ingress_bytes_per_s=ingress_bytes_per_s,
+        )
 
 
 def _by_name(cluster: Cluster) -> Mapping[str, Topic]:

@@ -11,14 +11,16 @@ from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE, cordoned_broker
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_REPLICA, Cluster, Float64s, Int32s, Int64s
 from app.core.reassignment import (
+    BatchCopies,
     BatchCounts,
     Cordons,
     StepProgress,
     StepState,
+    batch_durations,
     counts_of_batches,
     execution_steps,
-    most_bytes,
     progress_of_steps,
+    throttled,
 )
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
@@ -88,7 +90,7 @@ class PlanProgress:
             "replicas_left": int(counts.replicas_left.sum()),
             "bytes_left": int(counts.bytes_left.sum()),
             "unknown_size_replicas_left": int(counts.unknown_sizes.sum()),
-            "seconds_left": None if seconds is None else float(seconds.sum()),
+            "seconds_left": None if seconds is None else _finite(float(seconds.sum())),
             "new_partitions": drift.new_partitions,
             "new_partitions_left": drift.new_partitions - drift.created_partitions,
             "returning_partitions": int(np.count_nonzero(self.found.is_returning)),
@@ -119,11 +121,16 @@ class PlanProgress:
             return None
         steps, copies, rows = self.located.steps, self.found.copies, self.located.planned.rows
         step, column = np.nonzero(copies)
-        ends = (steps.after[step, column], steps.before[step, 0])
-        size = np.maximum(self.located.now.size_bytes[rows[step]], 0)
-        batch = self.located.planned.batch_of[step]
-        busiest = np.maximum(*(most_bytes(batch, end, size, len(steps)) for end in ends))
-        return np.asarray(busiest / throttle)
+        ids, ends = np.unique(np.concatenate([steps.before[step, 0], steps.after[step, column]]), return_inverse=True)
+        source, target = np.split(ends.astype(np.int32), 2)
+        left = BatchCopies(
+            self.located.planned.batch_of[step],
+            source,
+            target,
+            np.maximum(self.located.now.size_bytes[rows[step]], 0),
+            self.located.now.ingress_bytes_per_s[rows[step]],
+        )
+        return batch_durations(left, throttled(throttle, len(ids)), len(steps))
 
     def _rollback_execution(self) -> list[Json]:
         """The inverses of the batches that were begun, from the last to the first, and cordons lifted meanwhile."""
@@ -144,6 +151,12 @@ class PlanProgress:
                 "--additional"
             )
             yield Caution("reassignment_in_progress", detail)
+        if steps.has_log_dirs:
+            detail = (
+                "log directories are not compared: moves between those of a broker count as done "
+                "once the partition has its list; execute the files of the plan itself for them"
+            )
+            yield Caution("log_dirs_not_compared", detail)
         receiving = _down(steps.after[found.copies], up)
         if receiving:
             detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
@@ -214,8 +227,13 @@ def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> dict[s
         "replicas_left": int(counts.replicas_left[number]),
         "bytes_left": int(counts.bytes_left[number]),
         "unknown_size_replicas_left": int(counts.unknown_sizes[number]),
-        "seconds_left": None if seconds is None else float(seconds[number]),
+        "seconds_left": None if seconds is None else _finite(float(seconds[number])),
     }
+
+
+def _finite(seconds: float) -> float | None:
+    """Seconds rounded; None if what is left never completes."""
+    return round(seconds, 6) if np.isfinite(seconds) else None
 
 
 def _cordons(head: PlanHead, cluster: Cluster, made_on: Cluster) -> Cordons:

@@ -25,6 +25,7 @@ from app.services.reassignment.log_dir_reports import batch_json, log_dirs_json,
 from app.services.reassignment.measure_cautions import of_measures
 from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
 from app.services.reassignment.resource_reports import excess_json, goals_json
+from app.services.reassignment.times import batch_times
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
@@ -63,6 +64,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
     """All fields of a plan besides its replica lists."""
     after, steps = solution.leaders.after, solution.steps
     moves = Moves.of(problem, after)
+    times = batch_times(problem, steps)
     return {
         # Nothing is random: the assignment is there to be handed to Kafka.
         "prediction": "pinned",
@@ -71,7 +73,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "leader_changes": _leader_changes(problem, solution),
         "not_preferred": _not_preferred(problem),
         "balance": _balance(problem, solution),
-        "batches": [_batch(problem, steps, number) for number in range(len(steps))],
+        "batches": [_batch(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
+        "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
         "execution": None if solution.executions is None else _execution(solution.executions),
         "rebalancing_groups": solution.rebalances.as_json(),
@@ -87,7 +90,9 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "measures": as_json(measure(solution.tally)),
         "measures_before": _small(measure(solution.tally_before)),
         "violations": as_json(violations(solution.tally)),
-        "warnings": [caution.as_json() for caution in (*problem.cautions, *_cautions(problem, solution))],
+        "warnings": [
+            caution.as_json() for caution in (*problem.cautions, *_cautions(problem, solution), *times.cautions())
+        ],
         STEPS: steps_json(problem, steps) | _packed_log_dirs(problem, solution),
     }
 
@@ -220,7 +225,6 @@ def _batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[st
         "moved_bytes": int(steps.moved_bytes[number]),
         "unknown_size_replicas": int(steps.unknown_sizes[number]),
         "max_bytes_in": int(steps.max_bytes_in[number]),
-        "seconds": None if steps.seconds is None else float(steps.seconds[number]),
         **batch_json(problem, steps, number),
     }
 

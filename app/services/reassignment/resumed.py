@@ -1,18 +1,17 @@
 """The files that go on with a plan, or back, from the state that a later snapshot has."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s, unpadded
 from app.errors.requests import ConflictingFields, NotExportable
 from app.formats import reassignment
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services.plans import BATCH, Plan
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.progress import progress
-from app.services.reassignment.stored_steps import StoredSteps
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -44,24 +43,20 @@ def resumed(
     if name == BATCH and batch is None:
         raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
     found = progress(uow, plan, snapshot_id, path=("from",))
-    located = found.located
+    located, steps = found.located, found.located.steps
     if batch is None:
-        rows = np.flatnonzero(found.found.differs)
-        return _file(located.steps, located.topic_of[rows], located.partition_ids[rows], located.before[rows], name)
-    require_batch(located.steps, batch)
+        # Where the plan chooses log directories, lists that are equal may have had others.
+        is_restored = ~found.found.is_lost if steps.has_log_dirs else found.found.differs
+        keys = {located.name(row) for row in np.flatnonzero(is_restored).tolist()}
+        restored = [one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys]
+        return _file(restored, name)
+    require_batch(steps, batch)
     chosen = found.begun(batch - 1) if is_inverse else found.left(batch - 1)
-    return _of_steps(located.steps, chosen, is_inverse=is_inverse)
+    requested = list(steps.requested(batch - 1, is_inverse=is_inverse))
+    return _file([requested[step] for step in (chosen - steps.batch(batch - 1).start).tolist()], name)
 
 
-def _of_steps(steps: StoredSteps, chosen: Int64s, *, is_inverse: bool) -> bytes:
-    lists = (steps.before if is_inverse else steps.after)[chosen]
-    return _file(steps, steps.topic_of[chosen], steps.partition_ids[chosen], lists, BATCH)
-
-
-def _file(steps: StoredSteps, topic_of: Int32s, ids: Int32s, lists: Int32s, name: str) -> bytes:
-    if not len(ids):  # Kafka rejects a file without partitions
+def _file(partitions: Sequence[PartitionReassignment], name: str) -> bytes:
+    if not partitions:  # Kafka rejects a file without partitions
         raise NotExportable(f"at the snapshot there is nothing to execute of this {name}", format=name)
-    names = (steps.topics[topic] for topic in topic_of.tolist())
-    rows = zip(names, ids.tolist(), unpadded(lists), strict=True)
-    partitions = tuple(PartitionReassignment(topic, partition, tuple(row)) for topic, partition, row in rows)
-    return reassignment.write(Reassignment(partitions)).encode()
+    return reassignment.write(Reassignment(tuple(partitions))).encode()

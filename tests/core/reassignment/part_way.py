@@ -64,6 +64,7 @@ class PartWay:
             isr=padded([one.isr for one in every]),
             is_moving=np.array([one.is_moving for one in every], np.bool_),
             size_bytes=np.arange(len(every), dtype=np.int64) - 1,
+            ingress_bytes_per_s=np.zeros(len(every)),
         )
 
     def level_of(self, step: int) -> int:

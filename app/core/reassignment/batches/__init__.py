@@ -5,6 +5,7 @@ cutting.py            the verb: steps, packed into batches, with figures and a l
 scheduling.py         the steps of each partition, and the batch of each step
 log_dir_moves.py      moves between log directories of a broker, as steps
 execution.py          the order of execution, and the cordons that are lifted meanwhile
+durations.py          how long batches take: a fluid model of replication, in durations_kernel.py; the throttle to use
 rack_changes.py       the steps that change racks, and make groups rebalance
 verifier.py           violations of any batches, by replaying them
 replay.py             their steps replayed, by row

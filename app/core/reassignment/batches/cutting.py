@@ -185,18 +185,18 @@ def _batch_figures(
     n_adds = np.diff(chains.adds_from)
     chain, batch = np.repeat(chains.chain_of, n_adds), np.repeat(batch_of, n_adds)
     size, is_unknown = chains.size[chain], reassigned.size_bytes[chains.rows[chain]] == UNKNOWN_SIZE
-    bytes_in, seconds = most_bytes(batch, chains.adds, size, n_batches), None
+    bytes_in, seconds = _most(batch, chains.adds, size, n_batches), None
     if limits.throttle_bytes_per_s is not None:
-        busiest = np.maximum(bytes_in, most_bytes(batch, chains.source[chain], size, n_batches))
+        busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
         if moves is not None:
             sizes = np.maximum(reassigned.size_bytes[moves.row], 0)
-            busiest = np.maximum(busiest, most_bytes(moves.batch, moves.broker, sizes, n_batches))
+            busiest = np.maximum(busiest, _most(moves.batch, moves.broker, sizes, n_batches))
         seconds = busiest / limits.throttle_bytes_per_s
     moved, unknown = (np.bincount(each, minlength=n_batches) for each in (batch, batch[is_unknown]))
     return moved, sums_by(batch, size, n_batches), unknown, bytes_in, seconds
 
 
-def most_bytes(batch: Int64s, broker: NDArray[np.integer], size: Int64s, n_batches: int) -> Int64s:
+def _most(batch: Int64s, broker: NDArray[np.integer], size: Int64s, n_batches: int) -> Int64s:
     """(batches,) int64: the most bytes that one broker has in each batch."""
     most = np.zeros(n_batches, np.int64)
     if len(batch):

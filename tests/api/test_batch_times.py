@@ -1,0 +1,67 @@
+"""How long the batches of a plan take, and the throttle that lets them complete."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.contract import only_error, problem
+
+Json = dict[str, Any]
+MB = 1_000_000
+
+
+def _plan(client: httpx.Client, *, capacity: Json | None = None, **fields: Any) -> Json:
+    brokers = [{"id": broker} | ({"capacity": capacity} if capacity else {}) for broker in (1, 2, 3)]
+    partition = {"partition": 0, "replicas": [1, 2], "size_bytes": 600 * MB}
+    body = {"cluster": "times", "brokers": brokers, "topics": [{"name": "orders", "partitions": [partition]}]}
+    assert client.post("/v1/snapshots", json=body).status_code == 201
+    response = client.post("/v1/plans/reassignment", json={"cluster": "times", "remove_brokers": [2], **fields})
+    assert response.status_code == 201, response.text
+    plan: Json = response.json()
+    assert [batch["moved_replicas"] for batch in plan["batches"]] == [1]
+    return plan
+
+
+def _times(plan: Json) -> tuple[float | None, bool | None]:
+    [batch] = plan["batches"]
+    return batch["seconds"], batch["completes"]
+
+
+def test_a_throttle_alone(client: httpx.Client) -> None:
+    plan = _plan(client, batches={"throttle_bytes_per_s": 10 * MB})
+    assert _times(plan) == (60, True)
+    assert plan["recommended_throttle_bytes_per_s"] is None
+
+
+def test_nothing_is_known(client: httpx.Client) -> None:
+    assert _times(_plan(client)) == (None, None)
+
+
+def test_what_producers_write_meanwhile(client: httpx.Client) -> None:
+    rates = {"orders": 4 * MB}
+    assert _times(_plan(client, batches={"throttle_bytes_per_s": 10 * MB}, ingress_bytes_per_s=rates)) == (100, True)
+    plan = _plan(client, batches={"throttle_bytes_per_s": 4 * MB}, ingress_bytes_per_s=rates)
+    assert _times(plan) == (None, False)
+    assert "batch_never_completes" in [warning["code"] for warning in plan["warnings"]]
+    recommended = plan["recommended_throttle_bytes_per_s"]
+    assert recommended == 10 * MB
+    assert _times(_plan(client, batches={"throttle_bytes_per_s": recommended}, ingress_bytes_per_s=rates)) == (
+        100,
+        True,
+    )
+
+
+def test_the_network_beside_its_traffic(client: httpx.Client) -> None:
+    """The new replica's broker receives nothing yet; the leader's sends 4 MB/s to its follower, and 6 are left."""
+    capacity = {"nic_in_bytes_per_s": 20 * MB, "nic_out_bytes_per_s": 10 * MB}
+    plan = _plan(client, capacity=capacity, ingress_bytes_per_s={"orders": 4 * MB})
+    assert _times(plan) == (300, True)
+    assert plan["recommended_throttle_bytes_per_s"] is None  # 2 × 4 MB/s are more than there is
+
+
+@pytest.mark.parametrize("throttle", [0, -1, 2**63, 1.5])
+def test_a_throttle_that_is_none(client: httpx.Client, throttle: float) -> None:
+    body = {"cluster": "times", "batches": {"throttle_bytes_per_s": throttle}}
+    found = problem(client.post("/v1/plans/reassignment", json=body), 422, "validation")
+    assert only_error(found, "/batches/throttle_bytes_per_s")["value"] == throttle
