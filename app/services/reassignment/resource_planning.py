@@ -130,9 +130,10 @@ def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]
     detail = _conflict_words(problem, first)
     lifted = [words for conflict in conflicts for words in _lifted_by(problem, conflict)]
     documents = [_conflict_json(name, _conflict_words(problem, first)) for name in names]
-    if problem.brokers.is_removed.any():
+    if _removal_conflicts(problem, first):
         words = f"nothing stays on brokers {problem.brokers.named(problem.brokers.is_removed)}"
         documents.append({"constraint": "remove_brokers", "pointer": "/remove_brokers", "detail": words})
+        lifted.append("fewer removed brokers")
     return NotFeasible(
         detail,
         path=("limits", names[0]),
@@ -141,6 +142,13 @@ def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]
         required=first.required,
         available=first.available,
     )
+
+
+def _removal_conflicts(problem: ReassignmentProblem, conflict: LimitConflict) -> bool:
+    """Whether the removed brokers would take what is missing; otherwise the limits conflict without their removal."""
+    column = RESOURCES.index(conflict.resource.split("+")[0])
+    removed = problem.limits.upper[problem.brokers.is_removed, column].tolist()
+    return bool(removed) and conflict.available + sum(removed) >= conflict.required
 
 
 def _conflict_json(resource: str, detail: str) -> dict[str, Json]:
