@@ -83,7 +83,7 @@ def limited(draw: st.DrawFn) -> ReassignmentRequest:
     )
 
 
-@examples(25)
+@examples(12)
 @given(limited())
 def test_loads_are_those_of_the_placement_and_excess_is_what_is_above(request: ReassignmentRequest) -> None:
     """The verifier of the plan checks the rest: it raises if a figure is wrong."""
@@ -110,6 +110,24 @@ def test_a_hard_limit_that_cannot_hold_names_itself_and_what_lifts_it() -> None:
     assert failure.value.path == ("limits", "disk")
     assert {one["pointer"] for one in failure.value.context["conflict"]} == {"/limits/disk"}  # type: ignore[index, union-attr, call-overload] # objects
     assert failure.value.context["lifted_by"]
+
+
+def test_a_conflict_with_removed_brokers_names_them() -> None:
+    """620 bytes a rack fit on two brokers of 400 and not on one; without the removal all limits hold."""
+    planned(limits=LimitsRequest(disk=0.4))
+    with pytest.raises(NotFeasible) as failure:
+        planned(remove_brokers=[2], limits=LimitsRequest(disk=0.4))
+    conflict: Any = failure.value.context["conflict"]
+    assert {one["pointer"] for one in conflict} == {"/limits/disk", "/remove_brokers"}
+    assert "1 more broker in the rack a with a limit of 400 of disk" in str(failure.value.context["lifted_by"])
+
+
+def test_relief_moves_what_has_to_move_and_balances_nothing() -> None:
+    """Brokers 1 and 2 have 600 bytes and take 500: a replica of 100 in each rack moves."""
+    plan: Any = planned(objective="relieve", limits=LimitsRequest(disk=0.5)).answer
+    moved = plan["certificate"]
+    assert (moved["moved_replicas"], moved["moved_bytes"], moved["optimal"]) == (2, 200, True)
+    assert plan["excess"] is None
 
 
 @pytest.mark.parametrize(

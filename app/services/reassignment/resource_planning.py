@@ -9,9 +9,12 @@ from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s
 from app.core.reassignment import LeaderChoice, LeaderProblem, ReplicaPlacement
 from app.core.reassignment.resources import (
+    NO_LIMIT,
     RESOURCES,
     TOPIC_REPLICAS,
     LimitConflict,
+    Limits,
+    ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
     reach_goals,
@@ -83,10 +86,11 @@ def place_resources(
     """
     goals = [goal for group in objective.priorities for goal in group]
     has_topics = any(goal.name == TOPIC_REPLICAS for goal in goals)
+    loads = problem.resources.row_loads(problem.movement.factors)
     resources = ResourceProblem(
         movement=problem.movement,
-        loads=problem.resources.row_loads(problem.movement.factors),
-        limits=problem.limits,
+        loads=loads,
+        limits=_without_removed(problem, loads),
         leader=leaders,
         may_lead=problem.leaders.may_lead,
         topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
@@ -96,6 +100,15 @@ def place_resources(
     else:
         placement = relieve(resources, problem.is_over)
     return ResourceSolution(resources, placement), _require_limits(problem, placement)
+
+
+def _without_removed(problem: ReassignmentProblem, loads: ResourceLoads) -> Limits:
+    """The limits, those of removed brokers lowered to what stays there: nothing of the scope does, so that their limits
+    are no capacity for the others.
+    """
+    limits, removed = problem.limits, problem.brokers.is_removed[:, None]
+    lowered = np.where(removed & (limits.upper < NO_LIMIT), np.minimum(limits.upper, loads.base), limits.upper)
+    return replace(limits, upper=lowered)
 
 
 def _require_limits(problem: ReassignmentProblem, placement: ResourcePlacement) -> list[Relaxation]:
@@ -175,9 +188,18 @@ def _lifted_by(problem: ReassignmentProblem, conflict: LimitConflict) -> list[st
     if usual > 0:
         count = -(-missing // usual)
         profile = f"a limit of {in_unit(usual, column)} of {conflict.resource}"
-        words.append(f"{count} more broker{'s' if count > 1 else ''} with {profile}")
+        words.append(f"{count} more broker{'s' if count > 1 else ''}{_rack_words(problem, conflict)} with {profile}")
     words.append(f"limits of {conflict.resource} that are larger by {in_unit(missing, column)} in all")
     return words
+
+
+def _rack_words(problem: ReassignmentProblem, conflict: LimitConflict) -> str:
+    """The rack in which further brokers help, if the conflict is of some brokers of one rack."""
+    brokers, of_conflict = problem.brokers, list(conflict.brokers)
+    racks = np.unique(brokers.rack_of[of_conflict]).tolist()
+    if len(racks) != 1 or len(brokers.racks) < 2 or racks[0] >= len(brokers.racks):
+        return ""
+    return f" in the rack {brokers.racks[racks[0]]}"
 
 
 def _exceeded(problem: ReassignmentProblem, placement: ResourcePlacement, column: int) -> str:
