@@ -41,6 +41,22 @@ def test_files_become_a_snapshot_and_plans_are_stored(run: Run, client: httpx.Cl
     assert run("check", "--cluster", "prod-eu").returncode == 0
 
 
+def test_the_progress_of_a_plan(run: Run) -> None:
+    """By default at the newest snapshot of the plan's cluster, which is the one that it was made from."""
+    plan = json.loads(run("plan", "reassignment", *TEXTS, "--cluster", "prod-eu", "--remove-broker", "105").stdout)
+    printed = run("plans", "progress", plan["id"])
+    assert printed.returncode == 0, printed.stderr
+    assert "not_started" in printed.stdout
+    assert "batch/1" in printed.stdout
+    found = json.loads(run("plans", "progress", plan["id"], "--snapshot", plan["snapshot_id"], "--json").stdout)
+    assert (found["state"], found["next"]) == ("not_started", "batch/1")
+    batch = ("plans", "export", plan["id"], "--format", "batch", "--batch", "1")
+    assert run(*batch, "--from", plan["snapshot_id"]).stdout == run(*batch).stdout
+    back = run("plans", "export", plan["id"], "--format", "rollback", "--from", plan["snapshot_id"])
+    assert (back.returncode, "nothing to execute" in back.stderr) == (2, True)
+    assert run("plans", "progress", plan["id"], "--snapshot", "x", "--cluster", "y").returncode == 2
+
+
 @pytest.mark.parametrize("kind", ["replicas", "group"])
 def test_a_plan_is_the_same_with_and_without_a_service(run: Run, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     groups = str(SAMPLES / "describe-groups.json")
