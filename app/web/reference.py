@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from threading import Lock
+from threading import Lock, Thread
 from typing import Protocol
 
 from fastapi import APIRouter, Request, Response
@@ -30,6 +30,11 @@ class OpenApiDocument:
         self._build = build
         self._lock = Lock()
         self._built: tuple[bytes, str] | None = None
+
+    def begin(self) -> None:
+        """Begin to build the document, for a page whose scripts ask for it as soon as the browser has read them."""
+        if self._built is None:
+            Thread(target=self.built, name="openapi", daemon=True).start()
 
     def built(self) -> tuple[bytes, str]:
         """The document and its entity tag."""
@@ -65,10 +70,12 @@ def router(document: OpenApiDocument, families: Sequence[CodeFamily]) -> APIRout
 
     @routes.get("/docs")
     def swagger_ui() -> Response:
+        document.begin()
         return page("docs.html", policy=_POLICY, document=DOCUMENT)
 
     @routes.get("/redoc")
     def redoc() -> Response:
+        document.begin()
         return page("redoc.html", policy=_POLICY, document=DOCUMENT)
 
     def codes(request: Request) -> Response:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from shutil import which
+from threading import Event
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.api.compression import LEAST_BYTES
+from app.web.reference import OpenApiDocument
 from tests.api.operations import OPERATIONS
 from tests.web.browser import Page as Source
 
@@ -107,3 +109,20 @@ def test_every_file_is_the_services_own_compressed_and_cached_for_ever(client: h
         assert len(answer.content) < LEAST_BYTES or answer.headers["content-encoding"] == "gzip"
         if address != "/openapi.json":
             assert "immutable" in answer.headers["cache-control"]
+
+
+def test_a_document_that_a_page_will_ask_for_is_built_once() -> None:
+    begun, builds = Event(), []
+
+    def build() -> bytes:
+        builds.append("{}")
+        begun.set()
+        return b"{}"
+
+    document = OpenApiDocument(build)
+    document.begin()
+    assert begun.wait(30)
+    assert document.built()[0] == b"{}"
+    document.begin()
+    assert document.built() == document.built()
+    assert builds == ["{}"]
