@@ -69,6 +69,7 @@ def _problem(case: LeaderCase) -> LeaderProblem:
     return LeaderProblem(
         replicas=replicas,
         leader=replicas[:, 0].copy(),
+        may_change=np.zeros(len(replicas), np.bool_),
         may_lead=may_lead,
         is_new=np.zeros(replicas.shape, np.bool_),
         target=may_lead,

@@ -1210,6 +1210,8 @@ class LeadersBalance(Record):
     """Whether `changes` reaches its lower bound."""
     gap: float
     """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
+    preferred_racks: PreferredRacksDocument | None
+    """With `preferred_racks`: where leaders are."""
     solver: str
     """The solver that computed the leaders."""
 
@@ -1849,6 +1851,17 @@ class PlansPage(Record):
     """Plans without their assignments, newest first."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class PreferredRacksDocument(Record):
+    """Partitions with preferred racks, by the rack of their leader."""
+
+    first: int
+    """Number of partitions led in the first rack of their list."""
+    other_listed: int
+    """Number of partitions led in another rack of their list."""
+    elsewhere: int
+    """Number of partitions led in none of these racks."""
 
 
 class ProgressDocument(Record):

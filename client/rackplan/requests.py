@@ -1227,6 +1227,12 @@ class PlanReassignmentRequest(TypedDict, total=False):
     and no other change; or goals in order of priority."""
     evacuate_leaders: EvacuateFields
     """Brokers and racks that lead no partition after the plan."""
+    preferred_racks: Mapping[str, list[str]]
+    """By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, one in the
+    first listed rack that has any leads."""
+    min_leaders_per_broker: Mapping[str, int]
+    """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
+    may lead."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
     minimise: Literal["bytes", "replicas"]

@@ -43,6 +43,10 @@ class TestNames:
             ({"replication_factor": {"x": 2}}, "unknown_topic", "/replication_factor/x", "x"),
             ({"partitions": {"x": 2}}, "unknown_topic", "/partitions/x", "x"),
             ({"isolate": [{"topics": ["x"], "brokers": [1]}]}, "unknown_topic", "/isolate/0/topics/0", "x"),
+            ({"preferred_racks": {"*": ["a", "z"]}}, "unknown_rack", "/preferred_racks/*/1", "z"),
+            ({"preferred_racks": {"x": ["a"]}}, "unknown_topic", "/preferred_racks/x", "x"),
+            ({"preferred_racks": {"t": ["a", "a"]}}, "conflicting_fields", "/preferred_racks/t/1", "a"),
+            ({"min_leaders_per_broker": {"x": 1}}, "unknown_topic", "/min_leaders_per_broker/x", "x"),
             ({"remove_racks": ["a", "z"]}, "unknown_rack", "/remove_racks/1", "z"),
             ({"remove_racks": ["a", "a"]}, "conflicting_fields", "/remove_racks/1", "a"),
             ({"remove_racks": ["a"], "replace_brokers": {"3": 1}}, "conflicting_fields", "/remove_racks/0", "a"),
@@ -88,6 +92,10 @@ class TestContradictions:
             ({"replace_brokers": {"1": 9, "2": 9}}, "/replace_brokers/2"),
             ({"replace_brokers": {"1": 2}, "forbid_brokers": [2]}, "/replace_brokers/1"),
             ({"receivers": "added"}, "/receivers"),
+            ({"preferred_racks": {"*": ["a"]}, "balance": {"leaders": "preferred"}}, "/preferred_racks"),
+            ({"min_leaders_per_broker": {"t": 1}, "balance": {"leaders": "preferred"}}, "/min_leaders_per_broker"),
+            ({"preferred_racks": {"*": ["a"]}, "limits": {"replicas": {"absolute": 9}}}, "/preferred_racks"),
+            ({"min_leaders_per_broker": {"t": 1}, "topics": ["u"]}, "/min_leaders_per_broker/t"),
             ({"receivers": [2], "forbid_brokers": [2]}, "/receivers/0"),
             ({"receivers": [2], "remove_brokers": [2]}, "/receivers/0"),
             ({"receivers": [2], "leaders_only": True}, "/receivers"),
@@ -153,6 +161,7 @@ class TestNumbers:
             ({"max_replicas_per_rack": 0}, "/max_replicas_per_rack", {"ge": 1}),
             ({"deadline_s": 0}, "/deadline_s", {"gt": 0}),
             ({"partitions": {"t": 0}}, "/partitions/t", {"ge": 1}),
+            ({"min_leaders_per_broker": {"t": 0}}, "/min_leaders_per_broker/t", {"ge": 1}),
         ],
     )
     def test_problems_have_the_limit(
@@ -340,3 +349,25 @@ class TestRackless:
             balance={"replicas": "keep"},
         )
         assert rows(plan, "t") == [[1, 3, 9]]
+
+
+class TestLeaders:
+    """Minimums of a topic that its replica lists do not allow."""
+
+    def test_a_minimum_above_the_partitions(self, client: httpx.Client, kept: str) -> None:
+        """Two partitions of t cannot be led by six brokers."""
+        found = refused(client, 422, "infeasible_reassignment", kept, min_leaders_per_broker={"t": 1})
+        error = only_error(found, "/min_leaders_per_broker/t")
+        assert (error["value"], error["limit"]) == (1, 0)
+        assert [each["constraint"] for each in found["conflict"]] == ["min_leaders_per_broker"]
+        assert "each of 6 brokers is to lead 1" in found["detail"]
+
+    def test_preferred_racks_are_part_of_the_conflict(self, client: httpx.Client, kept: str) -> None:
+        fields = {"min_leaders_per_broker": {"t": 1}, "preferred_racks": {"t": ["a"]}}
+        found = refused(client, 422, "infeasible_reassignment", kept, **fields)
+        assert [each["constraint"] for each in found["conflict"]] == ["min_leaders_per_broker", "preferred_racks"]
+
+    def test_minimums_are_relaxed_to_what_can_be(self, client: httpx.Client, kept: str) -> None:
+        plan = change(client, kept, min_leaders_per_broker={"t": 1}, on_conflict="relax")
+        assert [each["constraint"] for each in plan["relaxed"]] == ["min_leaders_per_broker"]
+        assert plan["leader_changes"] == 0

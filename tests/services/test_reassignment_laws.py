@@ -209,6 +209,46 @@ def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders
     assert moved[::-1] <= kept[::-1]
 
 
+@examples(60)
+@given(clusters(), st.lists(st.sampled_from(["r0", "r1", "r2"]), min_size=1, unique=True), st.data())
+def test_leaders_are_in_the_first_rack_that_has_a_replica(
+    cluster: Cluster, racks: list[str], data: st.DataObject
+) -> None:
+    """Of a broker that is up; topic b has a list of its own, which comes before that of all topics."""
+    rack_of = {broker.id: str(broker.rack) for broker in cluster.brokers if not broker.fenced}
+    listed = [rack for rack in racks if rack in {broker.rack for broker in cluster.brokers}]
+    leaders: Any = data.draw(st.sampled_from(["keep", "tight", "moved", Tolerance(0.5)]))
+    preferred = {"*": listed, "b": listed[::-1]} if len(cluster.topics) > 1 else {"*": listed}
+    request = ReassignmentRequest(
+        preferred_racks=preferred, balance=BalanceRequest(leaders=leaders), repair_racks=False, on_conflict="relax"
+    )
+    made = _planned(cluster, request)
+    firsts = 0
+    for (topic, _), row in _after(made).items():
+        order = preferred.get(topic, listed)
+        ranks = [order.index(rack_of[broker]) if rack_of[broker] in order else 9 for broker in row if broker in rack_of]
+        if ranks:
+            led = rack_of[row[0]]
+            assert (order.index(led) if led in order else 9) == min(ranks)
+            firsts += min(ranks) == 0
+    answer: Any = made.answer
+    assert answer["balance"]["leaders"]["preferred_racks"]["first"] >= firsts
+
+
+@examples(60)
+@given(clusters(), st.integers(1, 2), st.sampled_from(["keep", "tight", "moved"]))
+def test_brokers_lead_their_minimum_of_a_topic(cluster: Cluster, least: int, leaders: Any) -> None:
+    """Or the plan says what is missing."""
+    request = ReassignmentRequest(
+        min_leaders_per_broker={"a": least}, balance=BalanceRequest(leaders=leaders), on_conflict="relax"
+    )
+    made = _planned(cluster, request)
+    led = Counter(row[0] for (topic, _), row in _after(made).items() if topic == "a")
+    relaxed: Any = made.answer["relaxed"]
+    is_short = any(led[broker.id] < least for broker in cluster.brokers if not broker.fenced)
+    assert is_short == any(each["constraint"] == "min_leaders_per_broker" for each in relaxed)
+
+
 @examples(100)
 @given(CASES)
 def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentRequest]) -> None:

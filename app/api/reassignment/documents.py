@@ -36,6 +36,17 @@ class ReplicasBalance(Ends):
     largest_bound: int | None = Field(description="By bytes or throughput: no plan has a smaller `largest`.")
 
 
+class PreferredRacksDocument(BaseModel):
+    """Partitions with preferred racks, by the rack of their leader."""
+
+    first: int
+    """Number of partitions led in the first rack of their list."""
+    other_listed: int
+    """Number of partitions led in another rack of their list."""
+    elsewhere: int
+    """Number of partitions led in none of these racks."""
+
+
 class LeadersBalance(Ends):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
@@ -57,6 +68,9 @@ class LeadersBalance(Ends):
     """Whether `changes` reaches its lower bound."""
     gap: float
     """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
+    preferred_racks: PreferredRacksDocument | None = Field(
+        None, description="With `preferred_racks`: where leaders are."
+    )
     solver: str
     """The solver that computed the leaders."""
 

@@ -206,6 +206,16 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     )
     evacuate_leaders: EvacuateFields = Field(default_factory=EvacuateFields)
     """Brokers and racks that lead no partition after the plan."""
+    preferred_racks: dict[TopicName | Literal["*"], Annotated[list[Rack], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, "
+        "one in the first listed rack that has any leads.",
+    )
+    min_leaders_per_broker: dict[TopicName, Number] = Field(
+        default_factory=dict,
+        description="By topic, the number of its partitions that each broker leads at least, of the brokers that stay, "
+        "are up and may lead.",
+    )
     balance: BalanceFields = Field(default_factory=BalanceFields)
     """How replicas and leaders are balanced over brokers."""
     minimise: Literal["bytes", "replicas"] = "bytes"

@@ -11,11 +11,13 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   broker_limits.py their upper limits, and what is missing for them
   objectives.py    what is optimised over resources
   resources.py     what partitions load on brokers: disk, NIC in and out, vCPU
+  leader_constraints.py  preferred racks of leaders, minimums of topics on brokers
   domains.py       eligible brokers of each partition
   conflicts.py     irreducible infeasible subsets of the request, in words
 kafka_generate.py  what Kafka's own tool would move, as a comparison
 resource_planning.py  replicas and leaders placed together, within limits of resources
 planning.py      from the problem to replica lists, leaders and batches; the planner
+leading.py       the leaders of replica lists
 rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
 times.py         how long batches take, and the throttle to use

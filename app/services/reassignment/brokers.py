@@ -227,6 +227,10 @@ def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker])
     for place, rack in enumerate(request.evacuate_leaders.racks):
         if rack not in racks:
             raise _unknown_rack(rack, racks, ("evacuate_leaders", "racks", place))
+    for topic, preferred in request.preferred_racks.items():
+        for place, rack in enumerate(preferred):
+            if rack not in racks:
+                raise _unknown_rack(rack, racks, ("preferred_racks", topic, place))
 
 
 def _require_uncordoned(request: ReassignmentRequest, cordoned: Collection[int]) -> None:

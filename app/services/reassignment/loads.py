@@ -17,6 +17,12 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.growth import grown_rows, grown_topics
+from app.services.reassignment.leader_constraints import (
+    PreferredRacks,
+    TopicMinimums,
+    preferred_racks_of,
+    topic_minimums_of,
+)
 from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy, balance_of
 from app.services.reassignment.scope import PartitionScope
 
@@ -113,6 +119,7 @@ class LeaderObjective:
     Parameters
     ----------
     by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
+    preferred, minimums : the request's constraints on leaders; None without any.
     frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
     may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
     counts_actual : whether a change is one of the actual leader, not of the preferred one.
@@ -126,6 +133,8 @@ class LeaderObjective:
     may_lead: Bools = field(repr=False)
     evacuates: bool
     counts_actual: bool
+    preferred: PreferredRacks | None
+    minimums: TopicMinimums | None
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
@@ -290,7 +299,8 @@ def _leader_objective(
     may_lead = ~(
         brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
     )
-    if request.leaders_balance.tolerance is not None:
+    is_constrained = bool(request.preferred_racks or request.min_leaders_per_broker)
+    if request.leaders_balance.tolerance is not None or is_constrained:
         # If leaders stay as they are, fenced and offline ones stay too, since they come back.
         may_lead &= ~brokers.is_offline
     return LeaderObjective(
@@ -302,6 +312,8 @@ def _leader_objective(
         may_lead=may_lead,
         evacuates=bool(evacuated.brokers or evacuated.racks),
         counts_actual=request.balance.leaders == "preferred",
+        preferred=preferred_racks_of(request, brokers, scope),
+        minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
     )
 
 

@@ -87,6 +87,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
     if request.pins:
         yield ("pins",), len(request.pins), f"{together}, and pins state leaders"
+    for name in ("preferred_racks", "min_leaders_per_broker"):
+        if getattr(request, name):
+            yield (name,), True, f"{together}, and {name} is for leaders that are chosen after the replicas"
     for name in ("max_moved_bytes", "trade_off"):
         if getattr(request, name):
             yield (name,), True, f"{together}, and {name} trades movement for balanced counts"

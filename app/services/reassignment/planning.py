@@ -17,11 +17,9 @@ from app.core.reassignment import (
     BrokerDisks,
     BudgetTooSmall,
     Cordons,
-    LeaderProblem,
     ReassignedPartitions,
     ReplicaPlacement,
     batch_violations,
-    choose_leaders,
     cut_batches,
     execution_steps,
     execution_violations,
@@ -33,22 +31,20 @@ from app.core.reassignment import (
     trade_off,
     within_budget,
 )
-from app.core.replica_lists import sums_by, with_leader_first
 from app.errors import Json
-from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
+from app.errors.reassignments import BudgetBelowMinimum
 from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import description, reports
-from app.services.reassignment.brokers import Bools
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
+from app.services.reassignment.leading import current_leaders, lead, leaders_with_resources
 from app.services.reassignment.log_dir_choice import LogDirSolution, choose_log_dirs
 from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
     Executions,
-    LeaderSolution,
     ReassignmentProblem,
     ReassignmentSolution,
     resolve,
@@ -130,10 +126,10 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     resources, relaxed = _place_resources(problem)
     if resources is None:
         placement, largest_bound, relaxed = _place(problem)
-        leaders, more = _lead(problem, placement.replicas)
+        leaders, more = lead(problem, placement.replicas)
     else:
         placement, largest_bound = resources.replicas, None
-        leaders, more = _leaders_of(problem, resources), []
+        leaders, more = leaders_with_resources(problem, resources), []
     points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
     log_dirs = _choose_log_dirs(problem, leaders.after)
     reassigned, steps = _cut(problem, leaders.after, log_dirs)
@@ -174,14 +170,7 @@ def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | N
     """Replicas and leaders together, if the objective is over resources. Raises `NotFeasible`."""
     if problem.objective is None:
         return None, []
-    return place_resources(problem, problem.objective, _current_leaders(problem))
-
-
-def _leaders_of(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:
-    """The leaders of a placement over resources, as those of leaders alone are stated."""
-    lists = resources.lists
-    leaders_problem = _leader_problem(problem, lists, np.ones(len(lists), np.bool_))
-    return LeaderSolution(leaders_problem, resources.choice(leaders_problem), lists)
+    return place_resources(problem, problem.objective, current_leaders(problem))
 
 
 def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
@@ -243,86 +232,6 @@ def _placement_violations(problem: ReassignmentProblem, replicas: ReplicaPlaceme
     return placement_violations(movement, replace(replicas, band=None)) + [
         f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
     ]
-
-
-def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution, list[Relaxation]]:
-    """Choose the leaders of (rows, widest) int32 positions. Raises `NotFeasible` if no broker may lead a partition."""
-    objective = problem.leaders
-    lists = _with_pins(problem, replicas)
-    is_free = np.ones(len(lists), np.bool_)
-    is_free[list(problem.pins)] = False
-    relaxed = _require_leaders(problem, lists)
-    leaders_problem = _leader_problem(problem, lists, is_free)
-    choice = choose_leaders(leaders_problem, objective.balance)
-    after = lists.copy()
-    after[is_free] = with_leader_first(lists[is_free], choice.leaders)
-    return LeaderSolution(leaders_problem, choice, after), relaxed
-
-
-def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools) -> LeaderProblem:
-    """The leaders of (rows, widest) int32 positions; those of rows that are not free are the first ones."""
-    objective = problem.leaders
-    # A pinned partition is led by the first broker of its pin, whatever the others do.
-    pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
-    fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
-    free, before = lists[is_free], problem.before[is_free]
-    is_new = (free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2)
-    return LeaderProblem(
-        replicas=free,
-        leader=_current_leaders(problem)[is_free],
-        may_change=_may_change(problem, free, is_new),
-        may_lead=objective.may_lead,
-        is_new=is_new,
-        target=problem.movement.target & objective.may_lead,
-        base=fixed,
-        weight=objective.load[is_free],
-    )
-
-
-def _may_change(problem: ReassignmentProblem, lists: Int32s, is_new: Bools) -> Bools:
-    """(rows,) bool, partitions of which a replica moves, if the request frees their leaders; a broker that is down
-    gains no leader by that.
-    """
-    is_down = np.append(problem.brokers.is_offline, False)[lists]
-    moves: Bools = np.logical_and(is_new.any(axis=1), ~is_down.any(axis=1))
-    return moves if problem.leaders.frees_moved else np.zeros_like(moves)
-
-
-def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
-    """The lists, those of pinned partitions in the order of their pins."""
-    # Without any partition there is no column either, and each list has a first place.
-    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_REPLICA, np.int32)
-    for row, order in problem.pins.items():
-        lists[row] = NO_REPLICA
-        lists[row, : len(order)] = order
-    return lists
-
-
-def _current_leaders(problem: ReassignmentProblem) -> Int32s:
-    """(rows,) int32 first broker of each list now, or its successor if it is replaced, which then is no change."""
-    leaders = np.append(problem.brokers.successor_of, np.int32(NO_REPLICA))[problem.before[:, 0]]
-    return np.asarray(leaders, np.int32)
-
-
-def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxation]:
-    """Raise `NotFeasible` if leaders are evacuated from every replica of a partition, unless that is relaxed."""
-    if not problem.leaders.evacuates:
-        return []
-    can_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[lists].any(axis=1)
-    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
-    if not len(stuck):
-        return []
-    named = ", ".join(problem.scope.name(row) for row in stuck[:20].tolist())
-    detail = f"{len(stuck)} partitions have no replica on a broker that may lead: {named}"
-    if problem.relaxes:
-        return [Relaxation("evacuate_leaders", f"{detail}; one of their replicas leads all the same")]
-    raise NotFeasible(
-        detail,
-        path=("evacuate_leaders",),
-        conflict=[{"constraint": "evacuate_leaders", "pointer": "/evacuate_leaders", "detail": detail}],
-        lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
-        count=len(stuck),
-    )
 
 
 def _choose_log_dirs(problem: ReassignmentProblem, after: Int32s) -> LogDirSolution | None:

@@ -171,6 +171,7 @@ def _not_preferred(problem: ReassignmentProblem) -> int:
 
 def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
     target, after, choice = problem.movement.target, solution.leaders.after, solution.leaders.choice
+    preferred = problem.leaders.preferred
     replicas: dict[str, Json] = {
         "by": problem.replicas.by,
         **_band(solution.placement.band, problem.replicas.loads(after), target),
@@ -186,6 +187,7 @@ def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> di
         "bound": choice.certificate.lower_bound,
         "optimal": choice.certificate.optimal,
         "gap": choice.certificate.gap,
+        "preferred_racks": None if preferred is None else preferred.as_json(after[:, 0]),
         "solver": choice.certificate.solver,
     }
     goals = None if solution.resources is None else goals_json(solution.resources.placement)

@@ -108,6 +108,8 @@ class ReassignmentRequest(ResourceFields):
     receivers : the only brokers, besides successors, that receive replicas; "added" is those of `add_brokers`.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     ingress_bytes_per_s : by topic of the whole, or of each partition.
+    preferred_racks : by topic, or for `EVERY` other, the racks of leaders in the order of preference.
+    min_leaders_per_broker : by topic.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
     deadline_s : when the best that was found is answered, though it may not be proven.
     log_dirs : how replicas are placed in log directories; None leaves that to brokers.
@@ -134,6 +136,8 @@ class ReassignmentRequest(ResourceFields):
     pins: Sequence[PinRequest] = ()
     objective: ObjectiveRequest = "balance"
     evacuate_leaders: EvacuateRequest = EvacuateRequest()
+    preferred_racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    min_leaders_per_broker: Mapping[str, int] = field(default_factory=dict)
     balance: BalanceRequest = BalanceRequest()
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
     minimise: Literal["bytes", "replicas"] = "bytes"
@@ -176,6 +180,9 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         del fields["receivers"]
     elif request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
+    for name in ("preferred_racks", "min_leaders_per_broker"):
+        if not getattr(request, name):
+            del fields[name]
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
     if request.log_dirs is None:
@@ -267,6 +274,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
             detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
     yield from _receivers_conflicts(request)
+    yield from _leader_conflicts(request)
     if request.log_dirs is not None and request.limits.disk:
         detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
         yield ("limits", "disk"), True, detail
@@ -282,6 +290,22 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
                 by = request.balance.replicas_by
                 detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
                 yield (name,), by, detail
+
+
+def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Constraints on leaders that a balance cannot have."""
+    for name in ("preferred_racks", "min_leaders_per_broker"):
+        if getattr(request, name) and request.balance.leaders == "preferred":
+            detail = f"{name} chooses leaders, and with balance.leaders preferred the lists stay as they are"
+            yield (name,), "preferred", detail
+    if request.min_leaders_per_broker and request.balance.leaders_by != "count":
+        by = request.balance.leaders_by
+        detail = f"min_leaders_per_broker counts leaders, and they are balanced by {by}"
+        yield ("min_leaders_per_broker",), by, detail
+    for topic, racks in request.preferred_racks.items():
+        if (twice := first_repeated(racks)) is not None:
+            detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
+            yield ("preferred_racks", topic, twice), racks[twice], detail
 
 
 def _receivers_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:

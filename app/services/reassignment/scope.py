@@ -15,6 +15,7 @@ from app.errors.requests import ConflictingFields, UnknownPartition
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.resource_requests import EVERY
 
 NAMED_PARTITIONS = 20
 """How many partitions a problem names; it counts them all."""
@@ -131,6 +132,11 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
     for field_name in ("replication_factor", "partitions"):
         for name in getattr(request, field_name):
             yield (field_name, name), name, True
+    for name in request.preferred_racks:
+        if name != EVERY:
+            yield ("preferred_racks", name), name, True
+    for name in request.min_leaders_per_broker:
+        yield ("min_leaders_per_broker", name), name, True
     for at, isolated in enumerate(request.isolate):
         for place, name in enumerate(isolated.topics):
             yield ("isolate", at, "topics", place), name, True

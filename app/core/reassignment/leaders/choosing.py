@@ -17,16 +17,17 @@ costs less than every partition's cheapest candidate, prices included, less the 
 earn by them. With optimal prices that is the optimum, since the flow has an integral one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import repair_kernel as kernel
-from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderProblem
+from app.core.reassignment.leaders.minimums import MinimumNodes
+from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderMinimums, LeaderProblem
 from app.core.reassignment.leaders.shares import Shares
-from app.core.reassignment.model import Balance, Band
+from app.core.reassignment.model import KEEP, Balance, Band
 from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
 
@@ -42,7 +43,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose a preferred leader of each partition.
 
     Hard constraints: it is one of the replicas, on a broker that may lead if there is one. Goals, in lexicographic
-    order: the balance; the fewest changes; the fewest leaders on new replicas. All are reached exactly if every
+    order: minimums of topics, which have to be attainable; the balance; the fewest changes; the fewest leaders on new
+    replicas. All are reached exactly if every
     partition weighs 1; otherwise the certificates state the gaps. With `KEEP`, brokers outside the targets share the
     leaders; by how much the largest target could be below without that, the certificate of the largest states.
 
@@ -75,7 +77,11 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     (Band(low=2, high=2), 2, True)
     """
     if (problem.weight == 1).all():
-        return by_count(problem, balance)
+        return (
+            by_count(problem, balance)
+            if problem.minimums is None
+            else with_minimums(problem, problem.minimums, balance)
+        )
     total = problem.weight.sum(dtype=float) + problem.base.sum(dtype=float)
     if total > LARGEST_SUM:
         raise LimitExceeded(
@@ -108,6 +114,49 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     leaders[rows] = start.leaders()
     bound = changes_bound(problem, *bounds(problem, band), prices)
     return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high, prices)
+
+
+def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Balance) -> LeaderChoice:
+    """Choose the leaders of partitions that all weigh 1, with attainable minimums of topics.
+
+    The minimums come first, then the balance, then the fewest changes. With `keep` the leaders of these topics are
+    those with the fewest changes, and the others are chosen as without minimums.
+    """
+    if balance.tolerance is None:
+        return _kept_with_minimums(problem, minimums)
+    nodes = MinimumNodes.of(problem, minimums, change_costs(problem)[0])
+    spread = nodes.shares.without_costs()
+    spread.meet_exact()
+    tight = spread.narrow()
+    band = problem.band(balance, tight)
+    leaders, bound = _with_fewest_changes(problem, nodes, *bounds(problem, band))
+    return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high)
+
+
+def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> LeaderChoice:
+    is_named = minimums.topic >= 0
+    rows = np.flatnonzero(is_named)
+    named = problem.part(rows, np.where(is_named, NO_LEADER, problem.leader).astype(np.int32))
+    of_named = replace(minimums, topic=minimums.topic[rows])
+    everything = np.full(len(problem.base), len(rows) + 1)
+    nodes = MinimumNodes.of(named, of_named, change_costs(named)[0])
+    leaders = problem.leader.copy()
+    leaders[rows], bound = _with_fewest_changes(named, nodes, np.full(len(problem.base), -1), everything)
+    others = replace(problem, leader=leaders, may_change=problem.may_change & ~is_named, minimums=None)
+    choice = by_count(others, KEEP)
+    open_costs, _ = change_costs(replace(problem, may_change=problem.may_change | is_named), keep=True)
+    spread = MinimumNodes.of(problem, minimums, open_costs).shares.without_costs()
+    spread.meet_exact()
+    bound += choice.certificate.lower_bound
+    return _answer(problem, choice.leaders, _BY_COUNT, None, bound, spread.narrow_high())
+
+
+def _with_fewest_changes(problem: LeaderProblem, nodes: MinimumNodes, low: Int64s, high: Int64s) -> tuple[Int32s, int]:
+    """The leaders with the fewest changes within bounds, which have to be feasible, and the bound on changes."""
+    within = nodes.bounds(low, high)
+    prices = nodes.shares.settle(*within)
+    bound = _priced_bound(problem, nodes.shares.table, nodes.costs, *within, prices)
+    return nodes.leaders(), bound
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,11 +312,15 @@ def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s,
     (rows, width) int32, and the unit.
     """
     candidates = problem.candidates()
-    unit = int(np.count_nonzero((candidates & problem.is_new).any(axis=1))) + 1
+    unit = _unit(problem)
     has_choice = (problem.leader >= 0) & ~problem.is_forced()
     is_change = has_choice[:, None] & (problem.replicas != problem.leader[:, None])
     is_open = candidates & (~is_change | problem.may_change[:, None]) if keep else candidates
     return np.where(is_open, is_change * unit + problem.is_new, NOT_A_CANDIDATE).astype(np.int32), unit
+
+
+def _unit(problem: LeaderProblem) -> int:
+    return int(np.count_nonzero((problem.candidates() & problem.is_new).any(axis=1))) + 1
 
 
 def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int64s]:
@@ -291,10 +344,18 @@ def changes_bound(
     prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
     among : (rows, width) int32, negative for candidates that lead in none of these choices; None excludes no candidate.
     """
-    costs, unit = change_costs(problem)
+    costs, _ = change_costs(problem)
     if among is not None:
         costs = np.where(among < 0, NOT_A_CANDIDATE, costs).astype(np.int32)
-    priced = costs + prices[problem.replicas] * problem.weight[:, None]
+    return _priced_bound(problem, problem.replicas, costs, low, high, prices)
+
+
+def _priced_bound(
+    problem: LeaderProblem, table: Int32s, costs: Int32s, low: Int64s, high: Int64s, prices: Int64s
+) -> int:
+    """`changes_bound` of a table of nodes and their costs, with bounds and prices of nodes."""
+    unit = _unit(problem)
+    priced = costs + prices[table] * problem.weight[:, None]
     is_led = (costs >= 0).any(axis=1)
     cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     least = int(cheapest[is_led].sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())

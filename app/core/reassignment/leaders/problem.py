@@ -15,6 +15,27 @@ NOT_A_CANDIDATE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeaderMinimums:
+    """Topics of which each broker leads a minimum number of partitions.
+
+    Parameters
+    ----------
+    topic : (rows,) int32 index of the partition's topic among them; −1 for a partition of another topic.
+    least : (topics, brokers) int64 leaders of the topic that a broker has at least.
+    """
+
+    topic: Int32s = field(repr=False)
+    least: Int64s = field(repr=False)
+
+    def led(self, leaders: Int32s) -> Int64s:
+        """(topics, brokers) int64: of each topic what each broker leads under a choice."""
+        led = np.zeros_like(self.least)
+        is_counted = (self.topic >= 0) & (leaders != NO_LEADER)
+        np.add.at(led, (self.topic[is_counted], leaders[is_counted]), 1)
+        return led
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LeaderProblem:
     """Partitions whose preferred leader is to be chosen. Rows are partitions; brokers are positions, as in
     `MovementProblem`.
@@ -29,6 +50,9 @@ class LeaderProblem:
     target : (brokers,) bool, the brokers whose leaders are balanced; others may lead any number.
     base : (brokers,) int64 >= 0, leaders (or their ingress) of partitions outside the problem.
     weight : (rows,) int64 >= 0, the load of leading the partition: 1, or its ingress in bytes/s.
+    rank : (rows, width) int32 preference, the smallest first: of the replicas that may lead, one of the smallest rank
+        leads. None if all are alike.
+    minimums : leaders that each broker has at least of some topics; None without any.
     """
 
     replicas: Int32s = field(repr=False)
@@ -39,6 +63,8 @@ class LeaderProblem:
     target: NDArray[np.bool_]
     base: Int64s
     weight: Int64s = field(repr=False)
+    rank: Int32s | None = field(default=None, repr=False)
+    minimums: LeaderMinimums | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
@@ -50,6 +76,9 @@ class LeaderProblem:
         is_there = self.replicas != NO_REPLICA
         may: NDArray[np.bool_] = is_there & self.may_lead[self.replicas]
         may[~may.any(axis=1)] = is_there[~may.any(axis=1)]
+        if self.rank is not None and may.size:
+            rank = np.where(may, self.rank, np.iinfo(np.int32).max)
+            may &= rank == rank.min(axis=1)[:, None]
         return may
 
     def without_choice(self) -> int:
@@ -61,7 +90,8 @@ class LeaderProblem:
         """(rows,) bool: partitions whose present leader leads on with `KEEP`."""
         has_leader = (self.leader != NO_LEADER) & (self.replicas != NO_REPLICA).any(axis=1)
         kept: NDArray[np.bool_] = has_leader & ~self.is_forced() & ~self.may_change
-        return kept
+        # A minimum may need any leader of its topic.
+        return kept if self.minimums is None else kept & (self.minimums.topic < 0)
 
     def is_forced(self) -> NDArray[np.bool_]:
         """(rows,) bool: partitions whose present leader cannot lead, whatever is chosen."""
@@ -81,6 +111,8 @@ class LeaderProblem:
             is_new=self.is_new[rows],
             base=self.loads(others),
             weight=self.weight[rows],
+            rank=None if self.rank is None else self.rank[rows],
+            minimums=None if self.minimums is None else replace(self.minimums, topic=self.minimums.topic[rows]),
         )
 
     def loads(self, leaders: Int32s) -> Int64s:
@@ -137,6 +169,10 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     may = (problem.candidates() & (problem.replicas == leaders[:, None])).any(axis=1)
     if barred := np.count_nonzero(has_replicas & ~may):
         violations.append(f"{barred} partitions are led by a broker that may not lead, although another replica's may")
+    if problem.minimums is not None:
+        lacks = np.maximum(problem.minimums.least - problem.minimums.led(leaders), 0)
+        if lacks.any():
+            violations.append(f"{np.count_nonzero(lacks)} minimums of topics lack {lacks.sum()} leaders")
     if balance == KEEP:
         violations += _unkept(problem, leaders)
     loads = problem.loads(leaders)[problem.target]
@@ -154,7 +190,11 @@ def _unkept(problem: LeaderProblem, leaders: Int32s) -> list[str]:
         return [f"{changed} leaders changed that could stay"]
     if not (problem.weight == 1).all():
         return []
-    return _unfair(problem, leaders, ~kept & (leaders != NO_LEADER))
+    is_open = ~kept & (leaders != NO_LEADER)
+    if problem.minimums is not None:
+        # Fairness is among the other topics.
+        is_open &= problem.minimums.topic < 0
+    return _unfair(problem, leaders, is_open)
 
 
 def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: NDArray[np.bool_]) -> list[str]:

@@ -5,7 +5,7 @@ is 1, an integral flow is a choice of leaders; with other weights it may split a
 it cannot reach no choice can.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class Shares:
     table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
     amounts : (rows, width) int64; they sum to the row's weight.
     target : (brokers,) bool. base : (brokers,) int64.
+    exact : (brokers,) int64, the load of brokers that lead exactly so much, −1 for others; None if there are none.
+        `meet_exact` comes first, and may be infeasible; the balance then leaves these loads as they are.
     """
 
     table: Int32s = field(repr=False)
@@ -32,6 +34,7 @@ class Shares:
     amounts: Int64s = field(repr=False)
     target: NDArray[np.bool_]
     base: Int64s
+    exact: Int64s | None = None
 
     @classmethod
     def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
@@ -43,7 +46,7 @@ class Shares:
 
     def without_costs(self) -> "Shares":
         """A copy in which every candidate costs the same."""
-        return Shares(self.table, np.minimum(self.costs, 0), self.amounts.copy(), self.target, self.base)
+        return replace(self, costs=np.minimum(self.costs, 0), amounts=self.amounts.copy())
 
     def loads(self) -> Int64s:
         """(brokers,) int64: what each broker leads, without `base`."""
@@ -97,8 +100,13 @@ class Shares:
         total = int(self.amounts[is_within_targets].sum()) + int(self.base[self.target].sum())
         high = -(-total // brokers)
         while (full := self._blocking(self._lows(0, is_bound=False), self._highs(high))).any():
+            full &= self.target
             high = -(-int((self.loads() + self.base)[full].sum()) // int(np.count_nonzero(full)))
         return high
+
+    def meet_exact(self) -> None:
+        """Bring loads to `exact`, as far as feasible."""
+        self._blocking(self._lows(0, is_bound=False), self._unbounded())
 
     def _narrow_low(self, high: int) -> int:
         """The largest minimum for that maximum, likewise, by brokers that can take over nothing from others."""
@@ -109,6 +117,8 @@ class Shares:
         total = int(self.amounts[may_be_led_by_targets].sum()) + int(self.base[self.target].sum())
         low = min(high, total // brokers)
         while (underfull := self._blocking(self._lows(low), self._highs(high))).any():
+            if self.exact is not None:
+                underfull &= self.exact < 0
             low = int((self.loads() + self.base)[underfull].sum()) // int(np.count_nonzero(underfull))
         return low
 
@@ -143,11 +153,17 @@ class Shares:
 
     def _lows(self, low: int, *, is_bound: bool = True) -> Int64s:
         """(brokers,) int64 minimum loads without `base`; -1 where there is no bound."""
-        return np.where(self.target & is_bound, low - self.base, -1)
+        lows = np.where(self.target & is_bound, low - self.base, -1)
+        return lows if self.exact is None else np.where(self.exact < 0, lows, self.exact)
 
     def _highs(self, high: int) -> Int64s:
         """(brokers,) int64 maximum loads without `base`; above everything where there is no bound."""
-        return np.where(self.target, high - self.base, int(self.amounts.sum()) + 1)
+        return np.where(self.target, high - self.base, self._unbounded())
+
+    def _unbounded(self) -> Int64s:
+        """(brokers,) int64 maximum loads without any bound but `exact`."""
+        everything = np.full(len(self.base), int(self.amounts.sum()) + 1)
+        return everything if self.exact is None else np.where(self.exact < 0, everything, self.exact)
 
     def _excess(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """By how much loads are outside their bounds, with the balancing entry last; and the slack within, up and

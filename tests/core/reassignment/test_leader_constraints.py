@@ -1,0 +1,155 @@
+"""Leaders in preferred racks and minimums of topics, against every choice of small clusters."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from app.core.model import Int64s
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.minimums import attainable_minimums
+from app.core.reassignment.leaders.problem import LeaderMinimums, LeaderProblem, leader_violations
+from app.core.reassignment.model import KEEP, TIGHT, Balance
+from tests import draws as st
+from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
+
+Choice = tuple[int, ...]
+
+
+@st.composite
+def ranked(draw: st.DrawFn) -> LeaderProblem:
+    """Small problems in which replicas have a rank of 0 to 2."""
+    asked = draw(problems())
+    cells = draw(st.lists(st.integers(0, 2), min_size=asked.replicas.size, max_size=asked.replicas.size))
+    return replace(asked, rank=np.array(cells, np.int32).reshape(asked.replicas.shape))
+
+
+@st.composite
+def with_minimums(draw: st.DrawFn) -> tuple[LeaderProblem, LeaderMinimums]:
+    """Small problems with one or two topics that have minimums, attainable or not."""
+    asked = draw(problems())
+    rows, brokers, topics = len(asked.leader), len(asked.base), draw(st.integers(1, 2))
+    topic = draw(st.lists(st.integers(-1, topics - 1), min_size=rows, max_size=rows))
+    least = draw(st.lists(st.sampled_from([0, 0, 0, 1, 1, 2]), min_size=topics * brokers, max_size=topics * brokers))
+    return asked, LeaderMinimums(np.array(topic, np.int32), np.array(least, np.int64).reshape(topics, brokers))
+
+
+def led(minimums: LeaderMinimums, choice: Choice) -> Int64s:
+    """By topic and broker, in a second way."""
+    counts = np.zeros_like(minimums.least)
+    for topic, broker in zip(minimums.topic.tolist(), choice, strict=True):
+        if topic >= 0:
+            counts[topic, broker] += 1
+    return counts
+
+
+def allowed(asked: LeaderProblem) -> Iterator[Choice]:
+    """Every choice by the best rank among the replicas that may lead."""
+    assert asked.rank is not None
+    for choice in choices(asked):
+        for row, leader in enumerate(choice):
+            line = asked.replicas[row].tolist()
+            there = [broker for broker in line if broker >= 0]
+            may = [broker for broker in there if asked.may_lead[broker]] or there
+            ranks = {broker: int(asked.rank[row, line.index(broker)]) for broker in may}
+            if ranks[leader] > min(ranks.values()):
+                break
+        else:
+            yield choice
+
+
+class TestLaws:
+    @given(asked=ranked())
+    def test_the_best_rank_leads_then_the_band_then_the_fewest_changes(self, asked: LeaderProblem) -> None:
+        answer = choose_leaders(asked, TIGHT)
+        loads = [(choice, asked.loads(np.array(choice, np.int32))[asked.target]) for choice in allowed(asked)]
+        wanted = min(
+            (
+                max(led, default=0),
+                -min(led, default=0),
+                asked.changes(np.array(choice, np.int32)),
+                on_new(asked, choice),
+            )
+            for choice, counts in loads
+            for led in [counts.tolist()]
+        )
+        chosen = tuple(answer.leaders.tolist())
+        assert chosen in [choice for choice, _ in loads]
+        counts = asked.loads(answer.leaders)[asked.target].tolist()
+        largest, smallest = max(counts, default=0), min(counts, default=0)
+        assert (largest, -smallest, answer.certificate.value, on_new(asked, chosen)) == wanted
+        assert answer.certificate.optimal
+        assert leader_violations(asked, answer, TIGHT) == []
+
+    @given(case=with_minimums())
+    def test_as_much_of_the_minimums_as_any_choice_meets(self, case: tuple[LeaderProblem, LeaderMinimums]) -> None:
+        asked, minimums = case
+        attained = attainable_minimums(asked, minimums)
+        most = max(int(np.minimum(led(minimums, choice), minimums.least).sum()) for choice in choices(asked))
+        assert (attained <= minimums.least).all()
+        assert attained.sum() == most
+
+    @given(case=with_minimums(), tolerance=st.sampled_from([Fraction(0), Fraction(1, 4)]))
+    def test_minimums_then_the_band_then_the_fewest_changes(
+        self, case: tuple[LeaderProblem, LeaderMinimums], tolerance: Fraction
+    ) -> None:
+        asked, minimums = case
+        minimums = replace(minimums, least=attainable_minimums(asked, minimums))
+        asked = replace(asked, minimums=minimums)
+        answer = choose_leaders(asked, Balance(tolerance))
+        meeting = [choice for choice in choices(asked) if (led(minimums, choice) >= minimums.least).all()]
+        assert meeting
+        loads = [asked.loads(np.array(choice, np.int32))[asked.target].tolist() for choice in meeting]
+        band = answer.band
+        assert band is not None
+        if tolerance == 0:
+            ends = min((max(each, default=0), -min(each, default=0)) for each in loads)
+            assert (band.high, -band.low) == ends
+        within = [
+            (asked.changes(np.array(choice, np.int32)), on_new(asked, choice))
+            for choice, each in zip(meeting, loads, strict=True)
+            if all(band.low <= count <= band.high for count in each)
+        ]
+        chosen = tuple(answer.leaders.tolist())
+        assert (answer.certificate.value, on_new(asked, chosen)) == min(within)
+        assert answer.certificate.optimal
+        assert leader_violations(asked, answer, Balance(tolerance)) == []
+
+    @given(case=with_minimums())
+    def test_keep_changes_the_fewest_leaders_that_minimums_need(
+        self, case: tuple[LeaderProblem, LeaderMinimums]
+    ) -> None:
+        """Leaders of other topics stay if they can."""
+        asked, minimums = case
+        minimums = replace(minimums, least=attainable_minimums(asked, minimums))
+        asked = replace(asked, minimums=minimums, may_change=np.zeros_like(asked.may_change))
+        answer = choose_leaders(asked, KEEP)
+        opened = replace(asked, may_change=minimums.topic >= 0)
+        meeting = [choice for choice in choices(opened, keep=True) if (led(minimums, choice) >= minimums.least).all()]
+        assert answer.certificate.value == min(asked.changes(np.array(choice, np.int32)) for choice in meeting)
+        assert answer.certificate.optimal
+        largest = [int(asked.loads(np.array(choice, np.int32))[asked.target].max(initial=0)) for choice in meeting]
+        assert answer.largest.lower_bound <= min(largest)
+        assert leader_violations(asked, answer, KEEP) == []
+
+
+class TestExamples:
+    def test_a_minimum_that_a_direct_change_cannot_meet(self) -> None:
+        """Broker 2 has a replica of the second partition alone, which broker 1 needs, unless it takes the first."""
+        minimums = LeaderMinimums(np.array([0, 0], np.int32), np.array([[0, 1, 1]], np.int64))
+        asked = replace(problem([[0, 1], [1, 2]], brokers=3), minimums=minimums)
+        for balance in (KEEP, TIGHT):
+            answer = choose_leaders(asked, balance)
+            assert answer.leaders.tolist() == [1, 2]
+            assert (answer.certificate.value, answer.certificate.lower_bound) == (2, 2)
+
+    @pytest.mark.parametrize("balance", [KEEP, TIGHT])
+    def test_a_verifier_sees_a_minimum_that_is_not_met(self, balance: Balance) -> None:
+        asked = problem([[0, 1], [1, 0]], brokers=2)
+        answer = choose_leaders(asked, balance)
+        minimums = LeaderMinimums(np.array([0, -1], np.int32), np.array([[0, 1]], np.int64))
+        told = leader_violations(replace(asked, minimums=minimums), answer, balance)
+        assert told == ["1 minimums of topics lack 1 leaders"]
