@@ -240,3 +240,17 @@ def test_a_check_finds_directories_that_a_file_cannot_name() -> None:
     ]
     assert "broker 1 has no log directory /e: it has /d1, /d2" in faults[0]["detail"]
     assert check_reassignment(replace(cluster, log_dirs={}), Reassignment(tuple(given))).violations is not None
+
+
+def test_the_largest_numbers_of_a_request() -> None:
+    """Sizes of directories up to the largest of 64 bits, and replicas whose sum is beyond what a model can have."""
+    most = 2**63 - 1
+    cluster = two_disks()
+    huge = replace(topic("huge", [[2], [2], [2]], [2**59 + 1, 2**59, 2**58]), log_dirs=padded([[0], [0], [0]]))
+    made = plan(
+        replace(cluster, topics=(*cluster.topics[:1], huge)),
+        log_dirs={"balance": "tight", "total_bytes": {"*": {"/d1": most, "/d2": most}, "2": {"/d1": most}}},
+        on_conflict="relax",
+    )
+    log_dirs: Any = made.answer["log_dirs"]
+    assert [one["total_bytes"] for one in log_dirs["brokers"][1]["log_dirs"]] == [2**52, 2**52]

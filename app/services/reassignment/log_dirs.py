@@ -20,6 +20,8 @@ from app.services.reassignment.log_dir_requests import EVERY_BROKER, LogDirsRequ
 from app.services.reassignment.scope import PartitionScope
 from app.services.snapshots import log_dir_index
 
+MOST_BYTES = 1 << 52
+"""A larger directory counts as this one, 4 PiB, so that sums of a thousand do not overflow."""
 _DRAIN = ("log_dirs", "drain")
 
 
@@ -258,7 +260,7 @@ def _total_bytes(
         disk_bytes = None if broker.capacity is None else broker.capacity.disk_bytes
         rest = 0 if disk_bytes is None else max(disk_bytes - sum(size or 0 for size in stated), 0)
         for disk, size in enumerate(stated, int(first[position])):
-            total[disk] = rest // unknown if size is None else size
+            total[disk] = min(rest // unknown if size is None else size, MOST_BYTES)
     return total
 
 

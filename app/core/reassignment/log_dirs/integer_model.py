@@ -81,6 +81,8 @@ class PackingModel:
         capacity = [int(problem.capacity[directory]) for directory in counted]
         total = int(problem.size_bytes.sum() + problem.base_bytes.sum())
         scale = _scale(capacity, total)
+        if not scale:  # sums would overflow
+            return Solved(None, False, Fraction(0))
         largest = self._model.new_int_var(0, _LARGEST, "")
         for directory, bytes_ in zip(counted, capacity, strict=True):
             # Rounded down, so that the bound of the model is one of the shares.
