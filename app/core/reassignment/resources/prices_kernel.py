@@ -90,7 +90,10 @@ def sum_of_cheapest_choices(
                 least_extra, leads = extra[taken[i]], taken[i]
         outside = False
         for i in range(count):
-            if follows[i] + extra[i] - costliest < least_extra:
+            is_member = False
+            for j in range(factor):
+                is_member |= taken[j] == i
+            if not is_member and follows[i] + extra[i] - costliest < least_extra:
                 least_extra, leads, outside = follows[i] + extra[i] - costliest, i, True
         total += least_extra
         for i in range(factor):
