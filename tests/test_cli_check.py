@@ -55,6 +55,29 @@ class TestGate:
         assert [case.get("name") for case in suite] == ["violations", "skew>0.1"]
         assert [len(case) for case in suite] == [0, 1]
 
+    def test_limits_of_brokers(self) -> None:
+        done = within_this_process("check", *TEXTS, "--limit", "replicas=40", "--fail-on", "over_limit", "--json")
+        assert done.returncode == 3
+        document = json.loads(done.stdout)
+        assert [(one["broker"], one["value"]) for one in document["over_limit"]] == [(108, 48), (109, 47)]
+        assert document["least_repair"]["moved_replicas"] >= 15
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (("--limit", "disk"), "such as disk=0.8"),
+            (("--limit", "disk=0.8,disk=0.7"), "names disk twice"),
+            (("--limit", "dsik=0.8"), "dsik"),
+            (("--limit", "disk=0.8"), "bytes of every partition"),
+            (("--limit", "replicas=9", "--reassignment", "no.json"), "cluster as it is"),
+            (("--fail-on", "over_limit", "--reassignment", str(SAMPLES / "reassignment-current.json")), "over_limit"),
+        ],
+    )
+    def test_limits_that_cannot_be(self, options: tuple[str, ...], words: str) -> None:
+        done = within_this_process("check", *TEXTS, *options)
+        assert done.returncode not in (0, 3)
+        assert words in " ".join(done.stderr.split())
+
     def test_violations_are_named_in_every_form(self, tmp_path: Path) -> None:
         crowded = {"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [101, 104, 107]}]}
         racks = {broker.id: broker.rack for broker in captured().brokers}
