@@ -60,7 +60,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "log_dirs_unknown": "The log directories of replicas are unknown; the replicas stay where they are.",
         "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
         "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",
-        "log_dirs_not_compared": "The progress of moves between log directories is unknown; they count as done.",
+        "log_dirs_not_compared": "The snapshot has no log directories; moves between those of a broker count as left.",
         "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
         "ends, Kafka accepts it only with `--additional`.",
         "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "

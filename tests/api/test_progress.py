@@ -211,6 +211,33 @@ def test_brokers_that_are_down(client: httpx.Client) -> None:
     assert [(one["code"], one["brokers"]) for one in found["warnings"]] == [("rollback_brokers_down", [1])]
 
 
+def _jbod(client: httpx.Client, first: str | None) -> str:
+    """Three partitions on brokers 1 and 2; the replicas of broker 1 are in this directory, if it is known."""
+    dirs = [{"path": path} for path in ("/a", "/b")]
+    known = {} if first is None else {"log_dirs": [first, "/a"]}
+    brokers = [{"id": broker, "log_dirs": dirs} for broker in (1, 2, 3)]
+    topics = [{"name": "t", "partitions": [_partition(number, [1, 2], **known) for number in range(3)]}]
+    response = client.post("/v1/snapshots", json={"cluster": "jbod", "brokers": brokers, "topics": topics})
+    snapshot_id: str = response.json()["id"]
+    return snapshot_id
+
+
+def test_moves_between_log_directories(client: httpx.Client) -> None:
+    body = {"snapshot_id": _jbod(client, "/a"), "log_dirs": {"drain": {"1": ["/a"]}}}
+    plan = client.post("/v1/plans/reassignment", json=body).json()
+    path = f"/v1/plans/{plan['id']}/progress"
+    for directory, state, codes in (("/a", "not_started", []), (None, "not_started", ["log_dirs_not_compared"])):
+        found = client.post(path, json={"snapshot_id": _jbod(client, directory)}).json()
+        assert (found["state"], found["next"]) == (state, "batch/1")
+        assert [warning["code"] for warning in found["warnings"]] == codes
+        left = client.get(found["next_file"]).json()["partitions"]
+        assert [row["log_dirs"] for row in left] == [["/b", "any"]] * len(left)
+    found = client.post(path, json={"snapshot_id": _jbod(client, "/b")}).json()
+    assert (found["state"], found["next"]) == ("done", None)
+    back = client.get(f"/v1/plans/{plan['id']}/export?format=rollback&from={found['snapshot_id']}").json()["partitions"]
+    assert [(row["replicas"], row["log_dirs"][0]) for row in back] == [([1, 2], "/a")] * 3
+
+
 class TestRejected:
     def test_a_snapshot_of_another_cluster(self, client: httpx.Client) -> None:
         case, other = Case(client, "one"), Case(client, "another")

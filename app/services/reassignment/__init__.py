@@ -31,6 +31,7 @@ stored_steps.py  the steps of a stored plan, by batch
 progress.py      what is done and left of a plan at a later snapshot
   located.py       the plan's partitions in that snapshot, as arrays
   drift.py         what something else has changed
+  log_dir_progress.py  steps that only choose log directories
   resumed.py       the files that go on or back from there
 """
 

@@ -31,6 +31,7 @@ from app.services.plans import Plan, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS
 from app.services.reassignment.drift import DriftReport, drift_of
 from app.services.reassignment.located import LocatedPlan, locate
+from app.services.reassignment.log_dir_progress import with_log_dirs
 from app.services.reassignment.reports import execution_step_json
 from app.services.reassignment.requests import KIND
 from app.services.reassignment.stored_steps import batches_of
@@ -151,11 +152,8 @@ class PlanProgress:
                 "--additional"
             )
             yield Caution("reassignment_in_progress", detail)
-        if steps.has_log_dirs:
-            detail = (
-                "log directories are not compared: moves between those of a broker count as done "
-                "once the partition has its list; execute the files of the plan itself for them"
-            )
+        if steps.has_log_dirs and all(topic.log_dirs is None for topic in self.cluster.topics):
+            detail = "the snapshot has no log directories of replicas: moves between those of a broker count as left"
             yield Caution("log_dirs_not_compared", detail)
         receiving = _down(steps.after[found.copies], up)
         if receiving:
@@ -189,7 +187,7 @@ def progress(uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, *, path: FieldPat
     uow.release()
     _require_later(snapshot, own, path)
     located = locate(batches_of(head), cluster, made_on)
-    found = progress_of_steps(located.planned, located.now)
+    found = with_log_dirs(located, progress_of_steps(located.planned, located.now), cluster)
     return PlanProgress(plan, snapshot, cluster, made_on, located, found)
 
 
