@@ -1618,6 +1618,17 @@ class PerBroker(Record):
     """Count of each broker by its id, ascending."""
 
 
+class PerTopicBalance(Record):
+    """The balance of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of replicas by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
+
+
 class PhaseDocument(Record):
     """One round of joining and assigning; `pending` partitions were revoked and are assigned by the next one."""
 
@@ -2135,6 +2146,8 @@ class ReplicasBalance(Record):
     """Extremes before the plan."""
     largest_bound: int | None
     """By bytes or throughput: no plan has a smaller `largest`."""
+    per_topic: PerTopicBalance | None
+    """Balance of each topic; null if the request has none."""
 
 
 class Resize(Record):
@@ -2829,6 +2842,23 @@ class TopicChangeDocument(Record):
     """Ids of the first partitions concerned, ascending."""
     count: int
     """Number of partitions concerned."""
+
+
+class TopicEnds(Record):
+    """Replicas of a topic on the brokers that may receive replicas."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
 
 
 class TotalExcess(Record):

@@ -111,6 +111,8 @@ class BalanceFields(TypedDict, total=False):
     resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]]
     """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` and
     `leaders` if these are `tight` or have a tolerance."""
+    per_topic: PerTopicFields | None
+    """The balance of each topic, by count; without a budget, a trade-off or resources."""
 
 
 class BaseRequest(TypedDict, total=False):
@@ -924,6 +926,16 @@ class PartitionRequest(TypedDict, total=False):
     that is unknown."""
     future_log_dirs: list[str | None] | None
     """The log directory that each of `replicas` is being moved to within its broker; null for one that is not moved."""
+
+
+class PerTopicFields(TypedDict, total=False):
+    """The balance of each topic over brokers, together with that of the whole cluster."""
+
+    replicas: Required[Literal["tight"] | ToleranceRequest]
+    """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands
+    of all topics cannot hold together with the band of the cluster, the excess is minimal."""
+    topics: list[str] | None
+    """Names of the topics that are balanced; null is all that may move."""
 
 
 class PinFields(TypedDict, total=False):

@@ -22,6 +22,30 @@ class Ends(BaseModel):
     """Largest load of a broker, in the unit of `by`."""
 
 
+class TopicEnds(Ends):
+    """Replicas of a topic on the brokers that may receive replicas."""
+
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
+
+
+class PerTopicBalance(BaseModel):
+    """The balance of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of replicas by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
+
+
 class ReplicasBalance(Ends):
     """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
 
@@ -34,6 +58,8 @@ class ReplicasBalance(Ends):
     before: Ends
     """Extremes before the plan."""
     largest_bound: int | None = Field(description="By bytes or throughput: no plan has a smaller `largest`.")
+    per_topic: PerTopicBalance | None
+    """Balance of each topic; null if the request has none."""
 
 
 class PreferredRacksDocument(BaseModel):

@@ -43,6 +43,23 @@ EvenLeaders = Annotated[
 ]
 
 
+TightOrTolerance = Annotated[
+    Annotated[Literal["tight"], Tag("word")] | Annotated[ToleranceRequest, Tag("share")], Discriminator(_word_or_share)
+]
+
+
+class PerTopicFields(RequestModel):
+    """The balance of each topic over brokers, together with that of the whole cluster."""
+
+    replicas: TightOrTolerance = Field(
+        description="`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's "
+        "mean. If the bands of all topics cannot hold together with the band of the cluster, the excess is minimal."
+    )
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
+        None, description="Names of the topics that are balanced; null is all that may move."
+    )
+
+
 class BalanceFields(RequestModel):
     """The balance constraints of brokers."""
 
@@ -61,6 +78,9 @@ class BalanceFields(RequestModel):
         default_factory=list,
         description="Resources that are balanced jointly, each by the capacity of each broker, together with "
         "`replicas` and `leaders` if these are `tight` or have a tolerance.",
+    )
+    per_topic: PerTopicFields | None = Field(
+        None, description="The balance of each topic, by count; without a budget, a trade-off or resources."
     )
 
 

@@ -52,6 +52,7 @@ from app.core.reassignment.counts.least_movement import (
     trade_off,
     within_budget,
 )
+from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders
@@ -77,4 +78,4 @@ from app.core.reassignment.progress import (
     counts_of_batches,
     progress_of_steps,
 )
-from app.core.reassignment.verifier import are_spread, placement_violations
+from app.core.reassignment.verifier import are_spread, placement_violations, topic_violations

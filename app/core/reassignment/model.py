@@ -174,11 +174,13 @@ class ReplicaPlacement:
     certificate : of the moved weight, with the least that any placement within the constraints and the band moves.
         Moved are `problem.weight` for each replica on a broker that has none now, or whose copy `is_copied` all the
         same; partitions without any replica now (new ones) cost nothing.
+    topic_excess : by how many replicas topics are outside their bands; None if topics are not balanced.
     """
 
     replicas: Int32s = field(repr=False)
     band: Band | None
     certificate: Certificate[int]
+    topic_excess: int | None = None
 
     @property
     def moved(self) -> int:

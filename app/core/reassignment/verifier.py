@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.replica_lists import not_among, per_broker
 
@@ -46,6 +46,24 @@ def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) 
         for row in np.flatnonzero(rows)[:NAMED]
     ]
     return [*violations, *_violations_of_sums(problem, placement)]
+
+
+def topic_violations(
+    problem: MovementProblem, placement: ReplicaPlacement, topic_of: Int64s, low: Int64s, high: Int64s
+) -> list[str]:
+    """List the violation if topics are outside their bands by another number of replicas than stated.
+
+    Parameters
+    ----------
+    topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a target broker.
+    """
+    outside = 0
+    for topic in np.unique(topic_of):
+        on_each = per_broker(placement.replicas[topic_of == topic], len(problem.base))
+        outside += int(np.abs(on_each - np.clip(on_each, low[topic], high[topic]))[problem.target].sum())
+    if outside == placement.topic_excess:
+        return []
+    return [f"topics are outside their bands by {outside} replicas, not {placement.topic_excess}"]
 
 
 def are_spread(problem: MovementProblem, replicas: Int32s) -> Bools:

@@ -61,6 +61,7 @@ from app.services.reassignment.requests import (
     Evenness,
     IsolateRequest,
     LeadersBy,
+    PerTopicRequest,
     PinRequest,
     ReassignmentRequest,
     ReplicasBy,

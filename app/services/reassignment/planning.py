@@ -19,6 +19,9 @@ from app.core.reassignment import (
     Cordons,
     ReassignedPartitions,
     ReplicaPlacement,
+    TooManyPairs,
+    TopicBalance,
+    balance_topics,
     batch_violations,
     cut_batches,
     execution_steps,
@@ -28,12 +31,13 @@ from app.core.reassignment import (
     place_by_load,
     placement_violations,
     spread_destinations,
+    topic_violations,
     trade_off,
     within_budget,
 )
 from app.errors import Json
 from app.errors.reassignments import BudgetBelowMinimum
-from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
+from app.errors.requests import BatchesOutOfDisk, ConflictingFields, LimitExceeded, MoveExceedsBatchLimit
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import description, reports
@@ -178,6 +182,8 @@ def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, 
     if problem.leaders_only:
         return _as_it_is(problem), None, []
     objective = problem.replicas
+    if problem.topics is not None:
+        return _place_topics(problem, problem.topics), None, []
     if objective.by == "count":
         placement, relaxed = _within_budget(problem)
         if not problem.is_over():
@@ -185,6 +191,20 @@ def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, 
         return placement, None, relaxed
     solution = place_by_load(problem.movement, objective.load, objective.base_load, objective.balance, problem.is_over)
     return solution.placement, solution.largest.lower_bound, []
+
+
+def _place_topics(problem: ReassignmentProblem, topics: TopicBalance) -> ReplicaPlacement:
+    """The replica lists with each topic balanced. Raises `LimitExceeded`."""
+    try:
+        return balance_topics(problem.movement, problem.replicas.balance, topics)
+    except TooManyPairs as large:
+        raise LimitExceeded(
+            f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
+            f"balance.per_topic is solved with up to {large.limit}",
+            path=("balance", "per_topic"),
+            value=large.pairs,
+            limit=large.limit,
+        ) from None
 
 
 def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
@@ -223,7 +243,13 @@ def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
 
 def _placement_violations(problem: ReassignmentProblem, replicas: ReplicaPlacement) -> list[str]:
     """Violations of replica lists; empty if they are legal."""
-    movement, band = problem.movement, replicas.band
+    movement, band, topics = problem.movement, replicas.band, problem.topics
+    if topics is not None:
+        topic_bands = topics.bands(movement)
+        return [
+            *placement_violations(movement, replicas),
+            *topic_violations(movement, replicas, topics.topic_of, *topic_bands),
+        ]
     if problem.replicas.by == "count" or band is None:
         return placement_violations(movement, replicas)
     # The core's verifier counts; here the band is one of loads.

@@ -13,7 +13,7 @@ from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement
+from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement, TopicBalance
 from app.core.replica_lists import not_among, per_broker
 from app.errors import Json
 from app.formats.quantities import counted
@@ -177,6 +177,7 @@ def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> di
         **_band(solution.placement.band, problem.replicas.loads(after), target),
         "before": _ends(problem.replicas.loads(problem.before), target),
         "largest_bound": solution.largest_bound,
+        "per_topic": None if problem.topics is None else _per_topic(problem, problem.topics, solution.placement, after),
     }
     leaders: dict[str, Json] = {
         "by": problem.leaders.by,
@@ -192,6 +193,34 @@ def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> di
     }
     goals = None if solution.resources is None else goals_json(solution.resources.placement)
     return {"replicas": replicas, "leaders": leaders, "resources": goals}
+
+
+def _per_topic(
+    problem: ReassignmentProblem, topics: TopicBalance, placement: ReplicaPlacement, after: Int32s
+) -> dict[str, Json]:
+    """The bands of topics, and the topics that are the least balanced afterwards, then before."""
+    movement, brokers = problem.movement, len(problem.brokers.ids)
+    low, high = (bounds[:, movement.target] for bounds in topics.bands(movement))
+    is_banded = np.array([share is not None for share in topics.tolerance], np.bool_)
+    now, then = (topics.table(replicas, brokers)[:, movement.target] for replicas in (after, problem.before))
+    spread_now, spread_then = (np.ptp(table, axis=1) if table.size else np.zeros(len(table)) for table in (now, then))
+    worst = np.lexsort((-spread_then, -spread_now))
+    worst = worst[is_banded[worst]][:NAMED_TOPICS]
+    every = np.ones(now.shape[1], np.bool_)
+    return {
+        "topics": int(np.count_nonzero(is_banded)),
+        "excess": placement.topic_excess,
+        "worst": [
+            {
+                "topic": problem.scope.topics[topic],
+                "low": _ends(low[topic], every)["smallest"],
+                "high": _ends(high[topic], every)["largest"],
+                **_ends(now[topic], every),
+                "before": _ends(then[topic], every),
+            }
+            for topic in worst.tolist()
+        ],
+    }
 
 
 def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:
@@ -323,6 +352,12 @@ def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> l
     """What to know about the plan itself."""
     after, brokers = solution.leaders.after, problem.brokers
     cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after), *of_measures(problem, after)]
+    if excess := solution.placement.topic_excess:
+        detail = (
+            f"topics are outside their bands by {counted(excess, 'replica')}: eligible brokers or the band of "
+            "the cluster prevent less"
+        )
+        cautions.append(Caution("tolerance_not_reached", detail))
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (

@@ -45,6 +45,14 @@ LeadersBy = Literal["count", "ingress"]
 
 
 @dataclass(frozen=True, slots=True)
+class PerTopicRequest:
+    """How even each topic is to be over brokers; `topics` None is every topic that may move."""
+
+    replicas: Literal["tight"] | Tolerance
+    topics: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BalanceRequest:
     """How even brokers are to be; None is what the change itself calls for. Resources are balanced jointly."""
 
@@ -53,6 +61,7 @@ class BalanceRequest:
     leaders: Evenness | Literal["moved", "preferred"] | None = None
     leaders_by: LeadersBy = "count"
     resources: Sequence[Resource] = ()
+    per_topic: PerTopicRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +167,12 @@ class ReassignmentRequest(ResourceFields):
         return _balance(balance_of(self).replicas or "keep")
 
     @property
+    def topic_tolerance(self) -> Fraction | None:
+        """The tolerance of each topic's mean; None if topics are not balanced."""
+        per_topic = self.balance.per_topic
+        return None if per_topic is None else _balance(per_topic.replicas).tolerance
+
+    @property
     def leaders_balance(self) -> Balance:
         """The band that leaders are to be in; `preferred` leaves the lists as they are, and `moved` has no band."""
         leaders = balance_of(self).leaders
@@ -194,6 +209,8 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         del fields["objective"]
     if not request.balance.resources:
         del cast("dict[str, Json]", fields["balance"])["resources"]
+    if request.balance.per_topic is None:
+        del cast("dict[str, Json]", fields["balance"])["per_topic"]
     return stated_fields(request, fields)
 
 
@@ -278,6 +295,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     if request.log_dirs is not None and request.limits.disk:
         detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
         yield ("limits", "disk"), True, detail
+    if request.balance.per_topic is not None:
+        for name, value in _without_topics(request):
+            yield ("balance", "per_topic"), value, f"balance.per_topic balances counts alone, and {name} is given"
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
@@ -306,6 +326,21 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
         if (twice := first_repeated(racks)) is not None:
             detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
             yield ("preferred_racks", topic, twice), racks[twice], detail
+
+
+def _without_topics(request: ReassignmentRequest) -> Iterator[tuple[str, str]]:
+    """Fields that do not go together with a balance per topic."""
+    if request.balance.replicas_by != "count":
+        yield "balance.replicas_by", request.balance.replicas_by
+    if request.balance.resources:
+        yield "balance.resources", ", ".join(request.balance.resources)
+    if request.objective != "balance":
+        yield "objective", "relieve" if request.objective == "relieve" else "goals"
+    if request.limits.stated():
+        yield "limits", ", ".join(request.limits.stated())
+    for name in ("leaders_only", "max_moved_bytes", "trade_off"):
+        if getattr(request, name):
+            yield name, str(getattr(request, name))
 
 
 def _receivers_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
@@ -384,6 +419,10 @@ def _check_partitions(request: ReassignmentRequest) -> None:
     if (twice := first_repeated(request.topics or ())) is not None:
         name = (request.topics or ())[twice]
         raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
+    per_topic = () if request.balance.per_topic is None else request.balance.per_topic.topics or ()
+    if (twice := first_repeated(per_topic)) is not None:
+        path: FieldPath = ("balance", "per_topic", "topics", twice)
+        raise DuplicateTopic(f"topic {per_topic[twice]} is listed twice", path=path, value=per_topic[twice])
     isolated: dict[str, int] = {}
     for at, isolated_topics in enumerate(request.isolate):
         for place, name in enumerate(isolated_topics.topics):

@@ -24,6 +24,7 @@ from app.core.reassignment import (
     ReassignedPartitions,
     ReplicaPlacement,
     TieBreaks,
+    TopicBalance,
 )
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker
@@ -90,6 +91,7 @@ class ReassignmentProblem:
     movement : the minimum-movement problem of the core; its rows are those of the scope.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
     ties : what decides between placements that move the same.
+    topics : the balance of each topic; None if topics are not balanced.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     resources : what partitions load on brokers. limits : of brokers.
@@ -110,6 +112,7 @@ class ReassignmentProblem:
     movement: MovementProblem
     before: Int32s = field(repr=False)
     ties: TieBreaks
+    topics: TopicBalance | None
     counts_bytes: bool
     pins: Mapping[int, Int64s]
     replicas: ReplicaObjective
@@ -260,6 +263,7 @@ def resolve(
         ),
         before=before,
         ties=TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of),
+        topics=_topics(request, scope),
         counts_bytes=counts_bytes,
         pins=domains.pins,
         replicas=loads.replicas,
@@ -283,6 +287,16 @@ def resolve(
         version=version,
         canonical=canonical_fields(stated, brokers.requested),
     )
+
+
+def _topics(request: ReassignmentRequest, scope: PartitionScope) -> TopicBalance | None:
+    """The balance of each topic of the scope; those that the request does not name have no band."""
+    per_topic, tolerance = request.balance.per_topic, request.topic_tolerance
+    if per_topic is None:
+        return None
+    named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
+    bands = tuple(tolerance if name in named else None for name in scope.topics)
+    return TopicBalance(scope.topic_of, len(scope.topics), bands)
 
 
 def _target(brokers: BrokerTable, objective: ReplicaObjective, before: Int32s) -> Bools:

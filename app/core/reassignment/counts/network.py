@@ -13,6 +13,9 @@ every broker that pricing has requested for it. The flow then searches among few
 which does not depend on candidates, shows whether an omitted one matters.
 
 The minimum of each rack is sent from the start, and so is the replica of a broker that must keep it.
+
+If topics are balanced as well, a *place* of a topic on a broker is a node of its own, between replicas and the broker,
+and each topic has pools of its own. Otherwise the places are the brokers.
 """
 
 from dataclasses import dataclass, field
@@ -48,7 +51,12 @@ class CandidateReceivers:
 
 
 def candidate_receivers(
-    problem: MovementProblem, rows: Int64s, *, underfull: NDArray[np.bool_], requested: Int64s
+    problem: MovementProblem,
+    rows: Int64s,
+    *,
+    underfull: NDArray[np.bool_],
+    requested: Int64s,
+    most_pairs: int | None = None,
 ) -> CandidateReceivers:
     """Choose the receivers that are arcs of their own, for partitions that may have several replicas in a rack.
 
@@ -57,7 +65,9 @@ def candidate_receivers(
     rows : (active,) int64 partitions.
     underfull : (brokers,) bool, brokers with too few replicas.
     requested : int64 partition · brokers + broker, of each broker that pricing has requested for a partition.
+    most_pairs : up to so many pairs, every receiver is a candidate; None is `ALL_CANDIDATES`.
     """
+    limit = ALL_CANDIDATES if most_pairs is None else most_pairs
     brokers, table = len(problem.broker_ids), problem.table
     several = table.most > 1
     sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
@@ -72,7 +82,7 @@ def candidate_receivers(
         for number, receives in enumerate(sets)
         for rack in range(problem.racks)
     ]
-    is_all = sum(len(rows_there) * len(receivers) for rows_there, receivers in receivers_of_rows) <= ALL_CANDIDATES
+    is_all = sum(len(rows_there) * len(receivers) for rows_there, receivers in receivers_of_rows) <= limit
     for rows_there, receivers in receivers_of_rows:
         chosen = [receivers] if is_all else [receivers[underfull[receivers]], receivers]
         enough = len(receivers) if is_all else CANDIDATES_PER_RACK + int(table.most.max()) + problem.current.shape[1]
@@ -114,21 +124,42 @@ class BrokerArcs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TopicArcs:
+    """What topics put on brokers: arcs from places to brokers, which fill in the order of their costs.
+
+    Parameters
+    ----------
+    topics : their number. topic_of : (rows,) int64 of each partition of the problem.
+    topic, broker, capacities, costs : (arcs,) int64.
+    """
+
+    topics: int
+    topic_of: Int64s
+    topic: Int64s
+    broker: Int64s
+    capacities: Int64s
+    costs: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PlacementNetwork:
     """The network of the active partitions, and the meaning of its arcs.
 
     Parameters
     ----------
     rows : (active,) int64 partitions. costs : (arcs,) int64.
-    first_broker : the node of the first broker; the last node is the sink.
+    first_place, first_broker : the nodes of the first place and of the first broker; the last node is the sink.
+    brokers : their number.
     """
 
     rows: Int64s
     flow: Network
     costs: Int64s
+    first_place: int
     first_broker: int
+    brokers: int
     _direct: slice
-    """Arcs that end at a broker: those of current brokers and of candidate receivers."""
+    """Arcs that end at a place: those of current brokers and of candidate receivers."""
     _pooled: slice
     _pools: slice
     _row_of: Int64s = field(repr=False)
@@ -152,7 +183,11 @@ class PlacementNetwork:
         musts = np.flatnonzero(must_keep[self.rows] != NO_REPLICA)
         row = np.concatenate([musts, self._row_of[direct], self._row_of[pooled]])
         broker = np.concatenate(
-            [must_keep[self.rows][musts], heads[direct] - self.first_broker, to - self.first_broker]
+            [
+                must_keep[self.rows][musts],
+                (heads[direct] - self.first_place) % self.brokers,
+                (to - self.first_place) % self.brokers,
+            ]
         )
         order = np.argsort(row, kind="stable")
         row, broker = row[order], broker[order]
@@ -185,7 +220,8 @@ class _Arcs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
-    """The nodes, in this order: active partitions, shares of racks, pools of receivers by rack, brokers, the sink.
+    """The nodes, in this order: active partitions, shares of racks, pools of receivers by rack, places if there are
+    topics, brokers, the sink.
 
     Parameters
     ----------
@@ -195,8 +231,9 @@ class _Nodes:
     share : (active, racks) int64 node of the partition's share of the rack; -1 if it needs none.
     pool : (active, racks) int64 node of the pool; -1 if the rack may have several replicas of the partition, of which
         two could meet on a broker, or none.
-    receivers : (sets, brokers) bool, the distinct sets of receivers, each with a pool in every rack.
-    first_pool, first_broker, sink : nodes.
+    receivers : (groups, brokers) bool, the distinct sets of receivers (of each topic), each with a pool in every rack.
+    topic_of_group : (groups,) int64. topic_of : (active,) int64; 0 without topics.
+    first_pool, first_place, first_broker, sink : nodes.
     """
 
     rows: Int64s
@@ -207,12 +244,15 @@ class _Nodes:
     share: Int64s
     pool: Int64s
     receivers: NDArray[np.bool_]
+    topic_of_group: Int64s
+    topic_of: Int64s
     first_pool: int
+    first_place: int
     first_broker: int
     sink: int
 
     @classmethod
-    def of(cls, problem: MovementProblem, rows: Int64s) -> "_Nodes":
+    def of(cls, problem: MovementProblem, rows: Int64s, topics: TopicArcs | None) -> "_Nodes":
         table, racks, domain = problem.table, problem.racks, problem.domain_of[rows]
         need, least, most = table.factor[domain], table.least[domain], table.most[domain]
         current, must = problem.current[rows], problem.must_keep[rows]
@@ -233,11 +273,33 @@ class _Nodes:
         share[has_share] = len(rows) + np.arange(np.count_nonzero(has_share))
         first_pool = len(rows) + int(np.count_nonzero(has_share))
         sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
-        pool = first_pool + set_of.reshape(-1)[domain][:, None] * racks + np.arange(racks)
+        topic_of = np.zeros(len(rows), np.int64) if topics is None else topics.topic_of[rows]
+        number = 1 if topics is None else topics.topics
+        groups, group_of = np.unique(set_of.reshape(-1)[domain] * number + topic_of, return_inverse=True)
+        pool = first_pool + group_of.reshape(-1)[:, None] * racks + np.arange(racks)
         pool[~is_alone | (most <= 0)] = -1
-        first_broker = first_pool + len(sets) * racks
-        sink = first_broker + len(problem.broker_ids)
-        return cls(rows, need, least, most, is_current, share, pool, sets, first_pool, first_broker, sink)
+        first_place, brokers = first_pool + len(groups) * racks, len(problem.broker_ids)
+        first_broker = first_place + (0 if topics is None else number * brokers)
+        return cls(
+            rows=rows,
+            need=need,
+            least=least,
+            most=most,
+            is_current=is_current,
+            share=share,
+            pool=pool,
+            receivers=sets[groups // number],
+            topic_of_group=groups % number,
+            topic_of=topic_of,
+            first_pool=first_pool,
+            first_place=first_place,
+            first_broker=first_broker,
+            sink=first_broker + brokers,
+        )
+
+    def place(self, topic: Int64s, broker: Int64s) -> Int64s:
+        """(n,) int64 node of each topic on a broker; that of the broker without topics."""
+        return np.asarray(self.first_place + topic * self.receivers.shape[1] + broker, np.int64)
 
     def supplies(self, demands: Int64s) -> Int64s:
         """(nodes,) int64, with the minimum of each rack at its share, and what brokers have to take."""
@@ -256,6 +318,7 @@ def placement_network(
     rows: Int64s,
     capacity: BrokerArcs,
     candidates: CandidateReceivers,
+    topics: TopicArcs | None = None,
 ) -> PlacementNetwork:
     """Build the network of the partitions `rows`, into brokers of the given capacity.
 
@@ -265,8 +328,9 @@ def placement_network(
     ----------
     problem : the partitions and their domains. costs : of places. rows : (active,) int64 partitions.
     capacity : what brokers take. candidates : receivers that are arcs of their own.
+    topics : what topics put on brokers, if they are balanced.
     """
-    nodes, arcs = _Nodes.of(problem, rows), _Arcs()
+    nodes, arcs = _Nodes.of(problem, rows, topics), _Arcs()
     has_share = nodes.share >= 0
     arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share], cost=0)
     direct = _lay_current(arcs, nodes, problem, costs)
@@ -280,16 +344,21 @@ def placement_network(
         cost=costs.other[rows][pool_row],
         row=pool_row,
     )
-    of_set, receiver = np.nonzero(nodes.receivers)
-    pool = nodes.first_pool + of_set * problem.racks + problem.rack_of[receiver]
-    pools = arcs.lay(pool, nodes.first_broker + receiver, capacity=len(rows), cost=0)
+    group, receiver = np.nonzero(nodes.receivers)
+    pool = nodes.first_pool + group * problem.racks + problem.rack_of[receiver]
+    pools = arcs.lay(pool, nodes.place(nodes.topic_of_group[group], receiver), capacity=len(rows), cost=0)
+    if topics is not None:
+        places, to = nodes.place(topics.topic, topics.broker), nodes.first_broker + topics.broker
+        arcs.lay(places, to, capacity=topics.capacities, cost=topics.costs)
     arcs.lay(nodes.first_broker + capacity.brokers, nodes.sink, capacity=capacity.capacities, cost=capacity.costs)
     tails, heads, capacities, cost, row_of = arcs.joined()
     return PlacementNetwork(
         rows=rows,
         flow=Network(nodes.supplies(capacity.demands), tails.astype(np.int32), heads.astype(np.int32), capacities),
         costs=cost,
+        first_place=nodes.first_place,
         first_broker=nodes.first_broker,
+        brokers=len(problem.broker_ids),
         _direct=slice(direct.start, singles.stop),
         _pooled=pooled,
         _pools=pools,
@@ -304,7 +373,8 @@ def _lay_current(arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, costs: Pl
     share = nodes.share[row, problem.rack_of[broker]]
     cost = costs.current[nodes.rows][row, column]
     usable = share >= 0
-    return arcs.lay(share[usable], nodes.first_broker + broker[usable], capacity=1, cost=cost[usable], row=row[usable])
+    place = nodes.place(nodes.topic_of[row[usable]], broker[usable])
+    return arcs.lay(share[usable], place, capacity=1, cost=cost[usable], row=row[usable])
 
 
 def _lay_candidates(
@@ -313,5 +383,6 @@ def _lay_candidates(
     """Arcs from shares of racks to candidate receivers there."""
     share = nodes.share[candidates.row, problem.rack_of[candidates.broker]]
     usable = (problem.must_keep[nodes.rows][candidates.row] != candidates.broker) & (share >= 0)
-    row, to = candidates.row[usable], nodes.first_broker + candidates.broker[usable].astype(np.int64)
+    row = candidates.row[usable]
+    to = nodes.place(nodes.topic_of[row], candidates.broker[usable].astype(np.int64))
     return arcs.lay(share[usable], to, capacity=1, cost=costs.other[nodes.rows][row], row=row)

@@ -61,7 +61,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
-    costs, scale = _scaled(problem)
+    costs, scale = scaled_costs(problem)
     bound = 0
     while True:
         network = _network(state, costs, _band_capacity(state))
@@ -78,7 +78,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
     if scale == 1:
         # Weights leave no headroom for ties in the same number: they are the second lexicographic cost.
         network = _network(state, costs, _band_capacity(state))
-        ties = _network(state, _ties(problem), _band_capacity(state))
+        ties = _network(state, tie_costs(problem), _band_capacity(state))
         state.apply(network, min_cost_flow(network.flow, [network.costs, ties.costs]).amounts)
     return state.replicas, bound // scale
 
@@ -224,18 +224,18 @@ def _current_priced_costs(state: _RestrictedProblem, costs: PlaceCosts, prices: 
     return np.asarray(costs_of(state.problem, costs, state.replicas) + paid, np.int64)
 
 
-def _ties(problem: MovementProblem) -> PlaceCosts:
+def tie_costs(problem: MovementProblem) -> PlaceCosts:
     """2 for a replica that moves, 1 for one that moves to a successor."""
     moves = (problem.current != NO_REPLICA).any(axis=1).astype(np.int64)
     return PlaceCosts(problem.is_copied.astype(np.int64), 2 * moves)
 
 
-def _scaled(problem: MovementProblem) -> tuple[PlaceCosts, int]:
+def scaled_costs(problem: MovementProblem) -> tuple[PlaceCosts, int]:
     """The costs of movement and of ties in one number, if they fit, and the scale of a unit of weight.
 
     No sum of ties reaches one unit of weight.
     """
-    costs, ties = movement_costs(problem), _ties(problem)
+    costs, ties = movement_costs(problem), tie_costs(problem)
     scale = 2 * int(problem.factors.sum()) + 1
     if int(costs.other.max(initial=0)) * scale > LARGEST_SCALED:
         return costs, 1

@@ -1,0 +1,254 @@
+"""Replicas balanced per topic and over the whole cluster: the least movement, exact, with its certificate.
+
+A topic on a broker is a node of the flow network, between the topic's replicas and the broker. So the bands of topics
+and the band of the cluster hold together, and the placement still is a minimum-cost flow.
+
+Hard constraints: those of `least_movement`, the band of the cluster included. Goals, in lexicographic order, each
+reached exactly:
+
+1. the least excess: by how many replicas topics are outside their bands, over all target brokers. It is 0 if the bands
+   of all topics can hold together with the band of the cluster;
+2. the least weight moved, then the fewest replicas.
+
+The network has all partitions. Its dual solution proves the optimum.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, partial
+from math import ceil, floor
+
+import numpy as np
+
+from app.core.certificate import Certificate
+from app.core.flow import min_cost_flow
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.bands import narrowest_band
+from app.core.reassignment.counts.network import (
+    BrokerArcs,
+    CandidateReceivers,
+    PlacementNetwork,
+    TopicArcs,
+    candidate_receivers,
+    placement_network,
+)
+from app.core.reassignment.counts.places import PlaceCosts, in_order, moved_weight
+from app.core.reassignment.counts.within_band import scaled_costs, tie_costs
+from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
+from app.core.replica_lists import per_broker, sums_by
+
+SOLVER = "ortools min-cost flow"
+LARGEST_PAIRS = 4_000_000
+"""Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
+
+
+class TooManyPairs(Exception):
+    """More than `limit` pairs of a partition and a receiver."""
+
+    def __init__(self, pairs: int, limit: int) -> None:
+        super().__init__(f"{pairs} pairs; {limit} at most")
+        self.pairs, self.limit = pairs, limit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicBalance:
+    """The balance of each topic over the target brokers.
+
+    Parameters
+    ----------
+    topic_of : (rows,) int64 of each partition. topics : their number.
+    tolerance : of each topic's mean on the brokers of a rack; 0 is *tight*, which is the two whole numbers around the
+        mean. None has no band.
+    """
+
+    topic_of: Int64s = field(repr=False)
+    topics: int
+    tolerance: Sequence[Fraction | None]
+
+    def bands(self, problem: MovementProblem) -> tuple[Int64s, Int64s]:
+        """(topics, brokers) int64 twice: the fewest and the most replicas of each topic on a target broker.
+
+        A topic's mean on the brokers of a rack is the rack's share of its replicas over its target brokers. The shares
+        are those that leave brokers the most alike, within what its partitions may have in each rack.
+        """
+        table, topics, racks = problem.table, self.topics, problem.racks
+        totals = sums_by(self.topic_of, problem.factors, topics)
+        least, most = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
+        np.add.at(least, self.topic_of, table.least[problem.domain_of])
+        np.add.at(most, self.topic_of, table.most[problem.domain_of])
+        sizes = tuple(np.bincount(problem.rack_of[problem.target], minlength=racks).tolist())
+        means = cache(partial(_rack_means, sizes))
+        low, high = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
+        for topic, tolerance in enumerate(self.tolerance):
+            bounds = tuple(least[topic].tolist()), tuple(most[topic].tolist())
+            bands = [_band(mean, tolerance) for mean in means(int(totals[topic]), *bounds)]
+            low[topic], high[topic] = [band.low for band in bands], [band.high for band in bands]
+        return low[:, problem.rack_of], high[:, problem.rack_of]
+
+    def table(self, replicas: Int32s, brokers: int) -> Int64s:
+        """(topics, brokers) int64: the replicas of each topic on each broker."""
+        row, column = np.nonzero(replicas != NO_REPLICA)
+        cells = self.topic_of[row] * brokers + replicas[row, column]
+        return np.bincount(cells, minlength=self.topics * brokers).reshape(self.topics, brokers).astype(np.int64)
+
+    def excess(self, problem: MovementProblem, replicas: Int32s) -> int:
+        """By how many replicas topics are outside their bands on target brokers."""
+        low, high = (bounds[:, problem.target] for bounds in self.bands(problem))
+        table = self.table(replicas, len(problem.base))[:, problem.target]
+        return int(np.maximum(low - table, 0).sum() + np.maximum(table - high, 0).sum())
+
+
+def balance_topics(problem: MovementProblem, balance: Balance, topics: TopicBalance) -> ReplicaPlacement:
+    """Minimise the movement that brings each topic within its band, together with the band of the cluster.
+
+    Complexity: two or three minimum-cost flows over all partitions, and places of topics on brokers.
+
+    Parameters
+    ----------
+    problem : the partitions and their eligible brokers.
+    balance : of the whole cluster; `KEEP` has no band.
+    topics : the balance of each topic.
+
+    Raises
+    ------
+    InfeasibleFlow : no legal placement exists. TooManyPairs : the network would be too large.
+
+    Examples
+    --------
+    Two topics, each on one of two brokers; one partition of each changes places, the lightest.
+
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, TopicBalance, balance_topics
+    >>> every, one = np.ones(2, bool), np.ones(1, np.int64)
+    >>> problem = MovementProblem(
+    ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=every,
+    ...     base=np.zeros(2, np.int64), domains=(Domain(1, every, every, one, one),), domain_of=np.zeros(4, np.int32),
+    ...     current=np.array([[0], [0], [1], [1]], np.int32), is_copied=np.zeros((4, 1), bool),
+    ...     must_keep=np.full(4, -1, np.int32), weight=np.array([5, 3, 4, 7]))
+    >>> topics = TopicBalance(np.array([0, 0, 1, 1]), 2, [Fraction(0), Fraction(0)])
+    >>> placement = balance_topics(problem, TIGHT, topics)
+    >>> placement.replicas.ravel().tolist(), placement.moved, placement.topic_excess
+    ([0, 1, 0, 1], 7, 0)
+    """
+    band = None
+    if balance.tolerance is not None:
+        total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
+        band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
+    costs, scale = scaled_costs(problem)
+    nothing = PlaceCosts(np.zeros_like(costs.current), np.zeros_like(costs.other))
+    networks = _Networks(problem, band, topics)
+    movement, outside = networks.of(costs), networks.of(nothing, counts_excess=True)
+    goals = [outside.costs, movement.costs]
+    if scale == 1:
+        goals.append(networks.of(tie_costs(problem)).costs)
+    flow = min_cost_flow(movement.flow, goals)
+    replicas = movement.places(flow.amounts, problem.must_keep, problem.widest)
+    moved, bound = moved_weight(problem, replicas), flow.lower_bounds[1] // scale
+    constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
+    if band is not None:
+        constraints.append(f"{band.low} to {band.high} replicas on every target broker")
+    excess = topics.excess(problem, replicas)
+    constraints.append(f"topics are outside their bands by {excess} replicas, the fewest possible")
+    certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
+    return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess)
+
+
+def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int]) -> list[Fraction]:
+    """The mean of a topic on the brokers of each rack: one level, within the bounds of the racks.
+
+    Parameters
+    ----------
+    sizes : target brokers of each rack. total : replicas. least, most : of each rack.
+    """
+
+    def placed(level: Fraction) -> Fraction:
+        return sum((_share(level, *rack) for rack in racks), Fraction(0))
+
+    racks = [(size, low, max(low, high)) for size, low, high in zip(sizes, least, most, strict=True) if size]
+    ends = sorted({Fraction(bound, size) for size, *bounds in racks for bound in bounds})
+    below = max((end for end in ends if placed(end) <= total), default=Fraction(0))
+    free = sum(size for size, low, high in racks if low <= below * size < high)
+    level = below + (Fraction(total) - placed(below)) / free if free and placed(below) < total else below
+    bounded = zip(sizes, least, most, strict=True)
+    return [_share(level, size, low, max(low, high)) / size if size else Fraction(0) for size, low, high in bounded]
+
+
+def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
+    """The replicas of a rack whose brokers have so many each, within its bounds."""
+    return min(max(level * size, Fraction(least)), Fraction(most))
+
+
+def _band(mean: Fraction, tolerance: Fraction | None) -> Band:
+    if tolerance is None:
+        return Band(0, 1 << 40)
+    return Band(min(floor(mean), ceil(mean * (1 - tolerance))), max(ceil(mean), floor(mean * (1 + tolerance))))
+
+
+class _Networks:
+    """The network of all partitions, for several costs of the same arcs."""
+
+    def __init__(self, problem: MovementProblem, band: Band | None, topics: TopicBalance) -> None:
+        self.problem, self.topics = problem, topics
+        self.rows = np.arange(len(problem.current))
+        self.capacity = _capacity(problem, band)
+        self.candidates = _all_candidates(problem, self.rows)
+        self.arcs = _topic_arcs(problem, topics)
+
+    def of(self, costs: PlaceCosts, *, counts_excess: bool = False) -> PlacementNetwork:
+        """The network with the costs of places, or of the excess of topics."""
+        arcs = self.arcs
+        topics = TopicArcs(
+            topics=self.topics.topics,
+            topic_of=self.topics.topic_of,
+            topic=arcs[0],
+            broker=arcs[1],
+            capacities=arcs[2],
+            costs=arcs[3] if counts_excess else np.zeros_like(arcs[3]),
+        )
+        return placement_network(self.problem, costs, self.rows, self.capacity, self.candidates, topics)
+
+
+def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceivers:
+    """Every receiver of a rack that may have several replicas of a partition. Raises `TooManyPairs`."""
+    table, racks = problem.table, problem.racks
+    receivers = np.zeros((len(problem.domains), racks), np.int64)
+    for domain, receives in enumerate(table.may_receive):
+        receivers[domain] = np.bincount(problem.rack_of[receives], minlength=racks)
+    pairs = int(((table.most > 1) * receivers)[problem.domain_of].sum())
+    if pairs > LARGEST_PAIRS:
+        raise TooManyPairs(pairs, LARGEST_PAIRS)
+    nobody = np.zeros(len(problem.base), np.bool_)
+    none = np.empty(0, np.int64)
+    return candidate_receivers(problem, rows, underfull=nobody, requested=none, most_pairs=LARGEST_PAIRS)
+
+
+def _capacity(problem: MovementProblem, band: Band | None) -> BrokerArcs:
+    frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
+    everything = int(problem.factors.sum()) + 1
+    low, high = np.zeros_like(frozen), np.full_like(frozen, everything)
+    if band is not None:
+        low = np.where(problem.target, np.maximum(band.low - frozen, 0), 0)
+        high = np.where(problem.target, np.maximum(band.high - frozen, low), everything)
+    return BrokerArcs(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+
+
+def _topic_arcs(problem: MovementProblem, topics: TopicBalance) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Topics, brokers, capacities and costs of arcs: a replica below the band is free, one within costs 1, one above 2.
+
+    The sum differs from the excess by a constant. On brokers that are no targets a replica costs 1.
+    """
+    brokers, most = len(problem.base), int(problem.factors.sum()) + 1
+    pinned = topics.table(problem.must_keep[:, None], brokers)
+    low, high = topics.bands(problem)
+    target = np.broadcast_to(problem.target, pinned.shape)
+    below = np.where(target, np.maximum(low - pinned, 0), 0)
+    within = np.where(target, np.clip(high - np.maximum(pinned, low), 0, most), most)
+    above = np.where(target, most, 0)
+    kinds = []
+    for cost, capacity in enumerate((below, within, above)):
+        topic, broker = np.nonzero(capacity)
+        kinds.append((topic, broker, capacity[topic, broker], np.full(len(topic), cost)))
+    topic, broker, capacities, costs = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
+    return topic, broker, capacities, costs

@@ -1,0 +1,115 @@
+"""Balance per topic: laws over small random clusters beside every legal placement, then worked examples."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from app.core.reassignment.bands import narrowest_band
+from app.core.reassignment.counts import per_topic
+from app.core.reassignment.counts.least_movement import least_movement
+from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
+from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
+from app.core.reassignment.verifier import placement_violations
+from tests import draws as st
+from tests.core.reassignment.test_least_movement import (
+    Whole,
+    all_placements,
+    problem_of,
+    problems,
+    within,
+)
+from tests.profiles import examples
+
+
+@st.composite
+def balances(draw: st.DrawFn) -> tuple[MovementProblem, TopicBalance]:
+    """A problem whose partitions are of up to three topics, each tight, with a tolerance or free."""
+    problem = draw(problems())
+    rows = len(problem.current)
+    topics = draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows))
+    share = st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 2), None])
+    return problem, TopicBalance(np.array(topics, np.int64), 3, draw(st.lists(share, min_size=3, max_size=3)))
+
+
+def excess(problem: MovementProblem, topics: TopicBalance, placement: Whole) -> int:
+    """By how many replicas topics are outside their bands, counted one by one."""
+    low, high = topics.bands(problem)
+    total = 0
+    for topic in range(topics.topics):
+        for broker in np.flatnonzero(problem.target).tolist():
+            here = sum(broker in place for row, place in enumerate(placement[3]) if topics.topic_of[row] == topic)
+            total += max(int(low[topic, broker]) - here, here - int(high[topic, broker]), 0)
+    return total
+
+
+@given(balances(), st.sampled_from([KEEP, TIGHT]))
+@examples(120)
+def test_the_least_excess_and_then_the_least_movement_of_all_placements(
+    case: tuple[MovementProblem, TopicBalance], balance: Balance
+) -> None:
+    problem, topics = case
+    every = list(all_placements(problem))
+    allowed = every if balance == KEEP else within(narrowest_band(problem), every)
+    chosen = balance_topics(problem, balance, topics)
+    assert placement_violations(problem, chosen) == []
+    best = min((excess(problem, topics, placement), *placement[:2]) for placement in allowed)
+    assert (chosen.topic_excess, chosen.moved) == best[:2]
+    assert topics.excess(problem, chosen.replicas) == chosen.topic_excess
+    assert (chosen.certificate.optimal, chosen.certificate.gap) == (True, 0.0)
+
+
+@given(problems())
+@examples(40)
+def test_topics_without_a_band_change_nothing(problem: MovementProblem) -> None:
+    free = TopicBalance(np.zeros(len(problem.current), np.int64), 1, [None])
+    chosen = balance_topics(problem, TIGHT, free)
+    assert (chosen.topic_excess, chosen.moved) == (0, least_movement(problem, TIGHT).moved)
+
+
+def test_each_topic_is_spread_where_the_cluster_is_balanced_already() -> None:
+    """Two topics, each on one of two brokers: two partitions change places, the lightest of each topic."""
+    problem = problem_of([[0], [0], [1], [1]], [0, 0], weight=[5, 3, 4, 7])
+    topics = TopicBalance(np.array([0, 0, 1, 1], np.int64), 2, [Fraction(0), Fraction(0)])
+    assert least_movement(problem, TIGHT).moved == 0
+    chosen = balance_topics(problem, TIGHT, topics)
+    assert chosen.replicas.tolist() == [[0], [1], [0], [1]]
+    assert (chosen.topic_excess, chosen.moved, chosen.certificate.lower_bound) == (0, 7, 7)
+
+
+def test_the_mean_is_that_of_the_brokers_of_a_rack() -> None:
+    """Racks of one and two brokers, a replica in each: one broker has all partitions, the others half of them."""
+    problem = problem_of([[0, 1], [0, 1], [0, 2], [0, 1]], [0, 1, 1])
+    topics = TopicBalance(np.zeros(4, np.int64), 1, [Fraction(0)])
+    low, high = topics.bands(problem)
+    assert low.tolist() == high.tolist() == [[4, 2, 2]]
+    chosen = balance_topics(problem, KEEP, topics)
+    assert topics.table(chosen.replicas, 3).tolist() == [[4, 2, 2]]
+    assert (chosen.topic_excess, chosen.moved) == (0, 1)
+
+
+def test_one_level_where_racks_do_not_bind() -> None:
+    """Three racks of one, two and three brokers and one replica each: six partitions, one a broker."""
+    problem = problem_of([[5]] * 6, [0, 1, 1, 2, 2, 2])
+    topics = TopicBalance(np.zeros(6, np.int64), 1, [Fraction(0)])
+    assert [bounds.tolist() for bounds in topics.bands(problem)] == [[[1] * 6], [[1] * 6]]
+    assert balance_topics(problem, KEEP, topics).moved == 5
+
+
+def test_a_band_that_the_cluster_prevents_is_missed_by_as_little_as_possible() -> None:
+    """Other partitions are on the first broker, so that it has room for one: a topic has both on the second."""
+    problem = problem_of([[0], [0], [1], [1]], [0, 0], weight=[5, 3, 4, 7])
+    problem = replace(problem, base=np.array([2, 0], np.int64))
+    topics = TopicBalance(np.array([0, 0, 1, 1], np.int64), 2, [Fraction(0), Fraction(0)])
+    chosen = balance_topics(problem, TIGHT, topics)
+    assert topics.table(chosen.replicas, 2).sum(axis=0).tolist() == [1, 3]
+    assert chosen.topic_excess == 2
+
+
+def test_too_many_pairs_are_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(per_topic, "LARGEST_PAIRS", 3)
+    problem = problem_of([[0, 1]], [0, 0, 0, 0])
+    with pytest.raises(TooManyPairs):
+        balance_topics(problem, TIGHT, TopicBalance(np.zeros(1, np.int64), 1, [Fraction(0)]))
