@@ -1,11 +1,12 @@
 """Place the replicas of one broker in its log directories."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.log_dirs.bounds import largest_share_lower_bound, moved_bytes_lower_bound
 from app.core.reassignment.log_dirs.greedy import lowered, placed_under
 from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel
@@ -65,13 +66,27 @@ def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: floa
     moved = problem.moved_bytes(placed)
     # Where what moves anyway goes is free.
     placed = lowered(problem, placed, only=np.flatnonzero(placed != problem.current))
-    largest_bound = largest_share_lower_bound(problem)
+    largest_bound = largest_share_lower_bound(_with_others_fixed(problem, moved))
     share = _share(problem, placed)
     if share > largest_bound * (1 + PRECISION) and solver_time:
         solved = PackingModel(problem, problem.limit, solver_time).smallest_share(placed, moved)
         if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
             placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
     return _answer(problem, placed, bound, largest_bound)
+
+
+def _with_others_fixed(problem: LogDirProblem, moved: int) -> LogDirProblem:
+    """The problem in which only replicas that have to move may do so, if no more bytes than theirs may move."""
+    forced = problem.has_to_move
+    if moved > int(problem.size_bytes[forced & (problem.current != NO_LOG_DIR)].sum()):
+        return problem
+    stays = np.where(forced, np.int32(NO_LOG_DIR), problem.current).astype(np.int32)
+    return replace(
+        problem,
+        size_bytes=problem.size_bytes[forced],
+        current=problem.current[forced],
+        base_bytes=problem.loads(stays),
+    )
 
 
 def _smallest_share_first(
