@@ -4,6 +4,7 @@ import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -12,6 +13,11 @@ from app.store import embedded, migrations
 from app.store.database import Database
 from tests import databases, distribution, premises, profiles
 from tests.service import client_of, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser as Chromium
+
+    from tests.web.chromium import Visit
 
 # Nothing of what is imported and collected is garbage; looking for it takes a tenth of the time.
 gc.disable()
@@ -94,3 +100,29 @@ def client(address: str, database: Database) -> Iterator[httpx.Client]:  # noqa:
     """A client of the service, over a database that has the documentation's examples and nothing else."""
     with client_of(address) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["Chromium"]:
+    """The system's Chromium, headless."""
+    # What drives it takes half a second to import; few files need it.
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- as above
+
+    from tests.web.chromium import CHROMIUM  # noqa: PLC0415 -- as above
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed; `make tools` installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: "Chromium", address: str) -> Iterator["Visit"]:
+    """A page of the service in a browser."""
+    from tests.web.chromium import Visit  # noqa: PLC0415 -- as above
+
+    context = chromium.new_context()
+    yield Visit(context.new_page(), address)
+    context.close()

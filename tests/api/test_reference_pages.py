@@ -1,61 +1,17 @@
 """`/docs` and `/redoc` in a browser: they work on a closed network, under their policy, and cannot be framed."""
 
-from collections.abc import Iterator
-from shutil import which
 from threading import Event
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.api.compression import LEAST_BYTES
 from app.web.reference import OpenApiDocument
 from tests.api.operations import OPERATIONS
 from tests.web.browser import Page as Source
+from tests.web.chromium import Visit
 
 PAGES = ["/docs", "/redoc", "/problems", "/warnings", "/violations"]
-CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed; `make tools` installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Visit:
-    """A page of the service in a browser, with its requests and what its console says."""
-
-    def __init__(self, page: Page, address: str) -> None:
-        self.page, self._address = page, address
-        self.requested: list[str] = []
-        self.complaints: list[str] = []
-        page.set_default_timeout(120_000)
-        page.on("request", lambda request: self.requested.append(request.url))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
-
-    def open(self, path: str, *, until: str) -> None:
-        """Load a page and wait for an element."""
-        self.page.goto(self._address + path)
-        self.page.wait_for_selector(until)
-        self.page.wait_for_load_state("networkidle")
-
-    @property
-    def elsewhere(self) -> list[str]:
-        """Requests that left the service; a worker of the page itself has a `blob:` address."""
-        return [url for url in self.requested if not url.removeprefix("blob:").startswith(self._address)]
-
-
-@pytest.fixture
-def visit(chromium: Browser, address: str) -> Iterator[Visit]:
-    context = chromium.new_context()
-    yield Visit(context.new_page(), address)
-    context.close()
 
 
 @pytest.mark.slow

@@ -1,0 +1,202 @@
+"""The pages in a browser: every switch, both widths, light and dark, large clusters, no error on the console."""
+
+import os
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SWEEP_ID
+from app.core.model import Broker, Cluster, Topic
+from app.services import snapshots
+from app.services.limits import Limits
+from app.store.database import Database
+from tests.web.chromium import Visit
+from tests.web.test_clusters import TEXT, small
+
+pytestmark = pytest.mark.slow
+
+PAGES = {
+    "clusters": "/",
+    "cluster": "/clusters/example?measure=leaders&lose=rack:use1-az1",
+    "plans": "/plans",
+    "plan": f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}",
+    "kinds": "/plan",
+    "change": "/plan/reassignment?cluster=example",
+    "topic": "/plan/replicas",
+    "group": "/plan/group?example=range",
+    "sweeps": "/sweeps",
+    "sweep": f"/sweeps/{EXAMPLE_SWEEP_ID}",
+    "jobs": "/jobs",
+    "guide": "/guide/glossary",
+    "search": "/guide?q=preferred+leader",
+}
+SCREENSHOTS = os.environ.get("RACKPLAN_SCREENSHOTS")
+"""A folder for screenshots of every page; none are made without it."""
+
+
+def large(brokers: int, partitions: int) -> Cluster:
+    """A cluster of so many brokers in six racks, and so many partitions in topics of 100."""
+    random = np.random.default_rng(7)
+    topics = []
+    for number in range(partitions // 100):
+        lists = np.argsort(random.random((100, min(brokers, 60))), axis=1)[:, :3].astype(np.int32)
+        lists = (lists + int(random.integers(brokers))) % brokers
+        none = np.zeros((100, 0), np.int32)
+        ids, sizes = np.arange(100, dtype=np.int32), random.integers(1, 1 << 30, 100)
+        topics.append(Topic(f"topic-{number}", ids, lists, lists[:, 0].copy(), lists.copy(), none, none, sizes))
+    return Cluster("large", tuple(Broker(each, f"rack-{each % 6}") for each in range(brokers)), tuple(topics))
+
+
+def keep(database: Database, cluster: Cluster) -> None:
+    with database.begin() as uow:
+        snapshots.store(uow, cluster, Limits(max_brokers=2000))
+
+
+def is_too_wide(page: Page) -> bool:
+    """Whether the page can be scrolled sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+
+@pytest.mark.parametrize(("name", "address_of"), PAGES.items(), ids=PAGES)
+def test_every_page_fits_is_accessible_and_complains_of_nothing(
+    client: httpx.Client,  # noqa: ARG001 -- stores the examples
+    chromium: Browser,
+    address: str,
+    name: str,
+    address_of: str,
+) -> None:
+    """At 390 and 1280 pixels, light and dark; axe finds nothing serious, and no request leaves the service."""
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type] # one of its values
+        visit = Visit(context.new_page(), address)
+        visit.open(address_of, until="h1")
+        assert not is_too_wide(visit.page), (name, width)
+        assert visit.page.evaluate("document.documentElement.scrollHeight") < 6000 or name == "guide"
+        assert (visit.elsewhere, visit.complaints) == ([], []), name
+        if SCREENSHOTS:
+            visit.page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
+        found = Axe().run(visit.page).response["violations"]
+        serious = [
+            (rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in ("serious", "critical")
+        ]
+        assert not serious, (name, width)
+        context.close()
+
+
+def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, database: Database, visit: Visit) -> None:
+    """A click replaces the map without loading a page; the address leads to the same state, and back goes back."""
+    assert client.get("/").status_code == 200
+    keep(database, small())
+    visit.open("/clusters/small", until=".cells")
+    visit.page.evaluate("window.isTheSamePage = true")
+    visit.page.get_by_role("link", name="Leaders").click()
+    visit.page.wait_for_selector('[aria-current]:has-text("Leaders")')
+    visit.page.get_by_title("Lose this rack").first.click()
+    visit.page.wait_for_selector('[role="status"]:has-text("1 leader elected elsewhere")')
+    assert visit.page.evaluate("window.isTheSamePage")
+    assert "lose=rack%3Aa" in visit.page.url
+    visit.page.reload()
+    visit.page.wait_for_selector('[role="status"]:has-text("1 leader elected elsewhere")')
+    visit.page.locator("#topic").fill("u")
+    visit.page.get_by_role("button", name="Show").click()
+    visit.page.wait_for_selector("text=Partitions of u")
+    visit.page.go_back()
+    visit.page.wait_for_selector("text=Take all back")
+    assert visit.complaints == []
+
+
+def test_files_that_are_dropped_become_a_cluster(client: httpx.Client, tmp_path: Path, visit: Visit) -> None:
+    assert client.get("/").status_code == 200
+    file = tmp_path / "kafka.txt"
+    file.write_text(TEXT)
+    visit.open("/", until="#files")
+    visit.page.locator("#cluster").fill("nine")
+    visit.page.locator("#files").set_input_files(file)
+    visit.page.get_by_role("button", name="Store the snapshot").click()
+    visit.page.wait_for_selector(".cells")
+    assert visit.page.locator(".cells a").count() == 9
+
+
+def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(
+    client: httpx.Client, database: Database, visit: Visit
+) -> None:
+    """With the keyboard alone: the fields, the request beside them, the plan, and the slider through its batches."""
+    assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
+    assert database
+    visit.open("/plan/reassignment?cluster=nine", until="#preview")
+    visit.page.locator("#remove_brokers").focus()
+    visit.page.keyboard.type("105")
+    visit.page.wait_for_selector('#as-json:has-text("105")')
+    visit.page.get_by_role("button", name="Plan", exact=True).focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("#batch")
+    visit.page.locator("#batch").focus()
+    visit.page.keyboard.press("End")
+    visit.page.wait_for_selector('td:text-is("0") + td:text-is("0")')  # nothing is left on the removed broker
+    visit.page.locator("[data-filter=differences]").fill("no such topic")
+    assert visit.page.locator("#differences tbody tr:not([hidden])").count() == 0
+    visit.page.locator("#brokers th button").first.click()
+    assert visit.page.locator("#brokers th[aria-sort]").count() == 1
+    assert visit.complaints == []
+
+
+def test_charts_become_interactive_under_the_policy(client: httpx.Client, visit: Visit) -> None:
+    assert client.get("/").status_code == 200
+    visit.open(f"/sweeps/{EXAMPLE_SWEEP_ID}", until=".chart")
+    visit.page.locator(".chart").first.scroll_into_view_if_needed()
+    visit.page.wait_for_selector(".chart svg.marks")
+    visit.page.locator("#x").select_option("headroom")
+    visit.page.get_by_role("button", name="Draw").click()
+    visit.page.wait_for_url("**x=headroom**")
+    visit.page.locator(".chart").first.scroll_into_view_if_needed()
+    visit.page.wait_for_selector(".chart svg.marks")
+    assert (visit.elsewhere, visit.complaints) == ([], [])
+
+
+def test_progress_is_followed_to_the_end(client: httpx.Client, database: Database, visit: Visit) -> None:
+    """A job that is cancelled elsewhere: the page notices by itself."""
+    assert client.get("/").status_code == 200
+    with database.begin() as uow:
+        job = uow.jobs.enqueue("replicas", {})
+    visit.page.goto(f"{client.base_url}".rstrip("/") + f"/jobs/{job.id}")
+    visit.page.wait_for_selector("progress")
+    assert client.delete(f"/v1/jobs/{job.id}").status_code == 200
+    visit.page.wait_for_selector('h1:has-text("Cancelled")')
+    assert visit.complaints == []
+
+
+def test_pages_without_a_script_do_the_same(client: httpx.Client, database: Database, chromium: Browser) -> None:
+    keep(database, small())
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(str(client.base_url).rstrip("/") + "/clusters/small")
+    page.get_by_title("Lose this rack").first.click()
+    assert "1 leader elected elsewhere" in page.content()
+    context.close()
+
+
+@pytest.mark.parametrize(("brokers", "partitions"), [(300, 10_000), (1_000, 20_000)], ids=["300", "1000"])
+def test_large_clusters_are_maps_that_fit(
+    client: httpx.Client, database: Database, visit: Visit, brokers: int, partitions: int
+) -> None:
+    """All brokers are there, the page is not wider than the window, and small enough to be sent."""
+    keep(database, large(brokers, partitions))
+    answer = client.get("/clusters/large")
+    assert len(answer.content) < 1_000_000
+    visit.page.set_viewport_size({"width": 390, "height": 900})
+    visit.open("/clusters/large", until=".cells")
+    assert visit.page.locator(".cells a").count() == brokers
+    assert not is_too_wide(visit.page)
+
+
+@pytest.mark.long
+def test_a_million_partitions_are_a_page_of_a_megabyte_at_most(client: httpx.Client, database: Database) -> None:
+    keep(database, large(1_000, 1_000_000))
+    first = client.get("/clusters/large")
+    second = client.get("/clusters/large?measure=leaders&lose=rack:rack-1")
+    assert first.status_code == second.status_code == 200
+    assert len(second.content) < 1_000_000
