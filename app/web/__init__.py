@@ -8,7 +8,7 @@ plans.py             `/plans/{id}`: the page of a plan, its status, its picture.
 sweeps/              `/sweeps` and `/sweeps/{id}`: progress, charts, scenarios
 lists.py             `/plans` and `/jobs`
 plan_forms.py        `/plan`: requests as forms; reassignment_form.py reads the fields of a change of a cluster
-topic_form.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and the request that they make
+topic_form.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and their request
 guide.py             `/guide`: the documentation, with a search
 reference.py         `/docs`, `/redoc`, the OpenAPI document, the pages of codes
 charts.py            charts as Vega-Lite specifications, SVG and PNG

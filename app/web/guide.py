@@ -123,6 +123,7 @@ def _read(name: str, text: str) -> GuidePage:
             written.append(token.content)
     end()
     html: str = markdown.renderer.render(tokens, markdown.options, {})
+    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls is reached by the keyboard
     return GuidePage(name, title, html, [section for section in sections if section.text.strip() or section.heading])
 
 

@@ -34,6 +34,8 @@ PAGES = {
     "guide": "/guide/glossary",
     "search": "/guide?q=preferred+leader",
 }
+SHORT = ("cluster", "plan", "change")
+"""The pages that every run looks at; the others are looked at by the long tests."""
 SCREENSHOTS = os.environ.get("RACKPLAN_SCREENSHOTS")
 """A folder for screenshots of every page; none are made without it."""
 
@@ -61,7 +63,10 @@ def is_too_wide(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
 
 
-@pytest.mark.parametrize(("name", "address_of"), PAGES.items(), ids=PAGES)
+@pytest.mark.parametrize(
+    ("name", "address_of"),
+    [pytest.param(*page, id=page[0], marks=() if page[0] in SHORT else pytest.mark.long) for page in PAGES.items()],
+)
 def test_every_page_fits_is_accessible_and_complains_of_nothing(
     client: httpx.Client,  # noqa: ARG001 -- stores the examples
     chromium: Browser,
@@ -179,7 +184,9 @@ def test_pages_without_a_script_do_the_same(client: httpx.Client, database: Data
     context.close()
 
 
-@pytest.mark.parametrize(("brokers", "partitions"), [(300, 10_000), (1_000, 20_000)], ids=["300", "1000"])
+@pytest.mark.parametrize(
+    ("brokers", "partitions"), [(300, 10_000), pytest.param(1_000, 20_000, marks=pytest.mark.long)]
+)
 def test_large_clusters_are_maps_that_fit(
     client: httpx.Client, database: Database, visit: Visit, brokers: int, partitions: int
 ) -> None:
