@@ -34,6 +34,7 @@ COPY LICENSE README.md pyproject.toml ./
 COPY app app/
 COPY client client/
 COPY migrations migrations/
+COPY docs docs/
 RUN pip install --no-index --no-deps --no-build-isolation --editable client --editable . \
     && python -m compileall -q app client migrations \
     && rackplan compile \
