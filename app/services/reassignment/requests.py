@@ -167,6 +167,11 @@ class ReassignmentRequest(ResourceFields):
         return _balance(balance_of(self).replicas or "keep")
 
     @property
+    def balanced_topics(self) -> Sequence[str]:
+        """The topics that a balance per topic names."""
+        return () if self.balance.per_topic is None else self.balance.per_topic.topics or ()
+
+    @property
     def topic_tolerance(self) -> Fraction | None:
         """The tolerance of each topic's mean; None if topics are not balanced."""
         per_topic = self.balance.per_topic
@@ -198,19 +203,17 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if not getattr(request, name):
             del fields[name]
-    if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
-        del fields["cordoned_brokers"]
-    if request.log_dirs is None:
-        del fields["log_dirs"]
+    for name in ("cordoned_brokers", "log_dirs"):  # None is what the snapshot says, which is part of its content
+        if getattr(request, name) is None:
+            del fields[name]
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
         if broker.capacity is not None and broker.capacity.vcpu is None:
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
         del fields["objective"]
-    if not request.balance.resources:
-        del cast("dict[str, Json]", fields["balance"])["resources"]
-    if request.balance.per_topic is None:
-        del cast("dict[str, Json]", fields["balance"])["per_topic"]
+    for name in ("resources", "per_topic"):
+        if not getattr(request.balance, name):
+            del cast("dict[str, Json]", fields["balance"])[name]
     return stated_fields(request, fields)
 
 
@@ -419,7 +422,7 @@ def _check_partitions(request: ReassignmentRequest) -> None:
     if (twice := first_repeated(request.topics or ())) is not None:
         name = (request.topics or ())[twice]
         raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
-    per_topic = () if request.balance.per_topic is None else request.balance.per_topic.topics or ()
+    per_topic = request.balanced_topics
     if (twice := first_repeated(per_topic)) is not None:
         path: FieldPath = ("balance", "per_topic", "topics", twice)
         raise DuplicateTopic(f"topic {per_topic[twice]} is listed twice", path=path, value=per_topic[twice])

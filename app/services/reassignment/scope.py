@@ -142,9 +142,8 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
             yield ("isolate", at, "topics", place), name, True
     for at, pin in enumerate(request.pins):
         yield ("pins", at, "topic"), pin.topic, True
-    if request.balance.per_topic is not None:
-        for place, name in enumerate(request.balance.per_topic.topics or ()):
-            yield ("balance", "per_topic", "topics", place), name, True
+    for place, name in enumerate(request.balanced_topics):
+        yield ("balance", "per_topic", "topics", place), name, True
     for name in request.ingress_bytes_per_s or ():
         yield ("ingress_bytes_per_s", name), name, False
 
