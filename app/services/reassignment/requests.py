@@ -196,14 +196,12 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     del fields["snapshot_id"], fields["kafka_version"], fields["remove_racks"]
     if request.repair_racks is None and repaired_topics(request) is None:
         fields["repair_racks"] = True
-    if request.receivers is None:
-        del fields["receivers"]
-    elif request.receivers == "added":
+    if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if not getattr(request, name):
             del fields[name]
-    for name in ("cordoned_brokers", "log_dirs"):  # None is what the snapshot says, which is part of its content
+    for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None is what the snapshot says, which is part of its content
         if getattr(request, name) is None:
             del fields[name]
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
