@@ -145,6 +145,16 @@ def test_relief_moves_what_has_to_move_and_balances_nothing() -> None:
             "conflicting_fields",
             ("balance", "leaders"),
         ),
+        (
+            {"preferred_racks": {"*": ["a"]}, "limits": LimitsRequest(disk=0.8)},
+            "conflicting_fields",
+            ("preferred_racks",),
+        ),
+        (
+            {"min_leaders_per_broker": {"orders": 1}, "limits": LimitsRequest(disk=0.8)},
+            "conflicting_fields",
+            ("min_leaders_per_broker",),
+        ),
         ({"max_moved_bytes": 5, "limits": LimitsRequest(disk=0.8)}, "conflicting_fields", ("max_moved_bytes",)),
         ({"limits": LimitsRequest(nic_in=0.8)}, "rates_missing", ("limits", "nic_in")),
         ({"balance": BalanceRequest(resources=["cpu"])}, "rates_missing", ("objective", "goals")),

@@ -90,6 +90,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if getattr(request, name):
             yield (name,), True, f"{together}, and {name} is for leaders that are chosen after the replicas"
+    for name in ("preferred_racks", "min_leaders_per_broker"):
+        if getattr(request, name):
+            yield (name,), True, f"{together}, and {name} chooses leaders among replicas that are placed already"
     for name in ("max_moved_bytes", "trade_off"):
         if getattr(request, name):
             yield (name,), True, f"{together}, and {name} trades movement for balanced counts"
