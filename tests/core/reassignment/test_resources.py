@@ -23,6 +23,9 @@ from app.core.reassignment.resources import (
     relieve,
     resource_violations,
 )
+from app.core.reassignment.resources.search import Bounds, _resources, _state
+from app.core.reassignment.resources.search_kernel import RECEIVERS, receivers_for
+from app.core.reassignment.resources.start import rules_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 
@@ -93,6 +96,19 @@ def test_the_bounds_of_balance_hold_for_every_placement(problem: ResourceProblem
         if (problem.loads.capacity[target, column] <= 0).any() and load_of_largest:
             of_all = loads[target, column].max()
             assert share.value * int(of_all) >= share.lower_bound * int(load_of_largest)
+
+
+@settings(max_examples=20)
+@given(resource_problems(), st.permutations(RESOURCES), st.integers(0, 2))
+def test_a_later_goal_does_not_worsen_an_earlier_one(problem: ResourceProblem, names: list[str], tenths: int) -> None:
+    """Beyond its tolerance, or what it reached alone."""
+    first, second = (Goal(name, Fraction(tenths, 10)) for name in names[:2])
+    problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
+    alone = balance_resources(problem, [first], never).goal[first.name].ceiling
+    both = reach_goals(problem, [(first,), (second,)], never)
+    loads = both.loads[:, RESOURCES.index(first.name)]
+    assert (loads <= np.maximum(alone, both.goal[first.name].ceiling))[problem.movement.target].all()
+    assert (both.goal[first.name].ceiling <= alone)[problem.movement.target].all()
 
 
 @settings(max_examples=30)
@@ -207,3 +223,35 @@ def movement_of(current: np.ndarray[tuple[int, int], np.dtype[np.int32]], factor
         must_keep=np.full(len(current), -1, np.int32),
         weight=np.full(len(current), 10, np.int64),
     )
+
+
+def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:
+    """The source runs as Python, which checks indices."""
+    brokers, rows = 60, 120
+    everywhere = np.ones(brokers, np.bool_)
+    movement = MovementProblem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=np.zeros(brokers, np.int32),
+        target=everywhere,
+        base=np.zeros(brokers, np.int64),
+        domains=(Domain(1, everywhere, everywhere, np.zeros(1, np.int64), np.ones(1, np.int64)),),
+        domain_of=np.zeros(rows, np.int32),
+        current=np.zeros((rows, 1), np.int32),
+        is_copied=np.zeros((rows, 1), np.bool_),
+        must_keep=np.full(rows, -1, np.int32),
+        weight=np.ones(rows, np.int64),
+    )
+    one = np.ones((rows, len(RESOURCES)), np.int64)
+    nothing = np.zeros((brokers, len(RESOURCES)), np.int64)
+    problem = ResourceProblem(
+        movement, ResourceLoads(one, one, nothing, nothing), Limits.none(brokers), np.zeros(rows, np.int32), everywhere
+    )
+    bounds = Bounds.none(problem)
+    resources, state = _resources(problem, bounds), _state(problem, movement.current, bounds)
+    with np.errstate(over="ignore"):  # a generator's product wraps around
+        receivers = receivers_for(rules_of(problem), resources, state, 0)
+    assert len(receivers) <= 2 * RECEIVERS + 4
+    assert 0 <= receivers.min() <= receivers.max() < brokers
+    answer = balance_resources(problem, [Goal("replicas")], never)
+    assert answer.loads[:, 4].tolist() == [2] * brokers
+    assert answer.moved == rows - 2

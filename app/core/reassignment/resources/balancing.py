@@ -73,9 +73,10 @@ def reach_goals(
     best: SearchedPlacement | None = None
     for group in priorities:
         wanted = [aims.range_of(goal) for goal in group]
-        best = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        if best is None or all(aims.is_within(each, after) for each in reached):
+            best = after
         reached += [aims.widened(each, best) for each in wanted]
-        reached = [aims.widened(each, best) for each in reached]
     if best is None:
         best = search(problem, rules, start, aims.bounds([], []), is_over)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
@@ -164,6 +165,11 @@ class _Aims:
             wider = np.where(counted, np.floor(ideal * low).astype(np.int64), 0)
             floor = np.where(target, np.minimum(np.minimum(floor, wider), load), floor)
         return replace(aimed, ceiling=ceiling, floor=floor)
+
+    def is_within(self, reached: GoalRange, found: SearchedPlacement) -> bool:
+        """Whether a placement is within what was reached."""
+        wider = self.widened(reached, found)
+        return np.array_equal(wider.ceiling, reached.ceiling) and np.array_equal(wider.floor, reached.floor)
 
     def is_as_wanted(self, reached: GoalRange) -> bool:
         """Whether a goal was reached without widening what it aims at."""

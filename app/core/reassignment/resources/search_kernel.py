@@ -484,7 +484,9 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
     for i in range(brokers):
         other = by_all[i]
         is_inside = rules.rack_of[other] == rules.rack_of[broker]
-        if other != broker and (count - inside < RECEIVERS or (is_inside and inside < RECEIVERS // 2)):
+        if count == RECEIVERS + RECEIVERS // 2:
+            break
+        if other != broker and (is_inside or count - inside < RECEIVERS):
             chosen[count] = other
             count += 1
             inside += int(is_inside)
