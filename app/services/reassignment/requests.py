@@ -201,7 +201,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if not getattr(request, name):
             del fields[name]
-    for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None is what the snapshot says, which is part of its content
+    for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none
         if getattr(request, name) is None:
             del fields[name]
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
