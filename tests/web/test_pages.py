@@ -3,7 +3,14 @@
 import re
 
 import pytest
+from fastapi import FastAPI
+from pydantic import ValidationError
 
+from app.api.forms import FormRequests
+from app.services.limits import Limits
+from app.settings import Settings
+from app.store.database import Database
+from app.web import console
 from app.web.assets import ASSETS
 from app.web.first_plan import EXAMPLE
 from app.web.pages import headers
@@ -68,6 +75,17 @@ def test_pages_read_in_order_and_in_any_width(pages: list[Page]) -> None:
             address = link.attributes.get("href", "")
             target = address.partition("#")[2]
             assert not target or re.match(r"[/?]", address) or target in ids
+
+
+def test_frames_are_for_the_origins_that_the_operator_names(database: Database) -> None:
+    app = FastAPI()
+    app.include_router(console.router(database, Limits(), FormRequests(Limits()), ancestors=["https://portal.example"]))
+    headers = Browser(app).get("/").headers
+    assert "frame-ancestors https://portal.example;" in headers["content-security-policy"]
+    assert "x-frame-options" not in headers
+    for wrong in ("*; script-src *", "portal.example", "https://a.example/path", "javascript:x"):
+        with pytest.raises(ValidationError):
+            Settings(frame_ancestors=wrong)  # type: ignore[arg-type] # as the environment has it
 
 
 def test_forms_name_their_origin() -> None:

@@ -1,7 +1,9 @@
 """The forms of plans and sweeps: the request that fields make, its result, and errors beside their fields."""
 
+import ast
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -115,3 +117,19 @@ def test_a_sweep_is_submitted(browser: Browser) -> None:
     assert "queued" in browser.get(answer.headers["location"]).text
     cancelled = browser.ask("POST", f"{answer.headers['location']}/cancel")
     assert "cancelled" in browser.get(cancelled.headers["location"]).text
+
+
+def test_a_link_cannot_end_the_text_of_a_snippet(browser: Browser) -> None:
+    """A name that a link fills in stays inside the here-document and inside the raw string of Python."""
+    name = '"""\nJSON\nrm -rf ~\n"""); import os'
+    page = browser.get("/plan/reassignment?cluster=" + quote(name))
+    shell = page.by_id("as-curl").text
+    assert [line for line in shell.splitlines() if line == "JSON"] == ["JSON"]
+    python = page.by_id("as-python").text
+    written = ast.parse(python)
+    calls = [node.func for node in ast.walk(written) if isinstance(node, ast.Call)]
+    assert len(calls) == 4  # loads, post, json and print, and nothing that the name has
+    [body] = [
+        node.value for node in ast.walk(written) if isinstance(node, ast.Constant) and "cluster" in str(node.value)
+    ]
+    assert json.loads(body) == {"cluster": name}

@@ -1,5 +1,6 @@
 """The pages of sweeps, jobs and plans, and the guide."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from app.api.sweeps.capacity import CapacitySweepRequest
 from app.services import replicas, sweeps
 from app.store.database import Database
 from app.store.ids import uuid7
+from app.web import charts
 from app.web.first_plan import EXAMPLE
 from app.web.guide import guide_pages
 from tests.web.browser import Browser
@@ -70,6 +72,33 @@ def test_every_chart_is_a_specification_and_a_picture(browser: Browser, sweep: U
     assert spec["data"]["values"]
     assert browser.ask("GET", f"/pictures/sweep-{plot}.svg?{query}&theme=dark").text.startswith("<svg")
     assert browser.ask("GET", f"/pictures/sweep-{plot}.json?sweep=none").status_code == 404
+
+
+def test_texts_of_strangers_are_values_of_charts() -> None:
+    """No column, filter or title of a specification is an expression that a stranger wrote."""
+    hostile = "datum.x; alert(1)//"
+    rows = [{"x": hostile, "y": 1.0, "value": 1.0, "series": hostile, "front": None, "href": "/", "axis0": hostile}]
+    drawn = [
+        charts.points(rows, x=hostile, y=hostile, tooltips={"axis0": hostile}),
+        charts.heat_map(rows, x=hostile, y=hostile, value=hostile),
+        charts.bars(rows, x=hostile, y=hostile),
+        charts.lines(rows, x=hostile, y=hostile),
+        charts.histogram([0, 1], [1], x=hostile, y=hostile),
+    ]
+
+    def keys_of(value: object, key: str = "") -> Iterator[str]:
+        """The names of fields under which the hostile text is, outside of rows."""
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield from keys_of(inner, name) if name != "values" else ()
+        elif isinstance(value, list):
+            for inner in value:
+                yield from keys_of(inner, key)
+        elif value == hostile:
+            yield key
+
+    assert {key for spec in drawn for key in keys_of(spec)} == {"title"}
+    assert charts.response(drawn[1], "svg").status_code == 200
 
 
 def test_missing_sweeps_scenarios_and_jobs_are_friendly_404s(browser: Browser, sweep: UUID) -> None:
