@@ -15,6 +15,7 @@ _FOREVER = "public, max-age=31536000, immutable"
 _PACKAGES: Mapping[str, str] = {
     "style.css": "app.web",
     "picture.css": "app.web",
+    "map.css": "app.web",
     "icon.svg": "app.web",
     "docs.css": "app.web",
     "docs.js": "app.web",

@@ -13,7 +13,7 @@ from app.web.charts import NARROWEST, WIDEST, Theme
 from app.web.pictures import STYLE
 
 FileType = Literal["svg", "png"]
-_DARK = "@media (prefers-color-scheme: dark) {"
+_DARK = re.compile(r"^@media \(prefers-color-scheme: dark\) \{\n(?P<dark>.*?)^\}\n?", re.DOTALL | re.MULTILINE)
 _SIZE = re.compile(r'<svg\b[^>]*? width="(\d+)" height="(\d+)"')
 
 
@@ -39,10 +39,12 @@ def _options(
 Options = Annotated[PictureOptions, Depends(_options)]
 
 
-def picture_file(draw: Callable[[str], str], file_type: FileType, options: PictureOptions) -> Response:
-    """The file of a picture, which `draw` makes with a style sheet of its own."""
+def picture_file(
+    draw: Callable[[str], str], file_type: FileType, options: PictureOptions, *, style: str = STYLE
+) -> Response:
+    """The file of a picture, which `draw` makes with a style sheet of its own: `style`, for the theme."""
     theme = options.theme or ("light" if file_type == "png" else None)
-    svg = _resized(draw(_themed(theme)), options.width)
+    svg = _resized(draw(_themed(style, theme)), options.width)
     headers = {"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
     if file_type == "png":
         return Response(vl_convert.svg_to_png(svg, scale=2), HTTPStatus.OK, headers, "image/png")
@@ -51,12 +53,9 @@ def picture_file(draw: Callable[[str], str], file_type: FileType, options: Pictu
     return Response(svg, HTTPStatus.OK, headers, "image/svg+xml")
 
 
-def _themed(theme: Theme | None) -> str:
-    """The style sheet of pictures: with the dark rules if the reader prefers them, always, or never."""
-    start = STYLE.index(_DARK)
-    end = STYLE.index("\n}", start) + 2
-    light, dark, rest = STYLE[:start], STYLE[start + len(_DARK) : end - 2], STYLE[end:]
-    return STYLE if theme is None else light + (dark if theme == "dark" else "") + rest
+def _themed(style: str, theme: Theme | None) -> str:
+    """A style sheet with its dark rules if the reader prefers them, always, or never."""
+    return style if theme is None else _DARK.sub(lambda rules: rules["dark"] if theme == "dark" else "", style)
 
 
 def _resized(svg: str, width: int | None) -> str:

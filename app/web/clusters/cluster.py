@@ -84,7 +84,9 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         lost, loads, _ = _loads(view, table)
         title = f"Cluster {cluster}" + (f", topic {view.topic}" if view.topic else "")
         drawn = broker_map(table, loads, lost, view.measure)
-        return picture_file(lambda style: map_picture.draw(title, drawn, style=style), file_type, options)
+        return picture_file(
+            lambda style: map_picture.draw(title, drawn, style=style), file_type, options, style=map_picture.MAP_STYLE
+        )
 
     @routes.get("/pictures/cluster-history.{suffix}")
     def history(

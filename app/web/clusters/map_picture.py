@@ -1,8 +1,12 @@
 """The map of a cluster as SVG."""
 
+from app.web.assets import ASSETS
 from app.web.clusters.broker_map import SHADES, BrokerMap, RackPanel
+from app.web.pictures import STYLE
 from app.web.svg import NAMESPACE, element, escaped, label
 
+MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
+"""The rules of pictures, and those of maps."""
 _MARGIN, _TITLE, _FACT, _FIRST = 20, 34, 56, 76
 _GAP, _HEAD = 4, 30
 _SIZES = ((60, 72, 40), (300, 44, 30), (10**9, 16, 12))
