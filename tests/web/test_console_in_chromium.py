@@ -126,12 +126,9 @@ def test_files_that_are_dropped_become_a_cluster(client: httpx.Client, tmp_path:
     assert visit.page.locator(".cells a").count() == 9
 
 
-def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(
-    client: httpx.Client, database: Database, visit: Visit
-) -> None:
+def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx.Client, visit: Visit) -> None:
     """With the keyboard alone: the fields, the request beside them, the plan, and the slider through its batches."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
-    assert database
     visit.open("/plan/reassignment?cluster=nine", until="#preview")
     visit.page.locator("#remove_brokers").focus()
     visit.page.keyboard.type("105")

@@ -85,7 +85,7 @@ def test_frames_are_for_the_origins_that_the_operator_names(database: Database) 
     assert "x-frame-options" not in headers
     for wrong in ("*; script-src *", "portal.example", "https://a.example/path", "javascript:x"):
         with pytest.raises(ValidationError):
-            Settings(frame_ancestors=wrong)  # type: ignore[arg-type] # as the environment has it
+            Settings(frame_ancestors=wrong)
 
 
 def test_forms_name_their_origin() -> None:

@@ -129,7 +129,6 @@ def test_a_link_cannot_end_the_text_of_a_snippet(browser: Browser) -> None:
     written = ast.parse(python)
     calls = [node.func for node in ast.walk(written) if isinstance(node, ast.Call)]
     assert len(calls) == 4  # loads, post, json and print, and nothing that the name has
-    [body] = [
-        node.value for node in ast.walk(written) if isinstance(node, ast.Constant) and "cluster" in str(node.value)
-    ]
+    texts = [str(node.value) for node in ast.walk(written) if isinstance(node, ast.Constant)]
+    [body] = [text for text in texts if "cluster" in text]
     assert json.loads(body) == {"cluster": name}
