@@ -46,7 +46,7 @@ from app.api.reassignment import progress
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, console, reference
-from app.web import plans as pages
+from app.web.plans import page as pages
 
 gc.freeze()
 gc.enable()

@@ -102,7 +102,7 @@ def client(address: str, database: Database) -> Iterator[httpx.Client]:  # noqa:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop runs until the end, and other tests of the process have their own
 def chromium() -> Iterator["Chromium"]:
     """The system's Chromium, headless."""
     # What drives it takes half a second to import; few files need it.

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.core.replicas.registry import PLACEMENT_OPTIONS
 from app.services.plans.kinds import KINDS
-from app.web.plans import VIEWS
+from app.web.plans.page import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
@@ -271,13 +271,12 @@ def _package_of(kind: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_recipe_for_a_plan_kind_is_what_every_kind_has(kind: str) -> None:
     view = VIEWS[kind]
-    page = view.draw.__module__.removeprefix("app.web.")
     if not (ROOT / "app" / "web" / "templates" / view.template).is_file():
         pytest.fail(f"{view.template} is no template")
     files = _listed_in("Add a plan kind")
     assert len(files) <= 12
     for listed in files:
-        named = listed.replace("<kind>", _package_of(kind)).replace("<page>", page).replace("<template>", view.template)
+        named = listed.replace("<kind>", _package_of(kind)).replace("<template>", view.template)
         path = ROOT / named
         assert path.exists() or path.with_suffix(".py").is_file(), f"{kind}: {named} does not exist"
 

@@ -6,9 +6,12 @@ from fastapi import APIRouter, Depends, params
 
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import guide, lists, plan_forms, plans, topic_form
+from app.web import guide, lists
 from app.web.clusters import cluster, home
+from app.web.forms import requests as plan_forms
+from app.web.forms import topic as topic_form
 from app.web.pages import framing
+from app.web.plans import page as plans
 from app.web.sweeps import pages as sweeps
 
 

@@ -61,7 +61,11 @@ class TestStatuses:
     def test_a_code_is_the_class_name_unless_the_class_states_another(self) -> None:
         derived = {failure: re.sub(r"(?<!^)(?=[A-Z])", "_", failure.__name__).lower() for failure in FAILURES.values()}
         stated = {failure.__name__: code for code, failure in FAILURES.items() if code != derived[failure]}
-        assert stated == {"NotFeasible": "infeasible_reassignment", "InvalidField": "validation"}
+        assert stated == {
+            "NotFeasible": "infeasible_reassignment",
+            "LogDirsTooSmall": "infeasible_log_dirs",
+            "InvalidField": "validation",
+        }
 
     def test_a_category_has_neither_code_nor_title(self) -> None:
         categories = {failure for failure in _subclasses(Failure) if "title" not in vars(failure)}

@@ -67,7 +67,7 @@ class TestCreateFromJson:
         assert is_uuid7(snapshot_id)
         content_hash = document.pop("content_hash")
         health = document.pop("health")
-        assert (health["replicas"], health["offline"], health["not_rack_safe"]) == (4, 0, 0)
+        assert (health["replicas"], health["offline"], health["not_rack_safe"]) == (6, 0, 0)
         counts = {"brokers": 6, "racks": 3, "topics": 1, "partitions": 2, "groups": 0}
         assert document == {"cluster": "mine", **counts, "kafka_version": None, "controller": None, "warnings": []}
         assert response.headers["location"] == f"/v1/snapshots/{snapshot_id}"

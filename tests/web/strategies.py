@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Assignment, Broker, padded
-from app.web.reading_picture import ReadingMember, ReadingPicture
+from app.web.pictures.reading import ReadingMember, ReadingPicture
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 broker_ids = st.integers(0, 30) | st.integers(0, INT32_MAX)

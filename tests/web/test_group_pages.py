@@ -20,8 +20,9 @@ from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.plans.kinds import KINDS
 from app.store.database import Database
-from app.web import group_plans, plans
-from app.web.group_words import change_words, event_words, facts, reads, runs, step_names
+from app.web.plans import groups as group_plans
+from app.web.plans import page as plans
+from app.web.plans.group_words import change_words, event_words, facts, reads, runs, step_names
 from tests.web.browser import Browser, Page
 
 Json = dict[str, Any]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from app.core.measures.transfers import Transfers, transfers
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, padded
-from app.web.moves_picture import MOST_BROKERS, MOST_RACKS, MovesPicture, draw
-from app.web.rack_columns import WIDEST
+from app.web.pictures.moves import MOST_BROKERS, MOST_RACKS, MovesPicture, draw
+from app.web.pictures.rack_columns import WIDEST
 from tests.formats.changes import kafkas_own, nothing, worked
 from tests.web.strategies import clusters, texts
 

@@ -12,7 +12,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.web import console
 from app.web.assets import ASSETS
-from app.web.first_plan import EXAMPLE
+from app.web.forms.first_plan import EXAMPLE
 from app.web.pages import headers
 from tests.web.browser import Browser, Page
 

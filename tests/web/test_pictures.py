@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from app.core.jvm import JavaRandom
 from app.core.model import Assignment, Broker, NewTopic, unpadded
 from app.core.replicas import admin_utils
-from app.web.pictures import STYLE
-from app.web.placement_picture import PlacementPicture, draw
-from app.web.rack_columns import LEFT, RIGHT, WIDEST, Rack, RackItem, lay_out
+from app.web.pictures.placement import PlacementPicture, draw
+from app.web.pictures.rack_columns import LEFT, RIGHT, WIDEST, Rack, RackItem, lay_out
+from app.web.pictures.rendering import STYLE
 from tests.web.strategies import assignments, clusters, texts
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from app.store.database import Database
-from app.web.plan_forms import KINDS
-from app.web.reassignment_form import FIELDS, Mistaken, request
+from app.web.forms.reassignment import FIELDS, Mistaken, request
+from app.web.forms.requests import KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import TEXT, keep, small
 

@@ -21,7 +21,9 @@ from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest
 from app.store.database import Database
-from app.web import console, plans, replica_plans
+from app.web import console
+from app.web.plans import page as plans
+from app.web.plans import replicas as replica_plans
 from tests.services.reassignments import topic
 from tests.web.browser import Browser, Page
 

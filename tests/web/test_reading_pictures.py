@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.rack_columns import MOST_COLUMNS, WIDEST, short_names
-from app.web.reading_picture import MOST_RACKS, ReadingMember, ReadingPicture, draw
+from app.web.pictures.rack_columns import MOST_COLUMNS, WIDEST, short_names
+from app.web.pictures.reading import MOST_RACKS, ReadingMember, ReadingPicture, draw
 from tests.web.strategies import readings, texts
 from tests.web.test_pictures import SVG, read
 

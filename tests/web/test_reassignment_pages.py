@@ -9,8 +9,8 @@ from app.core.model import Cluster, Placement
 from app.errors import Json
 from app.services.plans import FORMATS
 from app.store.records import NewPlan
-from app.web import plans
-from app.web.reassignment_plans import VIEW, certificate_words, tool_words
+from app.web.plans import page as plans
+from app.web.plans.reassignment import VIEW, certificate_words, tool_words
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan
 from tests.web.browser import Page
 

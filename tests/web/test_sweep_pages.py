@@ -11,7 +11,7 @@ from app.services import replicas, sweeps
 from app.store.database import Database
 from app.store.ids import uuid7
 from app.web import charts
-from app.web.first_plan import EXAMPLE
+from app.web.forms.first_plan import EXAMPLE
 from app.web.guide import guide_pages
 from tests.web.browser import Browser
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from app.services.limits import Limits
 from app.store.database import Database
 from app.store.records import PlanFilter
-from app.web import topic_form
-from app.web.first_plan import EMPTY, EXAMPLE, LABELS
-from app.web.topic_form import ADDRESS
+from app.web.forms import topic as topic_form
+from app.web.forms.first_plan import EMPTY, EXAMPLE, LABELS
+from app.web.forms.topic import ADDRESS
 from tests.web.browser import CONTROLS, Browser, Page
 from tests.web.conftest import app_over
 

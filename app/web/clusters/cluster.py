@@ -21,7 +21,7 @@ from app.web.clusters.health import findings
 from app.web.clusters.tables import RecentTables
 from app.web.clusters.view import ClusterView
 from app.web.pages import page
-from app.web.picture_files import FileType, Options, picture_file
+from app.web.pictures.files import FileType, Options, picture_file
 
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""

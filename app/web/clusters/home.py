@@ -18,9 +18,9 @@ from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
-from app.web import first_plan
 from app.web.clusters.health import Finding, findings
 from app.web.clusters.view import ClusterView
+from app.web.forms import first_plan
 from app.web.pages import page
 
 MOST_CLUSTERS = 200

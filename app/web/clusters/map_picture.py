@@ -2,8 +2,8 @@
 
 from app.web.assets import ASSETS
 from app.web.clusters.broker_map import SHADES, BrokerMap, RackPanel
-from app.web.pictures import STYLE
-from app.web.svg import NAMESPACE, element, escaped, label
+from app.web.pictures.rendering import STYLE
+from app.web.pictures.svg import NAMESPACE, element, escaped, label
 
 MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
 """The rules of pictures, and those of maps."""

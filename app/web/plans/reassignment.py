@@ -8,9 +8,9 @@ from app.formats.reassignment_diffs import sentences
 from app.services.plans import Plan
 from app.services.reassignment import broker_transfers, compared
 from app.store.records import PlanHead
-from app.web import moves_picture
-from app.web.moves_picture import MovesPicture
-from app.web.views import View
+from app.web.pictures import moves as moves_picture
+from app.web.pictures.moves import MovesPicture
+from app.web.plans.view import View
 from app.web.words import byte_size, counted, known_size, share
 
 RESOURCE_NAMES = {

@@ -7,8 +7,8 @@ import numpy as np
 
 from app.core.measures.tally import Tally
 from app.core.model import Assignment, unpadded
-from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns
-from app.web.svg import element, escaped, label
+from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns
+from app.web.pictures.svg import element, escaped, label
 from app.web.words import counted
 
 MOST_ROWS = 64

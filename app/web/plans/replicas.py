@@ -11,9 +11,9 @@ from app.errors import Json
 from app.formats import replica_assignment
 from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
-from app.web import placement_picture
-from app.web.placement_picture import PlacementPicture
-from app.web.views import View, topic_names
+from app.web.pictures import placement as placement_picture
+from app.web.pictures.placement import PlacementPicture
+from app.web.plans.view import View, topic_names
 from app.web.words import counted
 
 SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300

@@ -12,8 +12,8 @@ from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import first_plan
-from app.web.first_plan import Unusable
+from app.web.forms import first_plan
+from app.web.forms.first_plan import Unusable
 from app.web.pages import page
 
 ADDRESS = "/plan/replicas"

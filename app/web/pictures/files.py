@@ -10,7 +10,7 @@ import vl_convert
 from fastapi import Depends, Query, Response
 
 from app.web.charts import NARROWEST, WIDEST, Theme
-from app.web.pictures import STYLE
+from app.web.pictures.rendering import STYLE
 
 FileType = Literal["svg", "png"]
 _DARK = re.compile(r"^@media \(prefers-color-scheme: dark\) \{\n(?P<dark>.*?)^\}\n?", re.DOTALL | re.MULTILINE)

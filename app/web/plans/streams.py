@@ -6,9 +6,9 @@ from typing import Any
 from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.records import PlanHead
-from app.web import tasks_picture
-from app.web.tasks_picture import TaskClient, TasksPicture
-from app.web.views import View
+from app.web.pictures import tasks as tasks_picture
+from app.web.pictures.tasks import TaskClient, TasksPicture
+from app.web.plans.view import View
 from app.web.words import counted, number
 
 SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.web.pictures import STYLE, Picture, render
-from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Rack, RackItem, by_place, lay_out
+from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_columns import Rack, RackItem, by_place, lay_out
+from app.web.pictures.rendering import STYLE, Picture, render
 from app.web.words import counted, number
 
 MOST_PANELS = 60

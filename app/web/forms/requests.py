@@ -11,9 +11,9 @@ from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
 from app.store.database import Database, UnitOfWork
-from app.web import reassignment_form
+from app.web.forms import reassignment as reassignment_form
+from app.web.forms.reassignment import FIELDS, Mistaken
 from app.web.pages import page
-from app.web.reassignment_form import FIELDS, Mistaken
 
 KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {

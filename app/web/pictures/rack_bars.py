@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Panel, RackItem
-from app.web.svg import element, escaped, label
+from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Panel, RackItem
+from app.web.pictures.svg import element, escaped, label
 from app.web.words import number
 
 _NAME, _COUNTS, _ROOM = 22, 38, 62

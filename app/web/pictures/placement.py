@@ -9,10 +9,10 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.model import NO_REPLICA, Assignment, Broker
-from app.web import partition_matrix, rack_bars
-from app.web.pictures import STYLE, Beneath, Picture, render
-from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Columns, Rack, RackItem, lay_out
+from app.web.pictures import partition_matrix, rack_bars
+from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_columns import Columns, Rack, RackItem, lay_out
+from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.words import counted, number, share
 
 

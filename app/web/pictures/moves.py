@@ -8,11 +8,11 @@ import numpy as np
 
 from app.core.measures.transfers import Transfers
 from app.core.model import Broker, Int64s
-from app.web import moves_matrix
-from app.web.moves_matrix import Matrix, Move
-from app.web.pictures import STYLE, Beneath, Picture, render
-from app.web.rack_bars import Bars, EvenShare, brief_number
-from app.web.rack_columns import Columns, Rack, RackItem, lay_out, short_names
+from app.web.pictures import moves_matrix
+from app.web.pictures.moves_matrix import Matrix, Move
+from app.web.pictures.rack_bars import Bars, EvenShare, brief_number
+from app.web.pictures.rack_columns import Columns, Rack, RackItem, lay_out, short_names
+from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.words import byte_size, counted, known_size
 
 MOST_BROKERS = 30

@@ -16,12 +16,15 @@ from app.services import groups, plans, reassignment, replicas, streams
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
-from app.web import group_plans, reassignment_plans, replica_plans, streams_plans
-from app.web.batch_states import states_after
 from app.web.pages import page
-from app.web.picture_files import FileType, Options, picture_file
-from app.web.pictures import STYLE
-from app.web.views import View
+from app.web.pictures.files import FileType, Options, picture_file
+from app.web.pictures.rendering import STYLE
+from app.web.plans import groups as group_plans
+from app.web.plans import reassignment as reassignment_plans
+from app.web.plans import replicas as replica_plans
+from app.web.plans import streams as streams_plans
+from app.web.plans.batch_states import states_after
+from app.web.plans.view import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
     {

@@ -7,9 +7,10 @@ from app.core.groups.registry import ASSIGNORS
 from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.records import PlanHead
-from app.web import group_words, reading_picture
-from app.web.reading_picture import ReadingMember, ReadingPicture
-from app.web.views import View, topic_names
+from app.web.pictures import reading as reading_picture
+from app.web.pictures.reading import ReadingMember, ReadingPicture
+from app.web.plans import group_words
+from app.web.plans.view import View, topic_names
 from app.web.words import counted
 
 SHOWN_MEMBERS, SHOWN_STEPS = 300, 100

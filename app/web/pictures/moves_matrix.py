@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.web.rack_columns import LEFT, Columns
-from app.web.svg import element, escaped, shortened
+from app.web.pictures.rack_columns import LEFT, Columns
+from app.web.pictures.svg import element, escaped, shortened
 from app.web.words import counted, known_size
 
 ROW = 21

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import TypeVar
 
-from app.web.svg import shortened
+from app.web.pictures.svg import shortened
 
 Item = TypeVar("Item")
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from app.web import rack_bars
-from app.web.rack_bars import Bars
-from app.web.rack_columns import Columns
-from app.web.svg import NAMESPACE, element, escaped, label
+from app.web.pictures import rack_bars
+from app.web.pictures.rack_bars import Bars
+from app.web.pictures.rack_columns import Columns
+from app.web.pictures.svg import NAMESPACE, element, escaped, label
 from app.web.words import counted
 
 STYLE = files("app.web").joinpath("static", "picture.css").read_text(encoding="utf-8")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.web.pictures import STYLE, Picture, render
-from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import LONGEST_NAME, Rack, RackItem, by_place, lay_out
-from app.web.svg import shortened
+from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_columns import LONGEST_NAME, Rack, RackItem, by_place, lay_out
+from app.web.pictures.rendering import STYLE, Picture, render
+from app.web.pictures.svg import shortened
 from app.web.words import counted, number
 
 MOST_RACKS = 60

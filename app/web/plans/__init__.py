@@ -1,0 +1,7 @@
+"""`/plans/{id}`: the page of a plan.
+
+page.py          the page of a plan of any kind, its status, and its picture as a file
+view.py          what differs between kinds; replicas.py, reassignment.py, groups.py and streams.py implement it
+group_words.py   sentences about groups
+batch_states.py  the brokers of a reassignment after each batch
+"""
