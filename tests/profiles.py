@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-STARTS_SOMETHING = {"start_worker", "run_service", "spark", "installation", "compiled", "shared", "serve", "scratch"}
-"""Fixtures that start a service, a worker, a JVM or a compilation of their own, or make a database."""
+STARTS_SOMETHING = {"postgres", "start_worker", "run_service", "spark", "installation", "compiled", "shared", "serve"}
+"""Fixtures that start Postgres, a service, a worker, a JVM or a compilation; most tests of `tests/api` have one."""
 _USUAL_EXAMPLES = 100
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 
