@@ -3,7 +3,7 @@
 PYTHON  ?= python3
 VECTORS ?= tests/vectors
 TESTS   ?= tests
-JOBS    ?= 3
+JOBS    ?= 4
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -27,8 +27,8 @@ run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctr
 
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
-# Many tests wait for processes that they start or stop, so three at once keep two cores busy.
-test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
+# Many tests wait for processes that they start or stop, so four at once keep two cores busy; six took longer.
+test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, four files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) -m "not long" $(TESTS)
 
 test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests
