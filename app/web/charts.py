@@ -77,26 +77,15 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
     }
 
 
-def heat_map(rows: Rows, *, x: str, y: str, value: str) -> Spec:
-    """A cell for each pair: columns `x`, `y` (texts, in the order of the rows) and `value`."""
+def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str]) -> Spec:
+    """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` is that of the texts of both axes."""
+    axis = {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True}
     return {
         "data": {"values": rows},
         "mark": {"type": "rect", "tooltip": True},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "nominal",
-                "title": x,
-                "sort": None,
-                "axis": {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True},
-            },
-            "y": {
-                "field": "y",
-                "type": "nominal",
-                "title": y,
-                "sort": None,
-                "axis": {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True},
-            },
+            "x": {"field": "x", "type": "nominal", "title": x, "sort": order, "axis": axis},
+            "y": {"field": "y", "type": "nominal", "title": y, "sort": order, "axis": axis},
             "color": {"field": "value", "type": "quantitative", "title": value, "scale": {"scheme": "blues"}},
         },
     }
@@ -171,7 +160,7 @@ def _styled(spec: Spec, theme: Theme, width: int, height: int) -> Spec:
         "config": {
             "font": _FONT,
             "axis": {**axis, **texts, "labelFontSize": 11, "titleFontSize": 12},
-            "legend": {**texts, "orient": "top", "labelFontSize": 12},
+            "legend": {**texts, "orient": "top", "labelFontSize": 12, "labelOverlap": True, "gradientLength": 320},
             "view": {"stroke": None},
             "mark": {"color": colours["mark"]},
             "point": {"aria": False},

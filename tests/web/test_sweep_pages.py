@@ -80,7 +80,7 @@ def test_texts_of_strangers_are_values_of_charts() -> None:
     rows = [{"x": hostile, "y": 1.0, "value": 1.0, "series": hostile, "front": None, "href": "/", "axis0": hostile}]
     drawn = [
         charts.points(rows, x=hostile, y=hostile, tooltips={"axis0": hostile}),
-        charts.heat_map(rows, x=hostile, y=hostile, value=hostile),
+        charts.heat_map(rows, x=hostile, y=hostile, value=hostile, order=[]),
         charts.bars(rows, x=hostile, y=hostile),
         charts.lines(rows, x=hostile, y=hostile),
         charts.histogram([0, 1], [1], x=hostile, y=hostile),

@@ -62,7 +62,8 @@ def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
         rows = [{"x": value, "y": mean} for (value, _), mean in _ordered(means)]
         return charts.bars(rows, x=view.axis, y=f"mean {words(view.figure)}")
     cells = [{"x": x, "y": y, "value": mean} for (x, y), mean in _ordered(means)]
-    return charts.heat_map(cells, x=view.axis, y=view.across, value=f"mean {words(view.figure)}")
+    order = sorted({text for pair in means for text in pair}, key=_order)
+    return charts.heat_map(cells, x=view.axis, y=view.across, value=f"mean {words(view.figure)}", order=order)
 
 
 def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
@@ -113,7 +114,7 @@ def _ordered(means: Mapping[tuple[str, str], float]) -> Iterable[tuple[tuple[str
     return sorted(means.items(), key=lambda item: [_order(text) for text in item[0]])
 
 
-def _order(text: str) -> Sequence[Any]:
+def _order(text: str) -> tuple[int, float, str]:
     try:
         return (0, float(text), "")
     except ValueError:
