@@ -1,7 +1,7 @@
 """The charts of a sweep, from its scored scenarios, or from a sample of them if there are many."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
