@@ -46,9 +46,9 @@ def test_every_request_of_its_tables_is_one(body: dict[str, Any]) -> None:
 
 
 def test_every_goal_is_there() -> None:
-    told = [goal.strip("`") for goal, _, _ in DOC.table("goal", "request", "what differs")]
-    assert set(told) >= GOALS
-    assert len(told) == len(set(told))
+    listed = [goal.strip("`") for goal, _, _ in DOC.table("goal", "request", "what differs")]
+    assert set(listed) >= GOALS
+    assert len(listed) == len(set(listed))
 
 
 @pytest.mark.slow

@@ -18,8 +18,8 @@ def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
 
 
 def test_every_field_of_the_answer_is_there() -> None:
-    told = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
-    assert sorted(told) == sorted(PlanProgressDocument.model_fields)
+    documented = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
+    assert sorted(documented) == sorted(PlanProgressDocument.model_fields)
 
 
 def test_links_lead_somewhere() -> None:

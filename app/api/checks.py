@@ -88,7 +88,7 @@ class CheckRequest(ResourceFields, OnSnapshot):
     kafka_version: RequestedRelease = None
 
     def health(self) -> checks.HealthRequest:
-        """What the service is told of a cluster as it is."""
+        """The request of the service for a cluster as it is."""
         return _HEALTH.validate_python(self.model_dump(include=set(ResourceFields.model_fields)))
 
     @property

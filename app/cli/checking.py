@@ -143,7 +143,7 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
 
 
 def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
-    """What is told about the resources of the cluster, by options and by a file of the API's request.
+    """The resources of the cluster, as options and a file of the API's request state them.
 
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """

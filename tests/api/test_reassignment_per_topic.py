@@ -94,11 +94,11 @@ def test_a_request_without_it_has_the_same_hash(client: httpx.Client, crowded: s
 def test_what_cannot_be_is_a_problem(
     client: httpx.Client, crowded: str, fields: dict[str, Any], code: str, pointer: str, value: object
 ) -> None:
-    told = refused(client, 422, code, crowded, **fields)["errors"][0]
-    assert (told["pointer"], told["value"]) == (f"/balance/per_topic{pointer}", value)
+    error = refused(client, 422, code, crowded, **fields)["errors"][0]
+    assert (error["pointer"], error["value"]) == (f"/balance/per_topic{pointer}", value)
 
 
 @pytest.mark.parametrize("replicas", ["keep", {"tolerance": 1.5}, {"tolerance": -0.1}, None])
 def test_values_out_of_range_are_problems(client: httpx.Client, replicas: object) -> None:
-    told = refused(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {"replicas": replicas}})
-    assert all(error["pointer"].startswith("/balance/per_topic/replicas") for error in told["errors"])
+    problem = refused(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {"replicas": replicas}})
+    assert all(error["pointer"].startswith("/balance/per_topic/replicas") for error in problem["errors"])

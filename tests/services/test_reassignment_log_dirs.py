@@ -84,7 +84,7 @@ def used(found: Where, of: Mapping[tuple[str, int], int]) -> dict[tuple[int, str
 
 
 def batch_files(of: NewPlan, *, is_inverse: bool = False) -> list[bytes]:
-    numbers = range(1, len(of.answer["batches"]) + 1)  # type: ignore[arg-type]
+    numbers = range(1, len(of.answer["batches"]) + 1)  # type: ignore[arg-type] # a list in JSON
     return [one_batch(of, number, is_inverse) for number in (reversed(numbers) if is_inverse else numbers)]
 
 

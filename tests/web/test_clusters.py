@@ -110,6 +110,13 @@ def test_without_a_rack_leaders_are_elected_elsewhere(browser: Browser, database
     assert "elected" not in browser.get("/clusters/small?lose=rack:x&lose=broker:9&lose=nonsense").text
 
 
+def test_partitions_that_were_offline_before_are_not_counted_as_lost(browser: Browser, database: Database) -> None:
+    """Neither over all topics nor for one of them."""
+    keep(database, small(leader=NO_LEADER))
+    for address in ("/clusters/small?lose=rack:a", "/clusters/small?lose=rack:a&topic=t"):
+        assert "0 partitions offline" in browser.get(address).text
+
+
 def test_a_topic_and_a_broker_are_shown_by_themselves(browser: Browser, database: Database) -> None:
     keep(database, small())
     page = browser.get("/clusters/small?topic=u&broker=3")

@@ -22,7 +22,7 @@ from app.services.reassignment.resource_requests import PricesRequest, ResourceF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthRequest(ResourceFields):
-    """What a check is told about the resources of a cluster.
+    """The resources of a cluster, as a request for a check states them.
 
     Parameters
     ----------

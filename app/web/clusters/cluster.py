@@ -133,10 +133,9 @@ def _values(view: ClusterView, snapshot: Snapshot, table: PartitionTable) -> dic
         "map": broker_map(table, loads, lost, view.measure),
         "measures": {name: MEASURES[name].label for name in names},
         "findings": findings(snapshot),
-        "racks": table.brokers.racks,
         "topics": table.topics[:MOST_TOPICS],
         "topic_count": len(table.topics),
-        "loss": _loss(view, table, loads) if view.lost else None,
+        "loss": _loss(view, table, loads, rows) if view.lost else None,
         "partitions": _partitions(table, rows) if view.topic and is_known else None,
         "is_known_topic": is_known,
         "on_broker": None if position is None else table.topics_on(position, MOST_ROWS),
@@ -145,10 +144,9 @@ def _values(view: ClusterView, snapshot: Snapshot, table: PartitionTable) -> dic
     }
 
 
-def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads) -> dict[str, Any]:
+def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
     """What a loss costs, with the topics of the partitions that go offline, if all topics are shown."""
-    intact = table.loads(table.lost()).offline
-    new = loads.offline if view.topic else loads.offline & ~intact
+    new = loads.offline & ~table.loads(table.lost(), rows).offline
     return {
         "offline": int(new.sum()),
         "elected": loads.elected,

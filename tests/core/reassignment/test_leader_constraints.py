@@ -151,5 +151,5 @@ class TestExamples:
         asked = problem([[0, 1], [1, 0]], brokers=2)
         answer = choose_leaders(asked, balance)
         minimums = LeaderMinimums(np.array([0, -1], np.int32), np.array([[0, 1]], np.int64))
-        told = leader_violations(replace(asked, minimums=minimums), answer, balance)
-        assert told == ["1 minimums of topics lack 1 leaders"]
+        violations = leader_violations(replace(asked, minimums=minimums), answer, balance)
+        assert violations == ["1 minimums of topics lack 1 leaders"]

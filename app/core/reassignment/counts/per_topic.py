@@ -219,9 +219,11 @@ def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceiver
     pairs = int(((table.most > 1) * receivers)[problem.domain_of].sum())
     if pairs > LARGEST_PAIRS:
         raise TooManyPairs(pairs, LARGEST_PAIRS)
-    nobody = np.zeros(len(problem.base), np.bool_)
-    none = np.empty(0, np.int64)
-    return candidate_receivers(problem, rows, underfull=nobody, requested=none, most_pairs=LARGEST_PAIRS)
+    none_underfull = np.zeros(len(problem.base), np.bool_)
+    none_requested = np.empty(0, np.int64)
+    return candidate_receivers(
+        problem, rows, underfull=none_underfull, requested=none_requested, most_pairs=LARGEST_PAIRS
+    )
 
 
 def _capacity(problem: MovementProblem, band: Band | None) -> BrokerArcs:

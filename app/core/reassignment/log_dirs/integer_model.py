@@ -112,7 +112,7 @@ class PackingModel:
             self._model.add_hint(cell, bool(start[replica] == place))
 
     def _solved(self, objective: Any, scale: Fraction | int) -> Solved:
-        from ortools.sat.python import cp_model  # noqa: PLC0415
+        from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
         if not isinstance(objective, int):
             self._model.minimize(objective)
