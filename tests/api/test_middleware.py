@@ -175,7 +175,7 @@ class TestCors:
 
     def test_it_may_read_why_the_service_failed(self, portal: httpx.Client, scratch: Database) -> None:
         with scratch.engine.begin() as connection:
-            connection.execute(sa.text("DROP TABLE plans CASCADE"))
+            connection.execute(sa.text("ALTER TABLE plans RENAME TO elsewhere"))
         response = portal.get("/v1/plans", headers={"Origin": PORTAL})
         problem(response, 500, "internal_error")
         assert response.headers["access-control-allow-origin"] == PORTAL

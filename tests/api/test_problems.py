@@ -289,7 +289,8 @@ class TestBrokenDatabase:
     @pytest.fixture
     def broken(self, scratch: Database, serve: Serve) -> httpx.Client:
         client = serve(scratch)
-        self._execute(scratch, "DROP TABLE plan_topics, jobs, plans CASCADE")
+        for table in ("plan_topics", "jobs", "plans"):  # one lock at a time: no deadlock with the service's own
+            self._execute(scratch, f"ALTER TABLE {table} RENAME TO {table}_elsewhere")
         return client
 
     @staticmethod
