@@ -23,8 +23,8 @@ from app.core.reassignment.resources import (
     relieve,
     resource_violations,
 )
+from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
 from app.core.reassignment.resources.search import Bounds, _resources, _state
-from app.core.reassignment.resources.search_kernel import RECEIVERS, receivers_for
 from app.core.reassignment.resources.start import rules_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems

@@ -9,7 +9,10 @@ search.py        local search within ceilings, floors and limits, with little mo
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
 movement_bound.py   lower bound on the movement by Lagrangian duality
 state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
-search_kernel.py moves, transfers of leaders, swaps; undoing what is not needed
+search_kernel.py which broker changes next, and how many of its replicas and leaders at once
+changes_kernel.py  the best single change of a broker: a move, a transfer of a leader, a swap
+receivers_kernel.py  which brokers receive, and which give
+undo_kernel.py   undoing what the penalty does not need
 prices_kernel.py the cheapest legal replicas and leader of each partition under dual prices
 answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it

@@ -1,7 +1,7 @@
 """Local search for a placement within ceilings, floors and limits, with little movement.
 
 1. Changes lower the penalty of the worst broker, by the largest decrease for the weight moved (`search_kernel`).
-2. Moves and leader changes that the penalty does not need are undone, the costliest first.
+2. Moves and leader changes that the penalty does not need are undone, the costliest first (`undo_kernel`).
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import numpy as np
 
 from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
-from app.core.reassignment.resources import search_kernel
+from app.core.reassignment.resources import search_kernel, undo_kernel
 from app.core.reassignment.resources.model import NO_LIMIT, ResourceProblem
 from app.core.reassignment.resources.state_kernel import NOWHERE, ResourceRules, SearchState
 
@@ -123,7 +123,7 @@ def _undo(
         if is_over():
             break
         some = rows[first : first + UNDONE_AT_ONCE]
-        undone += search_kernel.undo(rules, resources, state, some, LOOKS)
+        undone += undo_kernel.undo(rules, resources, state, some, LOOKS)
     return undone
 
 

@@ -1,0 +1,90 @@
+"""Undo moves, and changes of leaders, that the penalty does not need."""
+
+import numpy as np
+
+from app.core.compiled.arrays import Int32Vector
+from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.resources.state_kernel import (
+    NOWHERE,
+    ResourceRules,
+    SearchState,
+    leader_cost,
+    may_place,
+    may_transfer,
+    move_cost,
+    place,
+    rise_if_led,
+    rise_if_placed,
+    transfer,
+)
+
+
+@compiled
+def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: Int32Vector, looks: int) -> int:
+    """Undo moves, and changes of leaders, that the penalty does not need; how many.
+
+    A replica returns to a current broker of its partition alone, or while another replica that is not in its place
+    leaves that broker for the one that it returns from, or for a receiver, if less is moved then.
+
+    Parameters
+    ----------
+    rows : in the order in which they are tried. looks : the most replicas of a broker that are tried as partner.
+    """
+    width = state.at.shape[1]
+    undone = 0
+    for row in rows:
+        for column in range(width):
+            slot = row * width + column
+            broker = int(np.int64(state.at[row, column]))
+            if broker < 0 or move_cost(rules, row, broker, broker) != 0:
+                continue
+            for current in range(rules.current.shape[1]):
+                home = int(np.int64(rules.current[row, current]))
+                if home < 0 or not rules.stays_free[row, current] or move_cost(rules, row, broker, home) >= 0:
+                    continue
+                if not may_place(rules, resources, state, slot, home):
+                    continue
+                if rise_if_placed(rules, resources, state, slot, home) <= 1e-15:
+                    place(rules, resources, state, slot, home)
+                    undone += 1
+                    break
+                if _return_in_exchange(rules, resources, state, slot, home, looks):
+                    undone += 1
+                    break
+        for column in range(1, width):
+            broker = int(np.int64(state.at[row, column]))
+            if broker < 0 or leader_cost(resources, row, int(np.int64(state.at[row, 0])), broker) >= 0:
+                continue
+            may_lead = may_transfer(resources, state, row, column)
+            if may_lead and rise_if_led(rules, resources, state, row, column) <= 1e-15:
+                transfer(rules, resources, state, row, column)
+                undone += 1
+    return undone
+
+
+@subroutine
+def _return_in_exchange(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, home: int, looks: int
+) -> bool:
+    """Return a replica while another leaves its broker, if that does not raise the penalty and moves less."""
+    width = state.at.shape[1]
+    row = slot // width
+    broker = int(np.int64(state.at[row, slot % width]))
+    saved = -move_cost(rules, row, broker, home)
+    rise = rise_if_placed(rules, resources, state, slot, home)
+    place(rules, resources, state, slot, home)
+    partner = state.first[home]
+    looked = 0
+    while partner != NOWHERE and looked < looks:
+        after = state.after[partner]
+        looked += 1
+        is_cheaper = partner != slot and move_cost(rules, partner // width, home, broker) < saved
+        if is_cheaper and may_place(rules, resources, state, partner, broker):
+            more = rise_if_placed(rules, resources, state, partner, broker)
+            if rise + more <= 1e-15:
+                place(rules, resources, state, partner, broker)
+                return True
+        partner = after
+    place(rules, resources, state, slot, broker)
+    return False
