@@ -15,10 +15,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from app.core.model import Cluster, Topic
-from app.formats import log_dirs, topic_describe
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
-from app.formats.topic_describe import TopicDescription
-from app.formats.topic_rows import PartitionDescription
+from app.formats.clusters import log_dirs, topic_describe
+from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import BROKERS, REMOVED, cluster_of
 

@@ -7,9 +7,10 @@ import orjson
 from app.core.jvm import JavaRandom
 from app.core.model import NewTopic, Placement
 from app.core.replicas.registry import PLACEMENTS
-from app.formats import reassignment, topic_describe
-from app.formats.topic_describe import TopicDescription
-from app.formats.topic_rows import PartitionDescription
+from app.formats.clusters import topic_describe
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.kafka_files import reassignment
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved
 

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from app.core.model import NO_LEADER, Broker, Cluster, Topic, unpadded
-from app.formats.log_dirs import LogDir, LogDirs, disks
+from app.formats.clusters.log_dirs import LogDir, LogDirs, disks
 
 T = TypeVar("T")
 

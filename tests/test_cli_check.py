@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from app.api.reassignment import PlanReassignmentRequest
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
-from app.formats import desired_topics, snapshot_json, yaml_documents
-from app.formats.desired_topics import Strategy
+from app.formats.snapshots import snapshot_json
+from app.formats.sources import desired_topics
+from app.formats.sources.desired_topics import Strategy
+from app.formats.syntax import yaml_documents
 from app.services import checks
 from app.services.checks import MEASURES
 from app.services.limits import Limits

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.formats.wire_formats import WireFormat
+from app.formats.syntax.wire_formats import WireFormat
 from tests.formats.test_consumer_protocol import SUBSCRIPTION
 
 pytestmark = pytest.mark.slow

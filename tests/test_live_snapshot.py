@@ -24,8 +24,9 @@ from app.api.clusters import SnapshotRequest
 from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Broker, Cluster, LogDirectory, Topic, padded, unpadded
 from app.errors.machine import ClusterUnreachable
 from app.errors.requests import ConflictingFields
-from app.formats import log_dirs, snapshot_json
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
+from app.formats.clusters import log_dirs
+from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
+from app.formats.snapshots import snapshot_json
 from tests.formats.strategies import assembled, sample, topic_ids, topic_names
 from tests.kafka_on_a_wire import (
     API_VERSIONS,

@@ -15,7 +15,7 @@ import orjson
 import pytest
 import yaml
 
-from app.formats import snapshot_json
+from app.formats.snapshots import snapshot_json
 from tests.conftest import ROOT
 from tests.documents import Document
 from tests.test_live_snapshot import REASSIGNING, captured, closed_port

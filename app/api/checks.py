@@ -33,7 +33,7 @@ from app.errors.reassignments import (
 )
 from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
 from app.errors.texts import MalformedText
-from app.formats.reassignment import Reassignment
+from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
 from app.services.reassignment.resource_requests import Limited
 

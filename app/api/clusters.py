@@ -25,7 +25,7 @@ from app.core.model import (
 )
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
-from app.formats.snapshot_json import ingress_rates
+from app.formats.snapshots.snapshot_json import ingress_rates
 from app.services.snapshots import log_dir_index
 
 

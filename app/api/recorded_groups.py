@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from app.api.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
 from app.api.fields import Request as RequestModel
 from app.core.recorded import GroupType, RecordedGroup
-from app.formats import recorded_json
+from app.formats.groups import recorded_json
 
 ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
 """Partitions by topic; the order of the topics has no meaning."""

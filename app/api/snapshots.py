@@ -27,9 +27,9 @@ from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
 from app.errors import access, lookups, reassignments, requests, texts
 from app.errors.quotation import quoted
-from app.formats import assembly
-from app.formats.lines import MAX_DECOMPRESSED_BYTES, decode
-from app.formats.pasted import Upload
+from app.formats.snapshots import assembly
+from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.store.records import Snapshot

@@ -27,7 +27,7 @@ from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
-from app.formats.wire_formats import ByteEncoding, WireFormat
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 AllowRoot = Annotated[
     bool,
@@ -258,7 +258,7 @@ def _reader(
             "reading a running cluster requires kafka-python; `make kafka`, where Rackplan was installed, adds it"
         ) from None
     from app.core.kafka_versions import normal_release  # noqa: PLC0415 — as above
-    from app.formats import snapshot_json  # noqa: PLC0415 — as above
+    from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — as above
 
     configured = live_client.properties(properties or (), properties_file)
     stated = normal_release(kafka_version)

@@ -20,9 +20,10 @@ from app.errors import Json
 from app.errors.quotation import escaped
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
-from app.formats import desired_topics, reassignment
-from app.formats.lines import decode
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.kafka_files import reassignment
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
+from app.formats.sources import desired_topics
+from app.formats.syntax.lines import decode
 from app.services import checks
 from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
 from app.services.plans import Allowance

@@ -21,9 +21,9 @@ from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
 from app.errors.machine import ClusterUnreachable
-from app.formats.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
-from app.formats.replica_log_dirs import with_log_dirs
+from app.formats.clusters.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
+from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
+from app.formats.clusters.replica_log_dirs import with_log_dirs
 from app.services.snapshots import of_releases
 
 Members: TypeAlias = Mapping[str, Any]

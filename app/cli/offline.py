@@ -20,9 +20,9 @@ from app.errors import Json
 from app.errors.quotation import escaped
 from app.errors.requests import ConflictingFields, InvalidField
 from app.errors.suggestions import suggestion
-from app.formats.assembly import assemble
-from app.formats.lines import decode, rejection
-from app.formats.pasted import Upload
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
 
 Model = TypeVar("Model", bound=BaseModel)

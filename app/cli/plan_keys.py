@@ -7,7 +7,7 @@ from app.cli.offline import printed, validated
 from app.cli.output import read_input
 from app.errors import Json
 from app.errors.requests import MalformedKey
-from app.formats.lines import decode
+from app.formats.syntax.lines import decode
 
 
 def body_of(file: Path, fields: Mapping[str, Json], *, null_marker: str | None, null_keys: bool) -> dict[str, Json]:

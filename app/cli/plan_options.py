@@ -9,8 +9,8 @@ from typing import Any
 from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
-from app.formats import topics_to_move
-from app.formats.lines import decode
+from app.formats.kafka_files import topics_to_move
+from app.formats.syntax.lines import decode
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 """Text that is passed on as a number; the API's models check its range."""

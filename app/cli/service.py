@@ -63,7 +63,7 @@ def place_keys(url: str, body: Mapping[str, Json]) -> bytes:
 
 def cluster(url: str, inputs: "Inputs") -> "Cluster":
     """The cluster of a snapshot of the service: that of an id, or the newest one of a name."""
-    from app.formats import snapshot_json  # noqa: PLC0415 — most commands need no arrays
+    from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — most commands need no arrays
 
     with connected(url) as client:
         snapshot_id = inputs.snapshot
@@ -116,7 +116,7 @@ def _snapshot(client: Any, inputs: "Inputs") -> dict[str, Json]:
 
 
 def _uploaded(client: Any, inputs: "Inputs") -> Mapping[str, Any]:
-    from app.formats import snapshot_json  # noqa: PLC0415 — see `cluster`
+    from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — see `cluster`
 
     document: Mapping[str, Any] = client.create_snapshot(**orjson.loads(snapshot_json.write(inputs.cluster()))).raw
     return document

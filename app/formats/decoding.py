@@ -15,20 +15,14 @@ from app.core.groups.model import Owned
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.errors import Json
 from app.errors.texts import MalformedText
-from app.formats import (
-    broker_binary,
-    broker_registration,
-    consumer_protocol,
-    streams_assignment,
-    streams_subscription,
-    topic_metadata,
-    update_metadata,
-)
-from app.formats.broker_binary import LiveBroker
-from app.formats.byte_encodings import decoded
-from app.formats.lines import decode
-from app.formats.streams_assignment import PartitionsByHost
-from app.formats.wire_formats import ByteEncoding, WireFormat
+from app.formats.clusters import broker_binary, broker_registration, topic_metadata, update_metadata
+from app.formats.clusters.broker_binary import LiveBroker
+from app.formats.groups import consumer_protocol
+from app.formats.streams import streams_assignment, streams_subscription
+from app.formats.streams.streams_assignment import PartitionsByHost
+from app.formats.syntax.byte_encodings import decoded
+from app.formats.syntax.lines import decode
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 
 def as_json(wire_format: WireFormat, content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes:

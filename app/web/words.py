@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from app.formats.quantities import byte_size, counted, known_size
+from app.formats.syntax.quantities import byte_size, counted, known_size
 
 __all__ = ["byte_size", "counted", "figure", "known_size", "number", "share", "since"]
 

@@ -10,8 +10,8 @@ import pytest
 from app.api.examples import EXAMPLE_GROUP_PLAN_ID
 from app.core.groups.model import Owned
 from app.core.groups.registry import ASSIGNORS
-from app.formats import assignor_user_data
-from app.formats.consumer_protocol import Subscription, write_subscription
+from app.formats.groups import assignor_user_data
+from app.formats.groups.consumer_protocol import Subscription, write_subscription
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import problem
 from tests.api.group_requests import ask, brokers, codes, member, owning, plan, read_in, three, topic

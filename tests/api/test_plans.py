@@ -20,7 +20,8 @@ from app.api.examples import (
     SNAPSHOT,
 )
 from app.core.model import Placement
-from app.formats import placement_tables, reassignment, replica_assignment
+from app.formats.kafka_files import reassignment, replica_assignment
+from app.formats.tables import placement_tables
 from app.services.plans import FORMATS
 from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from app.formats import leader_election, reassignment
+from app.formats.kafka_files import leader_election, reassignment
 from app.services.plans import FORMATS
 from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, problem

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.examples import SNAPSHOT_WITH_GROUP
-from app.formats.consumer_protocol import Subscription, write_subscription
+from app.formats.groups.consumer_protocol import Subscription, write_subscription
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import only_error, problem

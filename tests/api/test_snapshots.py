@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT
 from app.errors.lookups import SnapshotNotFound
-from app.formats.lines import MAX_DECOMPRESSED_BYTES
+from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES
 from app.services.limits import Limits
 from app.store.database import Database
 from app.store.records import NewPlan

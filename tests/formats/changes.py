@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.measures.transfers import Transfers, transfers
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, padded
-from app.formats import reassignment
+from app.formats.kafka_files import reassignment
 from tests.formats.strategies import assembled, sample
 
 FOUR = [Broker(101, "az-a"), Broker(105, "az-b"), Broker(106, "az-b"), Broker(108)]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Int32s, Placement, padded
 from app.errors.texts import MalformedText
-from app.formats.assembly import Assembled, assemble
-from app.formats.pasted import Upload
+from app.formats.snapshots.assembly import Assembled, assemble
+from app.formats.snapshots.pasted import Upload
 
 Source = TypeVar("Source", str, bytes)
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -4,7 +4,7 @@ import pytest
 
 from app.core.model import UNKNOWN_SIZE, Broker
 from app.errors.texts import MalformedText
-from app.formats import log_dirs
+from app.formats.clusters import log_dirs
 from tests.formats.strategies import assembled, sample
 
 BROKERS = sample("kafka-broker-api-versions.txt")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.formats.broker_api_versions import BrokerHeader, brokers, read, write
+from app.formats.clusters.broker_api_versions import BrokerHeader, brokers, read, write
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 

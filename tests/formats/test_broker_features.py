@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.kafka_versions import SUPPORTED, KafkaVersion
-from app.formats.broker_features import BrokerReleases, read, release_of_level
+from app.formats.clusters.broker_features import BrokerReleases, read, release_of_level
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 from tests.profiles import examples
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.errors.texts import MalformedText
-from app.formats import broker_binary, topic_metadata
-from app.formats.broker_binary import Endpoint, LiveBroker
-from app.formats.topic_metadata import MetadataBroker, MetadataBrokers
+from app.formats.clusters import broker_binary, topic_metadata
+from app.formats.clusters.broker_binary import Endpoint, LiveBroker
+from app.formats.clusters.topic_metadata import MetadataBroker, MetadataBrokers
 from tests.formats.strategies import broker_ids, rejection_of
 
 hosts = st.text(max_size=12)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.formats.broker_registration import BrokerRegistration, broker, read, write
+from app.formats.clusters.broker_registration import BrokerRegistration, broker, read, write
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 
 # What brokers of the five versions wrote, their documents' keys in Kafka's order.

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.texts import MalformedText
-from app.formats.byte_encodings import decoded, detect
-from app.formats.wire_formats import ByteEncoding
+from app.formats.syntax.byte_encodings import decoded, detect
+from app.formats.syntax.wire_formats import ByteEncoding
 
 
 @given(st.binary())

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.formats import broker_lists
-from app.formats.cluster_endpoints import BrokerEndpoint, brokers, read, write
+from app.formats.clusters import broker_lists
+from app.formats.clusters.cluster_endpoints import BrokerEndpoint, brokers, read, write
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from app.formats import described_groups
-from app.formats.consumer_groups import (
+from app.formats.groups import described_groups
+from app.formats.groups.consumer_groups import (
     GroupMember,
     GroupState,
     PartitionOffsets,
@@ -21,8 +21,8 @@ from app.formats.consumer_groups import (
     write_offsets,
     write_states,
 )
-from app.formats.consumer_protocol import Subscription, write_subscription
-from app.formats.group_forms import Section
+from app.formats.groups.consumer_protocol import Subscription, write_subscription
+from app.formats.groups.group_forms import Section
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.premises import reaches
 from tests.profiles import examples

@@ -12,14 +12,14 @@ from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
 from app.core.model import INT32_MAX
 from app.errors.kafka import CorruptProtocolBytes, KafkaError, KafkaRefuses, NotSerializable
-from app.formats.assignor_user_data import (
+from app.formats.groups.assignor_user_data import (
     StickyUserData,
     read_cooperative,
     read_sticky,
     write_cooperative,
     write_sticky,
 )
-from app.formats.consumer_protocol import (
+from app.formats.groups.consumer_protocol import (
     NEWEST_VERSION,
     Assignment,
     Subscription,
@@ -28,7 +28,7 @@ from app.formats.consumer_protocol import (
     write_assignment,
     write_subscription,
 )
-from app.formats.generated_bytes import java_text
+from app.formats.syntax.generated_bytes import java_text
 from tests.formats.strategies import rejection_of
 
 SUBSCRIPTION = bytes.fromhex("0003 00000001 0001 74 ffffffff 00000000 ffffffff 0001 61")

@@ -3,9 +3,9 @@
 import pytest
 
 from app.core.kafka_versions import controller_of
-from app.formats import snapshot_json
-from app.formats.assembly import assemble
-from app.formats.pasted import Upload
+from app.formats.snapshots import snapshot_json
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Upload
 from tests.formats.strategies import sample
 
 FEATURE = "Feature: metadata.version\tSupportedMinVersion: 3.0-IV1\tSupportedMaxVersion: 3.9-IV0\t"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import FieldPath
-from app.formats.documents import Document
+from app.formats.syntax.documents import Document
 from tests.formats.strategies import rejected
 
 PRETTY = """

@@ -11,25 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Failure
-from app.formats import (
-    assembly,
-    broker_api_versions,
-    broker_registration,
-    cluster_endpoints,
-    described_groups,
-    group_texts,
-    leader_election,
-    log_dirs,
-    pasted,
-    reassignment,
-    replica_assignment,
-    scenario_tables,
-    topic_describe,
-    topics_to_move,
-    topology_text,
-)
-from app.formats.sources import SOURCES
-from app.formats.topic_tables import csv_row, markdown_cell
+from app.formats.clusters import broker_api_versions, broker_registration, cluster_endpoints, log_dirs, topic_describe
+from app.formats.groups import described_groups, group_texts
+from app.formats.kafka_files import leader_election, reassignment, replica_assignment, topics_to_move
+from app.formats.snapshots import assembly, pasted
+from app.formats.sources.sources import SOURCES
+from app.formats.streams import topology_text
+from app.formats.tables import scenario_tables
+from app.formats.tables.topic_tables import csv_row, markdown_cell
 from tests.profiles import examples
 
 READERS: dict[str, Callable[[str], Any]] = {

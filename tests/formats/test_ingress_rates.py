@@ -1,4 +1,4 @@
-"""`app.formats.ingress_rates`: bytes in, as monitoring hands them out."""
+"""`app.formats.clusters.ingress_rates`: bytes in, as monitoring hands them out."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.errors.texts import MalformedText
-from app.formats.ingress_rates import read_csv, read_prometheus
+from app.formats.clusters.ingress_rates import read_csv, read_prometheus
 
 AT = ("bytes_in",)
 names = st.from_regex(r"[a-z][a-z0-9._-]{0,20}", fullmatch=True)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, NO_LOG_DIR, Cluster, Cordon, LogDirectory
-from app.formats import pasted
-from app.formats.log_dirs import (
+from app.formats.clusters.log_dirs import (
     BrokerLogDirs,
     LogDir,
     LogDirReplica,
@@ -19,6 +18,7 @@ from app.formats.log_dirs import (
     sizes,
     write,
 )
+from app.formats.snapshots import pasted
 from tests.formats.strategies import assembled, broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
 from tests.profiles import examples
 

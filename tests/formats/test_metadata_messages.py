@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from app.core.model import Broker
-from app.formats import broker_binary, broker_lists, topic_metadata, update_metadata
-from app.formats.topic_metadata import MetadataBroker, MetadataPartition, MetadataTopic
-from app.formats.update_metadata import PartitionState
+from app.formats.clusters import broker_binary, broker_lists, topic_metadata, update_metadata
+from app.formats.clusters.topic_metadata import MetadataBroker, MetadataPartition, MetadataTopic
+from app.formats.clusters.update_metadata import PartitionState
 from tests.formats.strategies import rejected, rejection_of, sample
 from tests.formats.test_broker_lists import LIVE, TOPIC_METADATA, UPDATE_METADATA
 from tests.formats.test_broker_registration import EXAMPLES

@@ -12,19 +12,12 @@ from hypothesis import strategies as st
 
 from app.core.recorded import TopicPartitions
 from app.errors.texts import MalformedText
-from app.formats import (
-    broker_api_versions,
-    broker_features,
-    broker_lists,
-    log_dirs,
-    pasted,
-    recorded_groups,
-    snapshot_json,
-    topic_describe,
-)
-from app.formats.assembly import assemble
-from app.formats.group_texts import read as read_groups
-from app.formats.pasted import Pasted, Upload
+from app.formats.clusters import broker_api_versions, broker_features, broker_lists, log_dirs, topic_describe
+from app.formats.groups import recorded_groups
+from app.formats.groups.group_texts import read as read_groups
+from app.formats.snapshots import pasted, snapshot_json
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Pasted, Upload
 from tests.formats.strategies import assembled, broken, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 

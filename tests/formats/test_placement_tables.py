@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Placement, padded, unpadded
-from app.formats.placement_tables import write_arrow, write_csv, write_markdown
-from app.formats.topic_tables import without_formula
+from app.formats.tables.placement_tables import write_arrow, write_csv, write_markdown
+from app.formats.tables.topic_tables import without_formula
 from tests.formats.strategies import matrix, placements
 
 WORKED = [

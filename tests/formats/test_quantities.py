@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.quantities import byte_size, counted, known_size
+from app.formats.syntax.quantities import byte_size, counted, known_size
 
 UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.reader_tables import (
+from app.formats.tables.reader_tables import (
     LOCALITIES,
     NO_READER,
     Reader,
@@ -17,7 +17,7 @@ from app.formats.reader_tables import (
     write_csv,
     write_markdown,
 )
-from app.formats.topic_tables import without_formula
+from app.formats.tables.topic_tables import without_formula
 from tests.formats.strategies import topic_names
 
 Group = tuple[list[Reader], list[TopicReaders]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Placement, unpadded
-from app.formats.reassignment import (
+from app.formats.kafka_files.reassignment import (
     ANY_LOG_DIR,
     Generated,
     PartitionReassignment,

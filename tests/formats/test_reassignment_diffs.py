@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.core.measures.transfers import transfers
 from app.core.model import Assignment, Broker
-from app.formats.reassignment_diffs import write_markdown, write_text
+from app.formats.tables.reassignment_diffs import write_markdown, write_text
 from tests.formats.changes import kafkas_own, nothing, worked
 
 SENTENCES = [

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.texts import MalformedText
-from app.formats import reassignment
-from app.formats.reassignment import Generated, PartitionReassignment, Reassignment
-from app.formats.reassignment_output import State, VerifiedPartition, read
+from app.formats.kafka_files import reassignment
+from app.formats.kafka_files.reassignment import Generated, PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, read
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PARTITIONS = st.lists(

@@ -6,7 +6,7 @@ import io
 import pyarrow as pa
 
 from app.core.measures.transfers import Transfers
-from app.formats.reassignment_tables import write_arrow, write_csv
+from app.formats.tables.reassignment_tables import write_arrow, write_csv
 from tests.formats.changes import kafkas_own, nothing, worked
 
 COLUMNS = ["topic", "partition", "before", "after", "adding_replicas", "removing_replicas", "size_bytes"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
-from app.formats import recorded_groups
-from app.formats.consumer_groups import (
+from app.formats.groups import recorded_groups
+from app.formats.groups.consumer_groups import (
     GroupMember,
     GroupState,
     PartitionOffsets,
@@ -19,10 +19,10 @@ from app.formats.consumer_groups import (
     write_offsets,
     write_states,
 )
-from app.formats.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
-from app.formats.group_forms import Section
-from app.formats.group_texts import read
-from app.formats.recorded_groups import FromTheFuture, JoinedGroups
+from app.formats.groups.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
+from app.formats.groups.group_forms import Section
+from app.formats.groups.group_texts import read
+from app.formats.groups.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 

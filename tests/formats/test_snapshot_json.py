@@ -26,7 +26,7 @@ from app.core.model import (
     padded,
 )
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
-from app.formats.snapshot_json import read, write
+from app.formats.snapshots.snapshot_json import read, write
 from tests.formats.strategies import assembled, broker_ids, replica_lists, sample, topic_ids, topic_names
 
 amounts = st.none() | st.integers(0, 2**53)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import BrokerCapacity, Cluster
-from app.formats import snapshot_json
-from app.formats.assembly import Assembled, assemble
-from app.formats.contents import Contents
-from app.formats.pasted import Upload, read
-from app.formats.sources import SOURCES
+from app.formats.snapshots import snapshot_json
+from app.formats.snapshots.assembly import Assembled, assemble
+from app.formats.snapshots.pasted import Upload, read
+from app.formats.sources.contents import Contents
+from app.formats.sources.sources import SOURCES
 from app.services.snapshots import of_assembly
 from app.services.snapshots.cautions import of_cluster
 from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from app.core.model import INT32_MAX
 from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.errors.texts import MalformedText
-from app.formats.data_streams import DataReader, text
-from app.formats.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, by_task, read, write
+from app.formats.streams.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, by_task, read, write
+from app.formats.syntax.data_streams import DataReader, text
 from tests.formats.strategies import rejection_of
 
 HOST = HostInfo("h", 80)

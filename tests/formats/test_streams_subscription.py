@@ -11,7 +11,7 @@ from app.core.model import INT32_MAX
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
 from app.errors.kafka import CorruptProtocolBytes, NotSerializable
 from app.errors.texts import MalformedText
-from app.formats.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
+from app.formats.streams.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
 from tests.formats.strategies import rejection_of
 
 PROCESS = UUID(int=1)

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
-from app.formats import topic_describe
-from app.formats.topic_describe import TopicDescription, read, topics, write
-from app.formats.topic_rows import (
+from app.formats.clusters import topic_describe
+from app.formats.clusters.topic_describe import TopicDescription, read, topics, write
+from app.formats.clusters.topic_rows import (
     ELR_COLUMNS,
     HEADER_COLUMNS,
     REASSIGNMENT_COLUMNS,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.topics_to_move import read, write
+from app.formats.kafka_files.topics_to_move import read, write
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample, topic_names
 
 CAPTURE = "topics-to-move.json"

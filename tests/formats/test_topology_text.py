@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.lines import is_topic_name
-from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
-from app.formats.topology_text import read, write
+from app.formats.streams.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
+from app.formats.streams.topology_text import read, write
+from app.formats.syntax.lines import is_topic_name
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 from tests.profiles import examples
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Cluster, Int32s, Placement, Topic, padded
 from app.errors import Json
-from app.formats import reassignment
+from app.formats.kafka_files import reassignment
 from app.services.plans import Plan
 from app.store.records import NewPlan, PlanHead
 from tests.formats.strategies import assembled, sample

@@ -13,7 +13,7 @@ from app.core.model import NO_REPLICA, Broker, BrokerCapacity, Cluster, LogDirec
 from app.errors import Failure
 from app.errors.reassignments import LogDirsMissing, LogDirsTooSmall, NoLogDirLeft, OfflineLogDir, UnknownLogDir
 from app.errors.requests import DuplicateLogDir, IllegalReassignment
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.services.checks import check_reassignment
 from app.services.limits import Limits
 from app.services.plans import draft_plan

@@ -12,8 +12,8 @@ import pytest
 
 from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
-from app.formats import replica_assignment
-from app.formats.topic_script import LONGEST_ARGUMENT
+from app.formats.kafka_files import replica_assignment
+from app.formats.kafka_files.topic_script import LONGEST_ARGUMENT
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.replicas import EXPORTS, PLANNER, ReplicasRequest

@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from app.api.forms import FormRequests
 from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
-from app.formats import replica_assignment
+from app.formats.kafka_files import replica_assignment
 from app.services import plans as services
 from app.services import snapshots
 from app.services.limits import Limits

@@ -27,7 +27,7 @@ from app.api.sweeps.documents import (
     SummaryDocument,
 )
 from app.errors import access, kafka, lookups, reassignments, requests
-from app.formats import scenario_tables
+from app.formats.tables import scenario_tables
 from app.services.sweeps import results
 from app.services.sweeps.results import ScenarioFilter
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.core.model import NO_REPLICA, Cluster, Topic, unpadded
 from app.errors import Json
 from app.errors.requests import ConflictingFields
-from app.formats.desired_topics import DesiredTopic, Strategy
+from app.formats.sources.desired_topics import DesiredTopic, Strategy
 from app.services.plans import as_json
 
 NAMED_PARTITIONS = 100

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from app.core.model import Cluster, unpadded
 from app.errors import Json
-from app.formats.reassignment import PartitionReassignment, Reassignment
-from app.formats.reassignment_output import State, VerifiedPartition
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment_output import State, VerifiedPartition
 from app.services.plans import as_json
 
 NAMED_PARTITIONS = 100

@@ -22,10 +22,10 @@ from app.errors.quotation import quoted
 from app.errors.reassignments import ReassignmentUnderWay
 from app.errors.requests import ConflictingFields, IllegalReassignment
 from app.errors.texts import MalformedText
-from app.formats import reassignment_output
-from app.formats.pasted import Place, Upload
-from app.formats.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
-from app.formats.reassignment_output import Source, ToolOutput
+from app.formats.kafka_files import reassignment_output
+from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment_output import Source, ToolOutput
+from app.formats.snapshots.pasted import Place, Upload
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.checks.health import Health, HealthRequest, health_of

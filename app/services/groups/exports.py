@@ -8,8 +8,8 @@ import numpy as np
 from app.core.groups.arrays.partition_table import PartitionTable, partition_table
 from app.core.groups.arrays.racks import RackTable, rack_table
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Placement
-from app.formats import reader_tables
-from app.formats.reader_tables import NO_READER, Reader, TopicReaders
+from app.formats.tables import reader_tables
+from app.formats.tables.reader_tables import NO_READER, Reader, TopicReaders
 from app.services.groups.stored import stored_group
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.records import NewPlan

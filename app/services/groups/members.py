@@ -16,8 +16,8 @@ from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
 from app.errors.requests import ConflictingFields, DuplicateTopic
 from app.errors.texts import MalformedText
-from app.formats import assignor_user_data
-from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
+from app.formats.groups import assignor_user_data
+from app.formats.groups.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
 from app.services.cautions import Caution
 from app.services.groups.requests import ClientLibrary, MemberRequest
 from app.services.snapshots import first_repeated

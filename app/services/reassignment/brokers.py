@@ -13,7 +13,7 @@ from app.errors import FieldPath
 from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields
 from app.errors.suggestions import suggestion
-from app.formats.quantities import counted
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.reassignment.requests import ReassignmentRequest
 

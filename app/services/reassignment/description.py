@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.formats.quantities import counted, known_size
+from app.formats.syntax.quantities import counted, known_size
 from app.services.plans.description import at, some
 from app.store.records import NewPlan
 

@@ -27,8 +27,9 @@ import numpy as np
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
 from app.errors.requests import NotExportable
-from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
-from app.formats.reassignment import Reassignment
+from app.formats.kafka_files import leader_election, reassignment, replica_assignment
+from app.formats.kafka_files.reassignment import Reassignment
+from app.formats.tables import reassignment_diffs, reassignment_tables
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment import kubernetes, readme
 from app.services.reassignment.differences import compared

@@ -18,7 +18,7 @@ from app.core.reassignment.log_dirs.model import NO_LIMIT
 from app.errors import Json
 from app.errors.quotation import quoted
 from app.errors.reassignments import LogDirsTooSmall, NoLogDirLeft
-from app.formats.quantities import byte_size, counted
+from app.formats.syntax.quantities import byte_size, counted
 from app.services.reassignment.brokers import BrokerTable
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.log_dirs import LogDirTable

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.core.model import Cluster, Topic
 from app.core.reassignment import StepProgress, StepState
-from app.formats.reassignment import ANY_LOG_DIR, PartitionReassignment
+from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.services.reassignment.located import LocatedPlan
 
 

@@ -14,9 +14,9 @@ from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
 from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
-from app.formats.quantities import byte_size, counted, known_size
-from app.formats.reassignment_diffs import sentences
-from app.formats.topic_script import altered_topic
+from app.formats.kafka_files.topic_script import altered_topic
+from app.formats.syntax.quantities import byte_size, counted, known_size
+from app.formats.tables.reassignment_diffs import sentences
 from app.services.reassignment.stored_steps import StoredSteps
 from app.store.records import NewPlan, PlanHead
 

@@ -16,7 +16,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement, TopicBalance
 from app.core.replica_lists import not_among, per_broker
 from app.errors import Json
-from app.formats.quantities import counted
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools

@@ -7,8 +7,8 @@ from uuid import UUID
 import numpy as np
 
 from app.errors.requests import ConflictingFields, NotExportable
-from app.formats import reassignment
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.kafka_files import reassignment
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.services.plans import BATCH, Plan
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.progress import progress

@@ -9,7 +9,7 @@ from zlib import decompress
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s, unpadded
-from app.formats.reassignment import ANY_LOG_DIR, PartitionReassignment
+from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.services.plans import STEPS
 from app.store.records import NewPlan, PlanHead
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.formats.quantities import counted
+from app.formats.syntax.quantities import counted
 from app.services.plans.description import at, some
 from app.store.records import NewPlan
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from app.core.model import Cluster, Int32s, Placement
 from app.errors.requests import NotExportable
-from app.formats import placement_tables, reassignment, replica_assignment, topic_script
-from app.formats.quantities import counted
-from app.formats.topic_script import ScriptedTopic
+from app.formats.kafka_files import reassignment, replica_assignment, topic_script
+from app.formats.kafka_files.topic_script import ScriptedTopic
+from app.formats.syntax.quantities import counted
+from app.formats.tables import placement_tables
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.replicas.awareness import unassigned_of
 from app.store.records import NewPlan

@@ -9,12 +9,12 @@ from app.core.kafka_versions import SUPPORTED, last_supported
 from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors.quotation import quoted
-from app.formats.assembly import Assembled
-from app.formats.broker_features import BrokerReleases
-from app.formats.lines import shown
-from app.formats.pasted import Place
-from app.formats.quantities import counted
-from app.formats.recorded_groups import FromTheFuture
+from app.formats.clusters.broker_features import BrokerReleases
+from app.formats.groups.recorded_groups import FromTheFuture
+from app.formats.snapshots.assembly import Assembled
+from app.formats.snapshots.pasted import Place
+from app.formats.syntax.lines import shown
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 
 _NAMED = 5

@@ -22,7 +22,7 @@ from app.errors.requests import (
     UnrelatedBrokers,
 )
 from app.errors.suggestions import suggestion
-from app.formats import snapshot_json
+from app.formats.snapshots import snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions

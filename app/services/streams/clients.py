@@ -8,7 +8,7 @@ from app.core.streams.application import name_of
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.errors.texts import MalformedText
-from app.formats import streams_subscription
+from app.formats.streams import streams_subscription
 from app.services.streams.requests import ClientRequest
 
 _OF_SUBSCRIPTION = ("process_id", "client_tags", "previous_active", "previous_standby")

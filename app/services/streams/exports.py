@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.formats import task_tables
-from app.formats.task_tables import TaskRow
+from app.formats.tables import task_tables
+from app.formats.tables.task_tables import TaskRow
 from app.services.plans import MARKDOWN_ROWS, Plan, Write
 from app.store.records import NewPlan
 

@@ -9,7 +9,7 @@ from app.core.streams.model import TaskPartitions
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
-from app.formats import topology_text
+from app.formats.streams import topology_text
 from app.services.snapshots import require_distinct
 from app.services.streams.requests import StreamsRequest, SubtopologyRequest
 

@@ -11,7 +11,7 @@ from app.core.capacity.scenarios import require_axes
 from app.core.capacity.sweep import read_definition, read_sweep
 from app.core.model import Int64s, NewTopic
 from app.errors import Json
-from app.formats.scenario_tables import Column, ColumnType
+from app.formats.tables.scenario_tables import Column, ColumnType
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Plan, as_json, make_plan

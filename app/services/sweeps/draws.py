@@ -9,7 +9,7 @@ from app.core.model import Broker, Cluster
 from app.core.replicas.sweep import NUMBERS, read_sweep
 from app.errors import Json
 from app.errors.requests import ConflictingFields, ImpossibleValue
-from app.formats.scenario_tables import Column
+from app.formats.tables.scenario_tables import Column
 from app.services import replicas, snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan, draft_plan, make_plan

@@ -15,7 +15,7 @@ from app.core.model import Cluster
 from app.core.recorded import RecordedGroup
 from app.errors import Json
 from app.errors.requests import ConflictingFields, ImpossibleValue
-from app.formats.scenario_tables import Column
+from app.formats.tables.scenario_tables import Column
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.groups import (

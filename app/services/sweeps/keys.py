@@ -10,7 +10,7 @@ from app.core.keys.partitioners import require_partitions
 from app.core.keys.sweep import NUMBERS, DatasetSums, scenario_rows
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DatasetEmpty, ImpossibleValue, NotForThisKind
-from app.formats.scenario_tables import Column
+from app.formats.tables.scenario_tables import Column
 from app.services.dataset_roots import is_uri, located
 from app.services.limits import Limits
 from app.services.plans import Plan

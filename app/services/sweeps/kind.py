@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from app.core.sweeps import ReadSweep, ScenarioRow, score
 from app.errors import FieldPath, Json
 from app.errors.requests import NotForThisKind
-from app.formats.scenario_tables import Column
+from app.formats.tables.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.store.sweeps import Sweep

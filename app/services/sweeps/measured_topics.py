@@ -9,7 +9,7 @@ from app.core.capacity.sections import read_topics
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields
-from app.formats import ingress_rates
+from app.formats.clusters import ingress_rates
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits

@@ -21,7 +21,7 @@ from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
 from app.errors import Json
 from app.errors.reassignments import UnknownRack
-from app.formats.scenario_tables import Column
+from app.formats.tables.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Allowance, Plan, make_plan

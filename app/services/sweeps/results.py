@@ -11,7 +11,7 @@ from app.core.measures.distribution import Distribution, distribution
 from app.errors import Json
 from app.errors.lookups import ScenarioNotFound
 from app.errors.requests import NotForThisKind, UnknownAxis, UnknownFigure
-from app.formats.scenario_tables import ERROR, INDEX, Column
+from app.formats.tables.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import Ranking, SweepKind

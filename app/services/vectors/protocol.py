@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from app.core.groups.model import Owned
-from app.formats.assignor_user_data import write_cooperative, write_sticky
-from app.formats.consumer_protocol import (
+from app.formats.groups.assignor_user_data import write_cooperative, write_sticky
+from app.formats.groups.consumer_protocol import (
     Assignment,
     Subscription,
     read_assignment,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.formats.quantities import counted
+from app.formats.syntax.quantities import counted
 from app.store.records import Snapshot
 
 _UNBALANCED, _ENOUGH = 1.2, 5

@@ -11,9 +11,9 @@ from starlette.datastructures import UploadFile
 
 from app.errors import Failure
 from app.errors.requests import ConflictingFields
-from app.formats import assembly
-from app.formats.lines import decode
-from app.formats.pasted import Upload
+from app.formats.snapshots import assembly
+from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.lines import decode
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork

@@ -11,9 +11,9 @@ from app.errors import Failure
 from app.errors.kafka import BrokersWithoutRack
 from app.errors.requests import DuplicateTopic
 from app.errors.texts import MalformedText
-from app.formats import assembly
-from app.formats.lines import is_topic_name, whole_number
-from app.formats.pasted import Upload
+from app.formats.snapshots import assembly
+from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.lines import is_topic_name, whole_number
 from app.services import replicas, snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan

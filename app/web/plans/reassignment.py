@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.model import Cluster
-from app.formats.reassignment_diffs import sentences
+from app.formats.tables.reassignment_diffs import sentences
 from app.services.plans import Plan
 from app.services.reassignment import broker_transfers, compared
 from app.store.records import PlanHead

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.model import Broker, Cluster, unpadded
 from app.errors import Json
-from app.formats import replica_assignment
+from app.formats.kafka_files import replica_assignment
 from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
 from app.web.pictures import placement as placement_picture

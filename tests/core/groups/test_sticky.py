@@ -16,7 +16,7 @@ from app.core.groups.sticky_builders.reassignment import TreeifiedSets, no_movem
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors.kafka import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
-from app.formats.assignor_user_data import read_sticky, write_sticky
+from app.formats.groups.assignor_user_data import read_sticky, write_sticky
 from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests import draws as st

@@ -1,0 +1,128 @@
+"""What `kafka-cluster list-endpoints` prints: a table of the brokers, with racks and, if requested, fenced brokers.
+
+    ID         HOST      PORT       RACK       STATE      ENDPOINT_TYPE
+    4          localhost 29092      null       unfenced   broker
+    5          localhost 39092      null       fenced     broker
+
+`--include-fenced-brokers` adds the brokers that are registered and fenced. A table of controllers
+(`--bootstrap-controller`) has no brokers and is rejected. HOST and RACK are as wide as their longest cell, even if that
+is shorter than the column's name, so that a row is read by the form of its cells and not at the offsets of the header.
+
+Source: `ClusterTool.listEndpoints` of Apache Kafka 4.x.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.core.model import Broker
+from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
+from app.formats.syntax.wire import HIGHEST_PORT
+
+HEADER = re.compile(r"ID\s+HOST\s+PORT\s+RACK\s+(?:STATE\s+)?ENDPOINT_TYPE\s*")
+_COLUMNS = ("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE")
+_EXPECTED_HEADER = "the header `ID HOST PORT RACK STATE ENDPOINT_TYPE`"
+_EXPECTED_ROW = "a broker's row (`101 kafka-1 9092 use1-az1 unfenced broker`)"
+_TYPES = ("broker", "controller")
+_STATES = ("fenced", "unfenced")
+_WIDTH_WITHOUT_NODES, _WIDTH_WITHOUT_RACKS = 100, 10
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerEndpoint:
+    """A broker's row.
+
+    Parameters
+    ----------
+    rack : None if the tool prints `null`, which it also prints for a rack of that name.
+    fenced : None if the table has no column STATE.
+    """
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+    fenced: bool | None = None
+
+
+def read(text: str) -> tuple[BrokerEndpoint, ...]:
+    """Read the rows in the order in which they are printed.
+
+    Raises
+    ------
+    MalformedText
+        The header is missing, a line is no row, an id is negative or comes twice, a row is a controller's, or there is
+        no row; names the line.
+    """
+    rows: dict[int, BrokerEndpoint] = {}
+    header: str | None = None
+    for line, content in numbered(text):
+        if HEADER.fullmatch(content):
+            header = content
+            continue
+        if header is None:
+            raise rejection(line, expected=_EXPECTED_HEADER, actual=shown(content))
+        row = _row(line, content, with_state="STATE" in header)
+        if row.id in rows:
+            raise rejection(line, expected="each broker once", actual=f"broker {row.id} again")
+        rows[row.id] = row
+    if not rows:
+        expected = _EXPECTED_HEADER if header is None else _EXPECTED_ROW
+        raise rejection(last_line(text), expected=expected, actual="no broker")
+    return tuple(rows.values())
+
+
+def write(rows: Iterable[BrokerEndpoint]) -> str:
+    """Print the table as the tool does."""
+    listed = list(rows)
+    with_state = any(row.fenced is not None for row in listed)
+    widths = (
+        10,
+        max([len(row.host) for row in listed], default=_WIDTH_WITHOUT_NODES),
+        10,
+        max([len(row.rack) for row in listed if row.rack is not None], default=_WIDTH_WITHOUT_RACKS),
+        *((10,) if with_state else ()),
+        15,
+    )
+    header = [name for name in _COLUMNS if with_state or name != "STATE"]
+    lines = [header, *(_cells(row, with_state=with_state) for row in listed)]
+    return "".join([_padded(cells, widths) + "\n" for cells in lines])
+
+
+def brokers(rows: Iterable[BrokerEndpoint]) -> tuple[Broker, ...]:
+    """The brokers by ascending id; without the column STATE none is fenced."""
+    listed = [Broker(id=row.id, rack=row.rack, fenced=row.fenced is True) for row in rows]
+    return tuple(sorted(listed, key=lambda broker: broker.id))
+
+
+def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
+    # A rack may contain blanks; the other cells do not.
+    first = content.split(maxsplit=3)
+    last = first[-1].rsplit(maxsplit=2 if with_state else 1)
+    endpoint_type, state = last[-1], last[-2] if with_state and len(last) > 1 else None
+    if len(first) < 4 or endpoint_type not in _TYPES or state not in (_STATES if with_state else (None,)):
+        raise rejection(line, expected=_EXPECTED_ROW, actual=shown(content))
+    if endpoint_type == "controller":
+        raise rejection(line, expected="a broker's endpoint", actual="a controller's")
+    broker_id, port = whole_number(first[0]), whole_number(first[2])
+    if broker_id is None:
+        raise rejection(line, expected="a broker id from 0 to 2147483647 under ID", actual=shown(first[0]))
+    if port is None or port > HIGHEST_PORT:
+        raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT} under PORT", actual=shown(first[2]))
+    rack = last[0] if len(last) > (2 if with_state else 1) else ""
+    return BrokerEndpoint(
+        id=broker_id,
+        host=first[1],
+        port=port,
+        rack=None if rack == "null" else rack,
+        fenced=None if state is None else state == "fenced",
+    )
+
+
+def _cells(row: BrokerEndpoint, *, with_state: bool) -> list[str]:
+    state = ["fenced" if row.fenced else "unfenced"] if with_state else []
+    return [str(row.id), row.host, str(row.port), "null" if row.rack is None else row.rack, *state, "broker"]
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join([cell.ljust(width) for cell, width in zip(cells, widths, strict=True)])

@@ -1,0 +1,332 @@
+"""What `kafka-log-dirs --describe` prints: two lines of prose, then one JSON document; or that document alone.
+
+    Querying brokers for log directories information
+    Received log directory information from brokers 101,102
+    {"brokers":[{"broker":101,"logDirs":[{"partitions":[{"partition":"orders-0","size":1,"offsetLag":0,
+    "isFuture":false}],"error":null,"logDir":"/var/lib/kafka"}]}],"version":1}
+
+The keys are written in the order in which Kafka 4.0 prints them (up to 3.x: another order, which is read, too); keys
+that are not known are dropped on reading, since a newer tool may print more. A future replica (`isFuture`) is one that
+is being copied into another directory of the same broker. `isCordoned` is the name that the protocol gives to the
+cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well. `totalBytes` and `usableBytes` are
+those of its file system (DescribeLogDirs v4, KIP-827), if they are printed. The output of `kafka-configs
+--describe --entity-type brokers` may be in the same text.
+
+Source: `LogDirsCommand` of Apache Kafka.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from app.core.model import INT32_MAX, Cordon, LogDirectory
+from app.errors import FieldPath
+from app.formats.clusters import broker_configs
+from app.formats.clusters.broker_configs import ALL_LOG_DIRS
+from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
+
+_QUERYING = "Querying brokers for log directories information"
+_RECEIVED = "Received log directory information from brokers"
+_PROSE = re.compile(rf"{_QUERYING}|{_RECEIVED}(?P<brokers>.*)")
+_INT64_MAX = 2**63 - 1
+_DIGITS = len(str(INT32_MAX))
+
+
+class LogDirReplica(NamedTuple):
+    """A replica in a log directory; there can be millions, and tuples are made in a fifth of the time of dataclasses.
+
+    `offset_lag`: how far it is behind its leader, in records; −1 if unknown.
+    """
+
+    topic: str
+    partition: int
+    size_bytes: int
+    offset_lag: int = 0
+    is_future: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """A log directory of a broker.
+
+    Parameters
+    ----------
+    error : the class name of what is wrong with it, as an offline disk has one.
+    cordoned : whether Kafka assigns no new replica to it; None if the tool does not print it.
+    total_bytes, usable_bytes : of its file system; None if the tool does not print them, or the broker knows neither.
+    """
+
+    path: str
+    replicas: tuple[LogDirReplica, ...]
+    error: str | None = None
+    cordoned: bool | None = None
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of all replicas in it, future ones included."""
+        return sum(replica.size_bytes for replica in self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLogDirs:
+    """A broker's log directories in printed order."""
+
+    broker: int
+    log_dirs: tuple[LogDir, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """The tool's answer.
+
+    Parameters
+    ----------
+    requested : the broker ids of the prose in their order; None for the JSON document alone.
+    cordoned : by broker id, the cordoned log directories of its configs, `*` for all (broker_configs.py).
+    """
+
+    brokers: tuple[BrokerLogDirs, ...]
+    requested: tuple[int, ...] | None = None
+    cordoned: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read(text: str) -> LogDirs:
+    """Read the tool's answer.
+
+    Raises
+    ------
+    MalformedText
+        The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
+        broker, a negative size, a partition without number.
+    """
+    document_text, cordoned = broker_configs.split(text)
+    document_text, requested = _without_prose(document_text)
+    if cordoned and not document_text.strip():
+        return LogDirs((), requested, cordoned)
+    document = Document.parse(document_text, "the log directories")
+    members = _known(document, document.root, (), ("brokers",))
+    document.version_one(members)
+    listed = document.array(members["brokers"], ("brokers",))
+    brokers = tuple([_broker(document, value, ("brokers", i)) for i, value in enumerate(listed)])
+    seen: set[int] = set()
+    for i, broker in enumerate(brokers):
+        if broker.broker in seen:
+            path = ("brokers", i, "broker")
+            raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
+        seen.add(broker.broker)
+    return LogDirs(brokers, requested, cordoned)
+
+
+def write(log_dirs: LogDirs) -> str:
+    """Print the answer as the tool does, with its prose if it had any."""
+    document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
+    prose = ""
+    if log_dirs.requested is not None:
+        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.requested))}\n"
+    return f"{prose}{document.decode()}\n"
+
+
+def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
+    """Bytes on disk of each partition's largest replica, future replicas left out, by topic and partition."""
+    largest: dict[tuple[str, int], int] = {}
+    for log_dir in (log_dir for broker in log_dirs.brokers for log_dir in broker.log_dirs):
+        for topic, partition, size_bytes, _, is_future in log_dir.replicas:
+            if not is_future and size_bytes >= largest.get((topic, partition), 0):
+                largest[topic, partition] = size_bytes
+    return largest
+
+
+def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
+    """Each broker's log directories by broker id."""
+    return {broker.broker: broker.log_dirs for broker in log_dirs.brokers}
+
+
+def directories(log_dirs: LogDirs) -> Mapping[int, tuple[LogDirectory, ...]]:
+    """Each broker's log directories by path, by broker id."""
+    return {
+        broker.broker: tuple(
+            [
+                LogDirectory(one.path, one.total_bytes, one.usable_bytes, is_offline=one.error is not None)
+                for one in sorted(broker.log_dirs, key=lambda log_dir: log_dir.path)
+            ]
+        )
+        for broker in log_dirs.brokers
+    }
+
+
+def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
+    """What is cordoned, by the id of each broker that has a cordoned log directory.
+
+    A broker whose log directories without an error are all cordoned is cordoned itself.
+    """
+    found: dict[int, Cordon] = {}
+    for broker_id, paths in log_dirs.cordoned.items():
+        is_whole = ALL_LOG_DIRS in paths
+        found[broker_id] = Cordon(is_whole, () if is_whole else paths)
+    for broker in log_dirs.brokers:
+        configured = log_dirs.cordoned.get(broker.broker, ())
+        is_cordoned = [
+            bool(log_dir.cordoned) or ALL_LOG_DIRS in configured or log_dir.path in configured
+            for log_dir in broker.log_dirs
+        ]
+        cordoned = tuple([log_dir.path for log_dir in compress(broker.log_dirs, is_cordoned)])
+        if cordoned:
+            usable = [one for log_dir, one in zip(broker.log_dirs, is_cordoned, strict=True) if log_dir.error is None]
+            found[broker.broker] = Cordon(all(usable), cordoned)
+    return found
+
+
+def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
+    """The text with its lines of prose blanked, so that the JSON keeps its line numbers, and the brokers they name."""
+    document_lines: list[str] = []
+    requested: tuple[int, ...] | None = None
+    for line, content in enumerate(text.split("\n"), start=1):
+        prose = _PROSE.fullmatch(content.rstrip())
+        if prose and prose["brokers"] is not None:
+            requested = whole_numbers(prose["brokers"].strip())
+            if requested is None:
+                raise rejection(line, expected="broker ids with commas between them", actual=shown(prose["brokers"]))
+        document_lines.append("" if prose or LOG_LINE.match(content) else content)
+    return "\n".join(document_lines), requested
+
+
+def _known(document: Document, value: object, path: FieldPath, required: tuple[str, ...]) -> dict[str, object]:
+    members = document.mapping(value, path)
+    return document.members(members, path, required=required, optional=members.keys())
+
+
+def _broker(document: Document, value: object, path: FieldPath) -> BrokerLogDirs:
+    members = _known(document, value, path, ("broker", "logDirs"))
+    broker = document.integer(members["broker"], (*path, "broker"))
+    listed = document.array(members["logDirs"], (*path, "logDirs"))
+    seen: set[tuple[str, int, bool]] = set()
+    log_dirs = [_log_dir(document, log_dir, (*path, "logDirs", i), seen) for i, log_dir in enumerate(listed)]
+    return BrokerLogDirs(broker, tuple(log_dirs))
+
+
+def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]]) -> LogDir:
+    members = _known(document, value, path, ("logDir", "partitions"))
+    error = members.get("error")
+    cordoned_key = "isCordoned" if "isCordoned" in members else "cordoned"
+    cordoned = members.get(cordoned_key)
+    items = document.array(members["partitions"], (*path, "partitions"))
+    replicas = _well_formed(items) or [
+        _replica(document, item, (*path, "partitions", i)) for i, item in enumerate(items)
+    ]
+    _require_distinct(document, replicas, path, seen)
+    return LogDir(
+        path=document.string(members["logDir"], (*path, "logDir")),
+        replicas=tuple(replicas),
+        error=None if error is None else document.string(error, (*path, "error")),
+        cordoned=None if cordoned is None else document.boolean(cordoned, (*path, cordoned_key)),
+        total_bytes=_space(document, members, (*path, "totalBytes")),
+        usable_bytes=_space(document, members, (*path, "usableBytes")),
+    )
+
+
+def _require_distinct(
+    document: Document, replicas: list[LogDirReplica], path: FieldPath, seen: set[tuple[str, int, bool]]
+) -> None:
+    """Reject a replica that its broker has twice; `seen` are those of its other log directories."""
+    keys = [(topic, partition, is_future) for topic, partition, _, _, is_future in replicas]
+    distinct = set(keys)
+    if len(distinct) == len(keys) and distinct.isdisjoint(seen):
+        seen |= distinct
+        return
+    for i, key in enumerate(keys):
+        if key in seen:
+            place, actual = (*path, "partitions", i), f"{key[0]}-{key[1]} again"
+            raise document.reject(place, expected="each replica of a broker once", actual=actual)
+        seen.add(key)
+
+
+def _well_formed(items: list[object]) -> list[LogDirReplica] | None:
+    """All replicas of a log directory, column by column; None if one of them may have to be rejected.
+
+    Item by item, with a path for each, it takes ten times as long.
+    """
+    try:
+        mappings = cast("list[dict[str, Any]]", items)
+        names = [item["partition"].rpartition("-") for item in mappings]
+        sizes = [item["size"] for item in mappings]
+        lags = [item.get("offsetLag", 0) for item in mappings]
+        are_future = [item.get("isFuture", False) for item in mappings]
+    except (AttributeError, KeyError, TypeError):
+        return None
+    topics, numbers = [name[0] for name in names], [name[2] for name in names]
+    digits = "".join(numbers)
+    is_regular = (
+        {*map(type, sizes), *map(type, lags)} <= {int}
+        and {*map(type, are_future)} <= {bool}
+        and all(numbers)
+        and digits.isascii()
+        and digits.isdigit()
+        and max(map(len, numbers)) <= _DIGITS
+        and all(map(is_topic_name, set(topics)))
+    )
+    if not is_regular:
+        return None
+    partitions = list(map(int, numbers))
+    is_in_range = (
+        min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= _INT64_MAX and max(partitions) <= INT32_MAX
+    )
+    columns = zip(topics, partitions, sizes, lags, are_future, strict=True)
+    return list(map(LogDirReplica._make, columns)) if is_in_range else None
+
+
+def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:
+    """Bytes of a file system; −1 stands for a number that the broker does not know."""
+    value = members.get(str(path[-1]))
+    space = -1 if value is None else document.integer(value, path, least=-1, most=_INT64_MAX)
+    return None if space < 0 else space
+
+
+def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplica:
+    members = _known(document, value, path, ("partition", "size"))
+    text = document.string(members["partition"], (*path, "partition"))
+    # Topic names may hold dashes themselves, partition numbers never do.
+    topic, _, number = text.rpartition("-")
+    partition = whole_number(number)
+    if partition is None or not is_topic_name(topic):
+        expected = "a topic and its partition (`orders-0`)"
+        raise document.reject((*path, "partition"), expected=expected, actual=shown(text))
+    lag = members.get("offsetLag", 0)
+    return LogDirReplica(
+        topic=topic,
+        partition=partition,
+        size_bytes=document.integer(members["size"], (*path, "size"), most=_INT64_MAX),
+        offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=_INT64_MAX),
+        is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
+    )
+
+
+def _broker_members(broker: BrokerLogDirs) -> dict[str, object]:
+    return {"broker": broker.broker, "logDirs": [_log_dir_members(log_dir) for log_dir in broker.log_dirs]}
+
+
+def _log_dir_members(log_dir: LogDir) -> dict[str, object]:
+    return {
+        "partitions": [_replica_members(replica) for replica in log_dir.replicas],
+        # Before `error` in the order of a Java HashMap.
+        **({} if log_dir.cordoned is None else {"isCordoned": log_dir.cordoned}),
+        "error": log_dir.error,
+        "logDir": log_dir.path,
+        **({} if log_dir.total_bytes is None else {"totalBytes": log_dir.total_bytes}),
+        **({} if log_dir.usable_bytes is None else {"usableBytes": log_dir.usable_bytes}),
+    }
+
+
+def _replica_members(replica: LogDirReplica) -> dict[str, object]:
+    return {
+        "partition": f"{replica.topic}-{replica.partition}",
+        "size": replica.size_bytes,
+        "offsetLag": replica.offset_lag,
+        "isFuture": replica.is_future,
+    }

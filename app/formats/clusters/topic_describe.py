@@ -1,0 +1,216 @@
+"""What `kafka-topics --describe` prints: a header line a topic, then a row a partition, columns between tabs.
+
+    Topic: orders⇥TopicId: 2axB58VyTMemnegrC2eNlQ⇥PartitionCount: 1⇥ReplicationFactor: 3⇥Configs: retention.ms=1
+    ⇥Topic: orders⇥Partition: 0⇥Leader: 101⇥Replicas: 101,105,108⇥Isr: 101,105,108⇥Elr: ⇥LastKnownElr:
+
+Every generation of the tool is read. Up to 2.1 the header has no blank after its colons; `TopicId` came with 2.8,
+`Elr` and `LastKnownElr` with 3.7 (`N/A` if the cluster has none). During a reassignment a row also has
+`Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A column of another name
+(`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned the tabs into blanks,
+the columns are found by their names.
+
+Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
+from app.formats.clusters.topic_rows import (
+    HEADER,
+    HEADER_COLUMNS,
+    ROW,
+    Columns,
+    PartitionDescription,
+    Rows,
+    Values,
+    columns_of,
+    number_in,
+    require,
+    row_texts,
+)
+from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, numbered, rejection, shown
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """A topic's header and its partitions in the order in which they are printed.
+
+    Parameters
+    ----------
+    configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
+    others, columns : as in `PartitionDescription`.
+    separator : between a header column's name and its value: `: `, or `:` up to 2.1.
+    """
+
+    name: str
+    replication_factor: int
+    partitions: tuple[PartitionDescription, ...]
+    configs: str = ""
+    topic_id: str | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    columns: Columns = HEADER_COLUMNS
+    separator: str = ": "
+
+
+def read(text: str) -> tuple[TopicDescription, ...]:
+    """Read the tool's whole answer; an empty text is that of a cluster without topics.
+
+    Raises
+    ------
+    MalformedText
+        A line is neither header nor row or lacks a column, a topic has another number of rows than its header says
+        (the text was cut off), a topic or partition comes twice, a replica comes twice in a row.
+    """
+    reader = _Reader()
+    for line, content in numbered(text):
+        reader.take(line, content)
+    return reader.finished(last_line(text))
+
+
+def write(descriptions: Iterable[TopicDescription]) -> str:
+    """Print the descriptions as the tool does; what `read` read comes back verbatim, in one generation's layout."""
+    lines: list[str] = []
+    for topic in descriptions:
+        lines.append(_header_text(topic))
+        start = f"\tTopic: {topic.name}\t"
+        lines += [start + "\t".join(row_texts(row)) for row in topic.partitions]
+    return "".join([line + "\n" for line in lines])
+
+
+def topics(descriptions: Iterable[TopicDescription]) -> tuple[Topic, ...]:
+    """The described topics by name as the core knows them, their sizes unknown."""
+    return tuple(_topic(description) for description in sorted(descriptions, key=lambda topic: topic.name))
+
+
+def _topic(description: TopicDescription) -> Topic:
+    rows = sorted(description.partitions, key=lambda row: row.partition)
+    leaders = [NO_LEADER if row.leader is None else row.leader for row in rows]
+    return Topic(
+        name=description.name,
+        partition_ids=np.array([row.partition for row in rows], dtype=np.int32),
+        replicas=_table([row.replicas for row in rows]),
+        leaders=np.array(leaders, dtype=np.int32),
+        isr=_table([row.isr for row in rows]),
+        adding=_table([row.adding for row in rows]),
+        removing=_table([row.removing for row in rows]),
+        size_bytes=np.full(len(rows), UNKNOWN_SIZE, dtype=np.int64),
+        topic_id=description.topic_id,
+    )
+
+
+def _table(lists: list[tuple[int, ...]]) -> Int32s:
+    """As `padded`; lists of equal length, as nearly all are, are copied at once."""
+    widths = set(map(len, lists))
+    return np.array(lists, np.int32).reshape(len(lists), *widths) if len(widths) == 1 else padded(lists)
+
+
+def _header_text(topic: TopicDescription) -> str:
+    values = {
+        "TopicId": topic.topic_id or "",
+        "PartitionCount": str(len(topic.partitions)),
+        "ReplicationFactor": str(topic.replication_factor),
+        "Configs": topic.configs,
+        **dict(topic.others),
+    }
+    printed = [("Topic", topic.name), *((name, values[name]) for name in topic.columns)]
+    return "\t".join([f"{name}{topic.separator}{value}" for name, value in printed])
+
+
+@dataclass(slots=True)
+class _Section:
+    """A topic whose rows are being read."""
+
+    name: str
+    partition_count: int
+    finish: Callable[[tuple[PartitionDescription, ...]], TopicDescription]
+    last_line: int
+    rows: dict[int, PartitionDescription] = field(default_factory=dict)
+
+    @property
+    def count_text(self) -> str:
+        return f"{self.partition_count} partitions of topic {self.name!r}"
+
+
+class _Reader:
+    """Takes one line after the other; knows the topic that is open and what the rows so far had in common."""
+
+    def __init__(self) -> None:
+        self._done: dict[str, TopicDescription] = {}
+        self._open: _Section | None = None
+        self._rows = Rows()
+
+    def take(self, line: int, content: str) -> None:
+        usual = self._rows.usual(content)
+        if usual is not None and self._open is not None and usual[0] == self._open.name:
+            self._add(line, self._open, usual[1])
+            return
+        values = columns_of(line, content)
+        if "Partition" in values:
+            self._take_row(line, values)
+        elif "PartitionCount" in values:
+            self._close(line - 1)
+            self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
+        else:
+            raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
+
+    def finished(self, line: int) -> tuple[TopicDescription, ...]:
+        self._close(line)
+        return tuple(self._done.values())
+
+    def _close(self, line: int) -> None:
+        topic = self._open
+        if topic is None:
+            return
+        if len(topic.rows) != topic.partition_count:
+            actual = f"{len(topic.rows)}: the text is cut off"
+            raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
+        self._done[topic.name] = topic.finish(tuple(topic.rows.values()))
+
+    def _header(self, line: int, values: Values, *, separator: str) -> _Section:
+        require(line, values, ("ReplicationFactor", "Configs"), of=HEADER)
+        name = values["Topic"]
+        if not is_topic_name(name):
+            raise rejection(line, expected="a topic name after `Topic:`", actual=shown(name))
+        if name in self._done:
+            raise rejection(line, expected="each topic once", actual=f"topic {name!r} again")
+        topic_id = values.get("TopicId") or None
+        if topic_id is not None and not is_topic_id(topic_id):
+            raise rejection(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
+        columns = tuple(values)[1:]
+        replication_factor = number_in(line, values, "ReplicationFactor")
+
+        def finish(rows: tuple[PartitionDescription, ...]) -> TopicDescription:
+            return TopicDescription(
+                name=name,
+                replication_factor=replication_factor,
+                partitions=rows,
+                configs=values["Configs"],
+                topic_id=topic_id,
+                others=tuple([(column, values[column]) for column in columns if column not in HEADER_COLUMNS]),
+                columns=columns,
+                separator=separator,
+            )
+
+        return _Section(name, number_in(line, values, "PartitionCount"), finish, line)
+
+    def _take_row(self, line: int, values: Values) -> None:
+        self._rows.require_columns(line, values)
+        topic = self._open
+        if topic is None:
+            raise rejection(
+                line, expected=f"{HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
+            )
+        if values["Topic"] != topic.name:
+            raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
+        self._add(line, topic, self._rows.row(line, values))
+
+    def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
+        if row.partition in topic.rows:
+            raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
+        if len(topic.rows) == topic.partition_count:
+            raise rejection(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
+        topic.rows[row.partition] = row
+        topic.last_line = line

@@ -1,0 +1,209 @@
+"""The rows of `kafka-topics --describe`, and the columns that they and the headers consist of.
+
+    ⇥Topic: orders⇥Partition: 0⇥Leader: 101⇥Replicas: 101,105,108⇥Isr: 101,105,108⇥Elr: ⇥LastKnownElr:
+
+Nearly all rows of a text have the same columns, in this order, and are read by one regular expression. Every other row,
+and whatever has to be rejected, is read column by column.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias, overload
+
+from app.formats.syntax.lines import first_repeated, rejection, shown, whole_number, whole_numbers
+
+Columns: TypeAlias = tuple[str, ...]
+Values: TypeAlias = dict[str, str]
+
+HEADER_COLUMNS: Columns = ("TopicId", "PartitionCount", "ReplicationFactor", "Configs")
+ROW_COLUMNS: Columns = ("Partition", "Leader", "Replicas", "Isr")
+ELR_COLUMNS: Columns = ("Elr", "LastKnownElr")
+REASSIGNMENT_COLUMNS: Columns = ("Adding Replicas", "Removing Replicas")
+
+HEADER = "a topic's header (`Topic: …⇥PartitionCount: …⇥ReplicationFactor: …⇥Configs: …`)"
+ROW = "a partition's row (`⇥Topic: …⇥Partition: …⇥Leader: …⇥Replicas: …⇥Isr: …`)"
+# If tabs became blanks, a column starts at a capitalised word with a colon; two names contain a blank.
+_COLUMN_START = re.compile(
+    r"(?<=\s)(?<!\bAdding )(?<!\bRemoving )(?=(?:Adding |Removing )?[A-Z][A-Za-z]*:)", flags=re.ASCII
+)
+# Numbers of up to nine digits are below 2³¹.
+_LIST = r"\d{1,9}(?:,\d{1,9})*"
+_USUAL = re.compile(
+    r"\tTopic: (?P<topic>[^\t]+)\tPartition: (?P<partition>\d{1,9})\tLeader: (?:none|(?P<leader>\d{1,9}))"
+    rf"\tReplicas: (?P<replicas>{_LIST})\tIsr: (?P<isr>|{_LIST})"
+    rf"(?P<eligible>\tElr: (?:N/A|(?P<elr>|{_LIST}))\tLastKnownElr: (?:N/A|(?P<last>|{_LIST})))?",
+    flags=re.ASCII,
+)
+_COLUMNS_WITH_ELR = (*ROW_COLUMNS, *ELR_COLUMNS)
+
+
+class PartitionDescription(NamedTuple):
+    """A partition's row; a tuple, which is made in a fifth of the time of a dataclass, since there can be a million.
+
+    Parameters
+    ----------
+    leader : None for `Leader: none` (and for −1, as it was printed while ZooKeeper was asked).
+    elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
+    others : the columns that have no field of their own, name and value.
+    columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.
+    """
+
+    partition: int
+    leader: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    elr: tuple[int, ...] | None = None
+    last_known_elr: tuple[int, ...] | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    columns: Columns = ROW_COLUMNS
+
+
+class Rows:
+    """Reads the rows of one answer; knows what the rows so far had in common."""
+
+    def __init__(self) -> None:
+        self._with_elr = False
+        # Many rows share few layouts, so each layout is stored once.
+        self._layouts: dict[Columns, Columns] = {}
+
+    def usual(self, content: str) -> tuple[str, PartitionDescription] | None:
+        """The topic and the row, if it has the usual columns and nothing in it is to be rejected."""
+        row = _USUAL.fullmatch(content)
+        if row is None:
+            return None
+        topic, partition, leader, replica_text, isr_text, eligible, elr_text, last_text = row.groups()
+        replicas, elr, last = _listed(replica_text), _listed(elr_text), _listed(last_text)
+        isr = replicas if isr_text == replica_text else _listed(isr_text)
+        if not _are_distinct(replicas) or (eligible is None and self._with_elr):
+            return None
+        if isr is not replicas and not (_are_distinct(isr) and set(isr) <= set(replicas)):
+            return None
+        if (elr or last) and not (_are_distinct(elr or ()) and _are_distinct(last or ())):
+            return None
+        columns = ROW_COLUMNS if eligible is None else _COLUMNS_WITH_ELR
+        self._with_elr = eligible is not None
+        leading = None if leader is None else int(leader)
+        return topic, PartitionDescription(int(partition), leading, replicas, isr, (), (), elr, last, (), columns)
+
+    def require_columns(self, line: int, values: Values) -> None:
+        """Raise `MalformedText` if a column is missing.
+
+        Some come in pairs, and in every row of an answer: one alone says that the line is cut off.
+        """
+        require(line, values, ROW_COLUMNS, of=ROW)
+        if "Adding Replicas" in values:
+            require(line, values, REASSIGNMENT_COLUMNS, of=ROW)
+        if self._with_elr or "Elr" in values:
+            self._with_elr = True
+            require(line, values, ELR_COLUMNS, of=ROW)
+
+    def row(self, line: int, values: Values) -> PartitionDescription:
+        """The row that has these columns. Raises `MalformedText`."""
+        replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
+        if not replicas:
+            raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
+        unknown = set(isr).difference(replicas)
+        if unknown:
+            # An in-sync replica is a replica; another id is what a cut leaves of one.
+            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(unknown)}, which is none")
+        columns = tuple(values)[1:]
+        columns = self._layouts.setdefault(columns, columns)
+        return PartitionDescription(
+            partition=number_in(line, values, "Partition"),
+            leader=None if values["Leader"] in ("none", "-1") else number_in(line, values, "Leader"),
+            replicas=replicas,
+            isr=isr,
+            adding=_ids(line, values, "Adding Replicas"),
+            removing=_ids(line, values, "Removing Replicas"),
+            elr=_ids_or_none(line, values, "Elr"),
+            last_known_elr=_ids_or_none(line, values, "LastKnownElr"),
+            others=tuple([(column, values[column]) for column in columns if column not in _ROW_FIELDS]),
+            columns=columns,
+        )
+
+
+@overload
+def _listed(text: str) -> tuple[int, ...]: ...
+@overload
+def _listed(text: None) -> None: ...
+def _listed(text: str | None) -> tuple[int, ...] | None:
+    """The ids of a list of the usual form."""
+    if not text:
+        return None if text is None else ()
+    return tuple(map(int, text.split(",")))
+
+
+def _are_distinct(ids: tuple[int, ...]) -> bool:
+    return len(set(ids)) == len(ids)
+
+
+def row_texts(row: PartitionDescription) -> list[str]:
+    """The columns of a row after `Topic`, as the tool prints them."""
+    values = {
+        "Partition": str(row.partition),
+        "Leader": "none" if row.leader is None else str(row.leader),
+        "Replicas": _joined(row.replicas),
+        "Isr": _joined(row.isr),
+        "Adding Replicas": _joined(row.adding),
+        "Removing Replicas": _joined(row.removing),
+        "Elr": "N/A" if row.elr is None else _joined(row.elr),
+        "LastKnownElr": "N/A" if row.last_known_elr is None else _joined(row.last_known_elr),
+        **dict(row.others),
+    }
+    return [f"{name}: {values[name]}" for name in row.columns]
+
+
+def _joined(ids: Sequence[int]) -> str:
+    return ",".join(map(str, ids))
+
+
+_ROW_FIELDS = frozenset({*ROW_COLUMNS, *ELR_COLUMNS, *REASSIGNMENT_COLUMNS})
+
+
+def columns_of(line: int, content: str) -> Values:
+    """The line's columns by name, in order; the first is `Topic`."""
+    stripped = content.strip()
+    parts = stripped.split("\t") if "\t" in stripped else _COLUMN_START.split(stripped)
+    values: Values = {}
+    for part in parts:
+        name, colon, value = part.partition(":")
+        if not colon or name in values:
+            actual = f"{shown(part)} again" if name in values else shown(part)
+            raise rejection(line, expected=f"a column (`Name: value`) of {HEADER} or {ROW}", actual=actual)
+        values[name] = value.strip()
+    if next(iter(values)) != "Topic":
+        raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
+    return values
+
+
+def require(line: int, values: Values, columns: Columns, *, of: str) -> None:
+    """Raise `MalformedText` if a column is missing."""
+    for column in columns:
+        if column not in values:
+            actual = f"only {shown(', '.join(values))}: the line is cut off"
+            raise rejection(line, expected=f"the column `{column}` in {of}", actual=actual)
+
+
+def number_in(line: int, values: Values, column: str) -> int:
+    """The whole number in a column. Raises `MalformedText`."""
+    number = whole_number(values[column])
+    if number is None:
+        raise rejection(line, expected=f"a number from 0 to 2147483647 after `{column}:`", actual=shown(values[column]))
+    return number
+
+
+def _ids(line: int, values: Values, column: str) -> tuple[int, ...]:
+    text = values.get(column, "")
+    ids = whole_numbers(text)
+    if ids is None:
+        raise rejection(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", actual=shown(text))
+    if len(set(ids)) < len(ids):
+        actual = f"broker {first_repeated(ids)} twice"
+        raise rejection(line, expected=f"each broker once after `{column}:`", actual=actual)
+    return ids
+
+
+def _ids_or_none(line: int, values: Values, column: str) -> tuple[int, ...] | None:
+    return None if values.get(column, "N/A") == "N/A" else _ids(line, values, column)

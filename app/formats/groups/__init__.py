@@ -1,0 +1,13 @@
+"""Groups: what the tools print and what members send.
+
+consumer_groups.py      kafka-consumer-groups --describe, --members --verbose, --state
+share_groups.py         kafka-share-groups, the same
+streams_groups.py       kafka-streams-groups, the same: tasks, processes, epochs
+group_headers.py        which of these tables a line is the header of; group_forms.py: rows as records
+group_tables.py         the tables of any of them; group_cells.py: their cells
+described_groups.py     an admin call's answer, decoded to JSON
+group_texts.py          both, one after another in one text
+recorded_groups.py      groups out of them; recorded_json.py: as they are stored in a snapshot
+consumer_protocol.py    subscriptions and assignments as members send them
+assignor_user_data.py   what sticky members add to them
+"""

@@ -1,0 +1,132 @@
+"""The cells of the tables of groups: how each kind is read from what is printed, and printed from it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.recorded import TopicPartitions
+from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number, whole_numbers
+
+MISSING = "-"
+COORDINATOR = re.compile(r".*:-?[0-9]+ +\((?P<id>-?[0-9]{1,10})\)")
+_INT64 = re.compile(r"-?[0-9]{1,19}")
+_INT64_LIMIT = 2**63
+
+
+def text(cell: str, _: int, __: str) -> str:
+    """Any text."""
+    return cell
+
+
+def optional_text(cell: str, _: int, __: str) -> str | None:
+    """Any text, or `-`."""
+    return None if cell == MISSING else cell
+
+
+def instance_id(cell: str, _: int, __: str) -> str | None:
+    """A text, or nothing."""
+    return cell or None
+
+
+def count(cell: str, line: int, column: str) -> int:
+    """A number from 0."""
+    number = whole_number(cell)
+    if number is None:
+        raise rejection(line, expected=f"a number from 0 to 2147483647 under {column}", actual=shown(cell))
+    return number
+
+
+def optional_count(cell: str, line: int, column: str) -> int | None:
+    """A number from 0, or `-`."""
+    return None if cell == MISSING else count(cell, line, column)
+
+
+def optional_int64(cell: str, line: int, column: str) -> int | None:
+    """A number of 64 bits, or `-`."""
+    if cell == MISSING:
+        return None
+    number = int(cell) if _INT64.fullmatch(cell) else _INT64_LIMIT
+    if not -_INT64_LIMIT <= number < _INT64_LIMIT:
+        raise rejection(line, expected=f"a number of 64 bits or - under {column}", actual=shown(cell))
+    return number
+
+
+def topic(cell: str, line: int, column: str) -> str | None:
+    """A topic's name, or `-`."""
+    if cell != MISSING and not is_topic_name(cell):
+        raise rejection(line, expected=f"a topic name or - under {column}", actual=shown(cell))
+    return None if cell == MISSING else cell
+
+
+def coordinator(cell: str, line: int, column: str) -> str:
+    """`host:port  (id)`."""
+    if not COORDINATOR.fullmatch(cell):
+        raise rejection(line, expected=f"`host:port  (id)` under {column}", actual=shown(cell))
+    return cell
+
+
+def assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]:
+    """Topics with their partitions in either form, or `-`."""
+    if cell == MISSING:
+        return ()
+    in_brackets = cell.endswith(")")
+    assigned: list[TopicPartitions] = []
+    for part in cell.split("), " if in_brackets else ";"):
+        topic, mark, numbers = part.removesuffix(")").partition("(" if in_brackets else ":")
+        partitions = whole_numbers(numbers)
+        if not mark or not partitions or not is_topic_name(topic):
+            expected = f"`orders:0,1;payments:2` or `orders(0,1), payments(2)` under {column}"
+            raise rejection(line, expected=expected, actual=shown(part))
+        assigned.append(TopicPartitions(topic, partitions))
+    return tuple(assigned)
+
+
+def share_assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]:
+    """`orders:0,1;payments:2`, or nothing; in early 4.0 `orders:0,orders:1,payments:2`."""
+    by_topic: dict[str, list[int]] = {}
+    for part in cell.split(";") if cell else ():
+        topic = ""
+        for item in part.split(","):
+            name, colon, number = item.rpartition(":")
+            topic = name if colon else topic
+            partition = whole_number(number)
+            if partition is None or not is_topic_name(topic):
+                expected = f"`orders:0,1;payments:2` under {column}"
+                raise rejection(line, expected=expected, actual=shown(item))
+            by_topic.setdefault(topic, []).append(partition)
+    return tuple([TopicPartitions(topic, tuple(partitions)) for topic, partitions in by_topic.items()])
+
+
+def printed_share_assignment(value: Sequence[TopicPartitions] | None) -> str:
+    """`orders:0,1;payments:2`, or nothing."""
+    return ";".join([f"{topic}:{','.join(map(str, ids))}" for topic, ids in value or ()])
+
+
+def printed(value: object) -> str:
+    """A value, or `-`."""
+    return MISSING if value is None else str(value)
+
+
+def printed_instance_id(value: str | None) -> str:
+    """A text, or nothing."""
+    return value or ""
+
+
+def printed_in_brackets(value: Sequence[TopicPartitions] | None) -> str:
+    """`orders(0,1), payments(2)`, up to 3.9."""
+    return ", ".join([f"{topic}({','.join(map(str, ids))})" for topic, ids in value or ()]) or MISSING
+
+
+def printed_with_colons(value: Sequence[TopicPartitions] | None) -> str:
+    """`orders:0,1;payments:2`, since 4.0."""
+    return ";".join([f"{topic}:{','.join(map(str, ids))}" for topic, ids in value or ()]) or MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How a column is read into a field and printed from it."""
+
+    field: str
+    read: Callable[[str, int, str], object]
+    print: Callable[[Any], str] = printed

@@ -1,0 +1,173 @@
+"""Tables as the tools of consumer, share and Streams groups print them: a header of column names, then rows, padded
+with blanks; one a group.
+
+    ⏎
+    GROUP           TOPIC           PARTITION  CURRENT-OFFSET  …
+    billing         orders          23         1550            …
+
+The columns depend on Kafka's version, so they are read from the header. A row is cut at the offsets of the header's
+names, which preserves a blank in a group's name and an empty cell. If the blanks were lost on a web page, it is cut at
+its blanks. Lines of prose about a group's state between the tables are ignored.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from app.formats.syntax.lines import numbered, rejection, shown
+
+_NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
+_WORD = re.compile(r"\S+")
+_PROSE = re.compile(
+    r"(?:Consumer|Share|Error: Streams) group '.*' "
+    r"(?:has no active members|is rebalancing|has no offset information)\.\s*$"
+    r"|Note: "
+)
+_CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
+# A group without members has no assignment strategy, and the tool prints just that.
+MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
+_MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "ASSIGNMENTS", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's name, and to how many characters its cells are padded; 0 for none."""
+
+    name: str
+    width: int
+
+
+Layout: TypeAlias = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row's cells by column, and its line from 1."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and its rows."""
+
+    layout: Layout
+    rows: tuple[Row, ...]
+
+
+def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = MAY_BE_EMPTY) -> tuple[Table, ...]:
+    """Cut a text into tables and their cells.
+
+    Parameters
+    ----------
+    required : names that every header has; by the first and the last one a header is known.
+    may_be_empty : the columns whose cells may be empty.
+
+    Raises
+    ------
+    MalformedText
+        A line is neither header nor row nor known prose, a header lacks a column or has one twice, a row is cut off.
+    """
+    tables: list[tuple[Layout, list[Row]]] = []
+    for line, content in numbered(text):
+        if is_header(content, required):
+            tables.append((_layout(line, content, required), []))
+        elif tables:
+            if not is_prose(content):
+                layout, rows = tables[-1]
+                rows.append(Row(line, _cells(line, content, layout, may_be_empty)))
+        elif not is_prose(content):
+            raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
+    return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
+
+
+def is_header(content: str, required: Sequence[str]) -> bool:
+    """Whether a line is a table's header, even one that lacks some of the required names."""
+    # This check decides most lines of a long text.
+    if required[-1] not in content:
+        return False
+    names = _NAME.findall(content)
+    return required[-1] in names and any(name in names for name in required[:-1])
+
+
+def is_prose(content: str) -> bool:
+    """Whether a line is a sentence that the tool prints between its tables."""
+    return _PROSE.match(content) is not None
+
+
+def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]], *, after_blank_line: bool = True) -> str:
+    """Print tables as the tool does: each after an empty line, but those of Streams groups."""
+    lines: list[str] = []
+    for layout, rows in tables:
+        header = {column.name: column.name for column in layout}
+        lines += [""] if after_blank_line else []
+        padded = [[cells[column.name].ljust(column.width) for column in layout] for cells in (header, *rows)]
+        lines += [" ".join(cells) for cells in padded]
+    return "".join([line + "\n" for line in lines])
+
+
+def fitting(names: Mapping[str, int], rows: Sequence[Mapping[str, str]], *, growing: Iterable[str]) -> Layout:
+    """Columns of at least the given widths; those named in `growing` are as wide as their longest cell."""
+    grows = frozenset(growing)
+    return tuple(
+        Column(name, max([least, *(len(cells[name]) for cells in rows)]) if name in grows else least)
+        for name, least in names.items()
+    )
+
+
+def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
+    matches = list(_NAME.finditer(content))
+    names = [match.group() for match in matches]
+    for name in required:
+        if name not in names:
+            raise rejection(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
+    if len(set(names)) < len(names):
+        raise rejection(line, expected="each column once", actual=shown(" ".join(names)))
+    starts = [match.start() for match in matches]
+    if starts[0]:
+        raise rejection(line, expected="a header from the start of its line", actual=shown(content))
+    # The last column is padded if the header has blanks after its name.
+    last = 0 if len(content) == matches[-1].end() else len(content) - starts[-1]
+    widths = [after - before - 1 for before, after in pairwise(starts)]
+    return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
+
+
+def _cells(line: int, content: str, layout: Layout, may_be_empty: frozenset[str]) -> Mapping[str, str]:
+    cells = _cut_by_header(content, layout, may_be_empty) or _cut_at_blanks(content, layout)
+    if cells is None:
+        expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
+        raise rejection(line, expected=expected, actual=shown(content))
+    return cells
+
+
+def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -> dict[str, str] | None:
+    """The cells at the offsets of their names; None if a cell is not there."""
+    cells: dict[str, str] = {}
+    start = 0
+    for position, column in enumerate(layout):
+        is_last = position == len(layout) - 1
+        end = len(content) if is_last else start + column.width
+        cell = content[start:end].rstrip(" ")
+        reaches = len(content) >= start
+        if not reaches or cell.startswith(" ") or not (cell or column.name in may_be_empty):
+            return None
+        if not is_last and content[end : end + 1] not in ("", " "):
+            return None
+        cells[column.name] = cell
+        start = end + 1
+    return cells
+
+
+def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
+    """The cells if there is one run of characters for each; a last one that lists partitions may have blanks."""
+    matches = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
+    last = len(layout) - 1
+    cells = [match.group() for match in matches]
+    if len(matches) > last and layout[last].name in _MAY_HOLD_BLANKS:
+        cells[last:] = [content[matches[last].start() :].rstrip()]
+    if len(cells) != len(layout):
+        return None
+    return {column.name: cell for column, cell in zip(layout, cells, strict=True)}

@@ -1,0 +1,190 @@
+"""The JSON that `kafka-reassign-partitions` executes, and what `--generate` and `--execute` print around it.
+
+    {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[101,105],"log_dirs":["any","any"]}]}
+
+`log_dirs` may be missing. The tool prints `"any"` for each replica. Since 4.2 `--generate` prints the directories of
+the current replicas, and since 4.3 `"any"` for those on a broker that is down. `--generate` prints
+
+    Current partition replica assignment
+    {…}
+
+    Proposed partition reassignment configuration
+    {…}
+
+(up to 1.x with an empty line after each heading) and `--execute` the first of these between blank lines, then `Save
+this to use as the --reassignment-json-file option during rollback` and what it started. Kafka ignores keys that it does
+not know; a misspelt one is rejected here.
+
+Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from app.core.model import Assignment, Placement
+from app.errors import FieldPath
+from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import LOG_LINE, last_line, rejection
+from app.formats.syntax.row_text import format_rows, literal, with_partition_ids
+
+ANY_LOG_DIR = "any"
+CURRENT = "Current partition replica assignment"
+PROPOSED = "Proposed partition reassignment configuration"
+SAVE = "Save this to use as the --reassignment-json-file option during rollback"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReassignment:
+    """The target replicas of a partition, the preferred leader first.
+
+    Parameters
+    ----------
+    log_dirs : a directory or `any` for each replica; None if the document leaves them out.
+    """
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    log_dirs: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reassignment:
+    """A reassignment document. Kafka executes none without partitions; it can be read and written all the same."""
+
+    partitions: tuple[PartitionReassignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What `--generate` prints: how it is, to roll back to, and what it proposes."""
+
+    current: Reassignment
+    proposed: Reassignment
+
+
+def read(text: str) -> Reassignment:
+    """Read a reassignment document.
+
+    Raises
+    ------
+    MalformedText
+        The text is no JSON, of another version or shape, has unknown keys, no replicas, a replica twice, a negative
+        id, a partition twice or another number of `log_dirs` than replicas; names the place, `partitions/3/replicas`.
+    """
+    document = Document.parse(text, "a reassignment")
+    members = document.members(document.root, (), required=("partitions",), optional=("version",))
+    document.version_one(members)
+    partitions: list[PartitionReassignment] = []
+    seen: set[tuple[str, int]] = set()
+    for i, value in enumerate(document.array(members["partitions"], ("partitions",))):
+        partition = _partition(document, value, ("partitions", i))
+        key = (partition.topic, partition.partition)
+        if key in seen:
+            actual = f"{partition.topic}-{partition.partition} again"
+            raise document.reject(("partitions", i), expected="each partition once", actual=actual)
+        seen.add(key)
+        partitions.append(partition)
+    return Reassignment(tuple(partitions))
+
+
+def write(reassignment: Reassignment) -> str:
+    """Print the document as the tool does: one compact line, keys in its order."""
+    partitions = [_members(partition) for partition in reassignment.partitions]
+    return orjson.dumps({"version": 1, "partitions": partitions}).decode() + "\n"
+
+
+def write_placements(placements: Iterable[Placement]) -> bytes:
+    """The document that makes the placements, without `log_dirs`, as the tool executes it."""
+    return _written((placement.topic, placement.assignment) for placement in placements)
+
+
+def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
+    """The document that makes the assignments, by topic in their order and without `log_dirs`.
+
+    A million partitions take well under two seconds: partitions are not made into records.
+    """
+    return _written(assignments.items())
+
+
+def read_generated(text: str) -> Generated:
+    """Read what `--generate` prints; raises `MalformedText` as `read` does, or if one of the two is missing."""
+    return Generated(
+        current=read(_between(text, after=CURRENT, until=PROPOSED)),
+        proposed=read(_between(text, after=PROPOSED, until=None)),
+    )
+
+
+def write_generated(generated: Generated) -> str:
+    """Print both documents as `--generate` does."""
+    return f"{CURRENT}\n{write(generated.current)}\n{PROPOSED}\n{write(generated.proposed)}"
+
+
+def read_executed(text: str) -> Reassignment:
+    """Read the assignment that `--execute` prints for a rollback; raises `MalformedText` as `read` does."""
+    return read(_between(text, after=CURRENT, until=SAVE))
+
+
+def _partition(document: Document, value: object, path: FieldPath) -> PartitionReassignment:
+    members = document.members(value, path, required=("topic", "partition", "replicas"), optional=("log_dirs",))
+    replicas = document.replicas(members["replicas"], (*path, "replicas"))
+    return PartitionReassignment(
+        topic=document.topic_name(members["topic"], (*path, "topic")),
+        partition=document.integer(members["partition"], (*path, "partition")),
+        replicas=replicas,
+        log_dirs=_log_dirs(document, members, (*path, "log_dirs"), replicas) if "log_dirs" in members else None,
+    )
+
+
+def _log_dirs(
+    document: Document, members: dict[str, object], path: FieldPath, replicas: Sequence[int]
+) -> tuple[str, ...]:
+    values = document.array(members["log_dirs"], path)
+    if len(values) != len(replicas):
+        expected = f"a directory for each of {len(replicas)} replicas"
+        raise document.reject(path, expected=expected, actual=f"{len(values)} directories")
+    return tuple([document.string(value, (*path, i)) for i, value in enumerate(values)])
+
+
+def _members(partition: PartitionReassignment) -> dict[str, object]:
+    members: dict[str, object] = {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "replicas": partition.replicas,
+    }
+    if partition.log_dirs is not None:
+        members["log_dirs"] = partition.log_dirs
+    return members
+
+
+def _written(topics: Iterable[tuple[str, Assignment]]) -> bytes:
+    texts = [_topic_text(topic, assignment) for topic, assignment in topics if len(assignment.partition_ids)]
+    return b"".join([b'{"version":1,"partitions":[', ",".join(texts).encode(), b"]}\n"])
+
+
+def _topic_text(topic: str, assignment: Assignment) -> str:
+    start = f'{{"topic":{literal(orjson.dumps(topic).decode())},"partition":%d,"replicas":['
+
+    def template(width: int) -> str:
+        return start + ",".join(["%d"] * (width - 1)) + "]}"
+
+    matrix = with_partition_ids(assignment.partition_ids, assignment.replicas)
+    return format_rows(matrix, template, separator=",")
+
+
+def _between(text: str, *, after: str, until: str | None) -> str:
+    """The lines between two headings, the others blanked so that those keep their numbers."""
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines]
+    if after not in stripped:
+        raise rejection(1, expected=f"the line {after!r}", actual="none such")
+    start = stripped.index(after) + 1
+    end = len(lines)
+    if until is not None:
+        if until not in stripped[start:]:
+            raise rejection(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
+        end = stripped.index(until, start)
+    document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
+    return "\n".join([""] * start + document_lines)

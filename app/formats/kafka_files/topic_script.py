@@ -1,0 +1,112 @@
+"""A bash script that creates topics and partitions exactly as planned, with Kafka's own tools.
+
+    BOOTSTRAP_SERVER=kafka-1:9092 bash plan.sh
+
+    cat > "$folder/1.txt" <<'END'
+    101:105:108,104:109:102
+    END
+    topics --create --topic orders --replica-assignment "$(cat "$folder/1.txt")"
+
+The list of a topic is one argument of `kafka-topics`, and Linux runs no command with an argument of more than 128 KiB
+(`E2BIG`). A longer list cannot be split: `--create` takes all partitions, and `--alter` a list from partition 0 on. So
+Kafka places such a topic first, and `kafka-reassign-partitions`, which reads a file, gives it the planned replicas
+while it is empty.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from app.core.model import Int32s, Placement
+from app.errors.quotation import escaped
+from app.formats.kafka_files import reassignment, replica_assignment
+from app.formats.syntax.quantities import counted
+
+LONGEST_ARGUMENT = 128 * 1024 - 1
+"""Bytes of an argument that Linux passes to a command: `MAX_ARG_STRLEN` without the final zero."""
+_HEAD = """\
+# BOOTSTRAP_SERVER, COMMAND_CONFIG (a properties file) and KAFKA_BIN (the folder of Kafka's tools, with a slash at its
+# end) are optional. The script stops at the first command that fails; nothing that exists is moved.
+set -euo pipefail
+BOOTSTRAP_SERVER=${BOOTSTRAP_SERVER:-localhost:9092}
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+run() {
+  "${KAFKA_BIN:-}$1" --bootstrap-server "$BOOTSTRAP_SERVER" \\
+    ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} "${@:2}"
+}
+topics() { run kafka-topics.sh "$@"; }
+reassign() { run kafka-reassign-partitions.sh --reassignment-json-file "$@"; }
+is_moving() { reassign "$1" --verify | grep 'is still in progress' > /dev/null; }
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScriptedTopic:
+    """A topic of the script.
+
+    Parameters
+    ----------
+    replicas : (partitions, replication factor) int32 broker ids of all its partitions, from 0 on.
+    existing : the partitions that it has already, the first ones; 0 of a new topic.
+    rejection : why Kafka would reject it, so that no command is written for it; None if it would not.
+    remarks : what is fragile about it.
+    """
+
+    name: str
+    replicas: Int32s = field(repr=False)
+    existing: int = 0
+    rejection: str | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def altered_topic(topic: str) -> str:
+    """The argument of `kafka-topics --alter --topic` that is this topic alone, quoted for a shell."""
+    # Unlike of --create, it is a regular expression, and a dot in it is any character.
+    return shlex.quote(topic.replace(".", r"\."))
+
+
+def write(title: str, topics: Iterable[ScriptedTopic]) -> str:
+    """The script. `title` is its first comment."""
+    lines = ["#!/usr/bin/env bash", _comment(title), _HEAD.rstrip()]
+    for number, topic in enumerate(topics, start=1):
+        lines += ["", *_steps(topic, f'"$folder/{number}')]
+    return "\n".join(lines) + "\n"
+
+
+def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
+    rows, factor = topic.replicas.shape
+    new = counted(rows - topic.existing, "new partition") if topic.existing else counted(rows, "partition")
+    yield _comment(f"{topic.name}: {new} of {counted(factor, 'replica')}")
+    yield from (_comment(f"FRAGILE: {remark}") for remark in topic.remarks)
+    if topic.rejection is not None:
+        yield _comment(f"REJECTED, not created: {topic.rejection}")
+        yield f"echo {shlex.quote(f'not created: {escaped(topic.rejection)}')} >&2"
+        return
+    name = shlex.quote(topic.name)
+    alter = f"--alter --topic {altered_topic(topic.name)} --partitions {rows}"
+    options = alter if topic.existing else f"--create --topic {name}"
+    listed = replica_assignment.write(topic.replicas)
+    if len(listed) <= LONGEST_ARGUMENT:
+        yield from _file(f'{file}.txt"', listed)
+        yield f'topics {options} --replica-assignment "$(cat {file}.txt")"'
+        return
+    placement = Placement(topic.name, topic.existing, topic.replicas[topic.existing :])
+    yield _comment(
+        f"Its list is longer than an argument may be ({LONGEST_ARGUMENT:,} bytes): Kafka places the partitions,"
+    )
+    yield _comment("and while they are empty the reassignment gives them the planned replicas.")
+    yield from _file(f'{file}.json"', reassignment.write_placements([placement]).decode())
+    yield f"topics {options}" + ("" if topic.existing else f" --partitions {rows} --replication-factor {factor}")
+    yield f'reassign {file}.json" --execute --additional > /dev/null'
+    yield f'while is_moving {file}.json"; do sleep 1; done'
+
+
+def _file(path: str, content: str) -> Iterator[str]:
+    yield f"cat > {path} <<'END'"
+    yield content.rstrip("\n")
+    yield "END"
+
+
+def _comment(text: str) -> str:
+    return f"# {escaped(text)}"

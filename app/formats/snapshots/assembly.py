@@ -1,0 +1,182 @@
+"""A cluster from what the Kafka tools print about it: brokers, topics, sizes and consumer groups joined.
+
+Whichever texts are there are used.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from app.core.kafka_versions import last_supported
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
+from app.errors.texts import MalformedText
+from app.formats.clusters import broker_features, broker_lists, controllers, log_dirs, topic_describe
+from app.formats.clusters.broker_features import BrokerReleases
+from app.formats.clusters.log_dirs import LogDirs
+from app.formats.clusters.replica_log_dirs import with_log_dirs
+from app.formats.groups import group_texts, recorded_groups
+from app.formats.groups.recorded_groups import JoinedGroups
+from app.formats.snapshots import pasted
+from app.formats.snapshots.pasted import Pasted, Place, Upload
+from app.formats.sources import msk_nodes
+from app.formats.sources.contents import Contents, Note, contents_of_all, moving
+from app.formats.sources.sources import SOURCES
+from app.formats.syntax.lines import rejection
+from app.formats.syntax.quantities import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A cluster, what the log directories hold beyond it, and how its groups were joined.
+
+    Parameters
+    ----------
+    partitions_without_topic : topic and partition, ascending, of replicas on disk that no topic text describes:
+        of topics that are being deleted, or that the describe command left out.
+    joined : the cluster's groups, with what could not be joined and what was read as an older version.
+    releases : of Kafka, as the brokers report them; None if no text has them.
+    skipped : the lines of the texts that no tool printed as part of its answer.
+    notes : what the texts of other tools lack, or what was assumed of them.
+    """
+
+    cluster: Cluster
+    partitions_without_topic: tuple[tuple[str, int], ...] = ()
+    joined: JoinedGroups = field(default_factory=JoinedGroups)
+    releases: BrokerReleases | None = None
+    skipped: tuple[Place, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
+    """Join the texts into one cluster.
+
+    Each is recognized by its contents (pasted.py), whatever its name and however many tools' output it has:
+
+    brokers : printed by `kafka-broker-api-versions` or `kafka-cluster`, ZooKeeper registrations, or bytes of Kafka's
+        protocol as text (broker_lists.py). Without it the brokers are those that have a replica, are in sync or have
+        log directories, all without a rack.
+    topics : printed by `kafka-topics --describe`. Without it the cluster has no topics.
+    log_dirs : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
+    groups : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
+        of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
+    features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
+        the release of Kafka is unknown.
+    other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
+
+    Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
+    wrapped.
+
+    Parameters
+    ----------
+    name : the cluster's.
+
+    Raises
+    ------
+    MalformedText
+        A text cannot be read, or there is none; names the line, and as its path the upload's part of the form, else
+        `brokers`, `topics`, `log_dirs`, `groups` or `features`.
+    """
+    if not uploads:
+        raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
+    rejections: list[MalformedText] = []
+    for reading in pasted.readings(uploads):
+        try:
+            return _assembled(name, pasted.read(reading))
+        except MalformedText as malformed:
+            rejections.append(malformed)
+    raise rejections[0]
+
+
+def _assembled(name: str, texts: Pasted) -> Assembled:
+    contents: list[Contents] = []
+    with _located(texts, "topics"):
+        if texts.topics is not None:
+            contents.append(Contents(topics=topic_describe.read(texts.topics)))
+    with _located(texts, "log_dirs"):
+        disks = log_dirs.read(texts.log_dirs) if texts.log_dirs is not None else LogDirs(())
+    with _located(texts, "brokers"):
+        if texts.brokers is not None:
+            contents.append(Contents(brokers=broker_lists.read(texts.brokers)))
+    with _located(texts, "groups"):
+        joined = recorded_groups.join(group_texts.read(texts.groups or ""))
+    with _located(texts, "features"):
+        releases = broker_features.read(texts.features) if texts.features is not None else None
+    for source, text in texts.sources.items():
+        with _located(texts, source):
+            contents.append(SOURCES[source].read(text))
+    found = contents_of_all([*contents, Contents(size_bytes=log_dirs.sizes(disks))])
+    described = topic_describe.topics(moving(found.topics, found.moves))
+    brokers = found.brokers or _seen(described, disks, found.observers)
+    sizes = dict(found.size_bytes)
+    releases = releases or _releases(found.kafka_version)
+    measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
+    directories, topics = with_log_dirs(measured, disks)
+    directories = {broker.id: directories[broker.id] for broker in brokers if broker.id in directories}
+    cordons = log_dirs.cordons(disks)
+    cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
+    version = None if releases is None else last_supported(releases.releases)
+    controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
+    cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
+    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
+
+
+@contextmanager
+def _located(texts: Pasted, part: str) -> Iterator[None]:
+    """Name the upload and its line in the rejection."""
+    try:
+        yield
+    except MalformedText as malformed:
+        raise texts.located(malformed, part) from None
+
+
+def _seen(topics: Sequence[Topic], disks: LogDirs, observers: Sequence[int]) -> tuple[Broker, ...]:
+    ids = set(observers) | {broker.broker for broker in disks.brokers}
+    for topic in topics:
+        ids.update(np.unique(topic.replicas).tolist(), np.unique(topic.isr).tolist())
+    return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
+
+
+def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
+    """The notes without those that another text made void, and one about reassignments that no topic text shows."""
+    racks = {broker.rack for broker in cluster.brokers}
+    void = set() if None in racks else {"racks_not_in_source"}
+    if not any(rack is not None and rack.startswith(msk_nodes.SUBNET) for rack in racks):
+        void.add("racks_assumed")
+    moving = {
+        (topic.name, partition)
+        for topic in cluster.topics
+        for partition in topic.partition_ids[topic.is_moving].tolist()
+    }
+    notes = [note for note in found.notes if note.code not in void]
+    if unknown := [f"{topic}-{partition}" for topic, partition in found.moves if (topic, partition) not in moving]:
+        detail = (
+            f"the list of reassignments names {counted(len(unknown), 'partition')} whose topic text has other replicas "
+            f"or is missing, {unknown[0]} first; take both at one moment"
+        )
+        notes.append(Note("reassignment_in_progress", detail))
+    return tuple(notes)
+
+
+def _releases(stated: str | None) -> BrokerReleases | None:
+    """The release that another tool states, if it is one."""
+    release = re.match(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", stated or "", re.ASCII)
+    return None if release is None else BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+
+
+def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> Topic:
+    """The topic with the ingress rates of its partitions; a rate of the whole topic is divided among them."""
+    if not rates:
+        return topic
+    partitions = topic.partition_ids.tolist()
+    even = rates.get((topic.name, None), np.nan) / max(len(partitions), 1)
+    known = np.array([rates.get((topic.name, partition), even) for partition in partitions], np.float64)
+    return topic if np.isnan(known).all() else replace(topic, ingress_bytes_per_s=known)
+
+
+def _sized(topic: Topic, sizes: dict[tuple[str, int], int]) -> Topic:
+    """The topic with its partitions' sizes, which are taken out of `sizes`."""
+    size_bytes = [sizes.pop((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
+    return replace(topic, size_bytes=np.array(size_bytes, dtype=np.int64))

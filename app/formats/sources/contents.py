@@ -1,0 +1,150 @@
+"""What one source says of a cluster, whatever its format, and the clusters of several sources joined."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from re import Pattern
+from typing import Protocol, TypeAlias, TypeVar
+
+from app.core.kafka_versions import Controller
+from app.core.model import Broker
+from app.errors.texts import MalformedText
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.syntax.lines import first_repeated
+
+Partition: TypeAlias = tuple[str, int]
+"""A topic's name and a partition of it."""
+Moves: TypeAlias = Mapping[Partition, tuple[tuple[int, ...], tuple[int, ...]]]
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a source lacks or what was assumed of it; `code` is that of the warning."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a source says of a cluster. What is empty, it says nothing of.
+
+    Parameters
+    ----------
+    brokers : those that it lists; rack and capacity are None if it does not have them.
+    observers : ids that are brokers' if no source lists brokers.
+    topics : with the replicas of every partition.
+    size_bytes : of the largest replica of a partition on disk.
+    ingress_bytes_per_s : what producers write to a partition, or, for the partition None, to the whole topic.
+    moves : of partitions that are being reassigned, the replicas that are added and those that are removed.
+    """
+
+    brokers: tuple[Broker, ...] = ()
+    observers: tuple[int, ...] = ()
+    topics: tuple[TopicDescription, ...] = ()
+    size_bytes: Mapping[Partition, int] = field(default_factory=dict)
+    ingress_bytes_per_s: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
+    moves: Moves = field(default_factory=dict)
+    controller: Controller | None = None
+    kafka_version: str | None = None
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A format by which a tool describes a cluster.
+
+    Parameters
+    ----------
+    name : the tool, as a person calls it; also the name of its part of a paste.
+    line : matches a line that only this tool prints, from which on lines are of it; None if it prints JSON alone.
+    owns : whether a JSON document is of it.
+    read : raises `MalformedText`.
+    """
+
+    name: str
+    read: Callable[[str], Contents]
+    line: Pattern[str] | None = None
+    owns: Callable[[object], bool] = lambda _document: False
+
+
+class Reject(Protocol):
+    """Makes the rejection of a line of a text, or of a place in a document."""
+
+    def __call__(self, *, expected: str, actual: str) -> MalformedText: ...
+
+
+def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) -> TopicDescription:
+    """The description of a topic from its partitions; `reject` makes the rejection of what they contradict.
+
+    Each partition is there once, has a replica, and none twice; in-sync replicas are replicas.
+    """
+    if (partition := first_repeated(row.partition for row in rows)) is not None:
+        raise reject(expected="each partition once", actual=f"partition {partition} of topic {name!r} again")
+    for row in rows:
+        which = f"partition {row.partition} of topic {name!r}"
+        if not row.replicas:
+            raise reject(expected=f"at least one replica of {which}", actual="none")
+        if (broker := first_repeated(row.replicas)) is not None:
+            raise reject(expected=f"each replica of {which} once", actual=f"broker {broker} twice")
+        if unknown := set(row.isr).difference(row.replicas):
+            raise reject(expected=f"replicas of {which} in sync", actual=f"{min(unknown)}, which is none")
+    return TopicDescription(name, max((len(row.replicas) for row in rows), default=0), tuple(rows))
+
+
+def contents_of_all(sources: Sequence[Contents]) -> Contents:
+    """The sources as one. Of what several say, the first one counts; of sizes the largest, of fenced either."""
+    brokers: dict[int, Broker] = {}
+    topics: dict[str, TopicDescription] = {}
+    sizes: dict[Partition, int] = {}
+    for source in sources:
+        for broker in source.brokers:
+            known = brokers.get(broker.id)
+            brokers[broker.id] = broker if known is None else _merged(known, broker)
+        for topic in source.topics:
+            topics.setdefault(topic.name, topic)
+        for partition, size in source.size_bytes.items():
+            sizes[partition] = max(size, sizes.get(partition, 0))
+    return Contents(
+        brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
+        observers=tuple([broker for source in sources for broker in source.observers]),
+        topics=tuple(topics.values()),
+        size_bytes=sizes,
+        ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
+        moves=_first_of(source.moves for source in sources),
+        controller=next((source.controller for source in sources if source.controller), None),
+        kafka_version=next((source.kafka_version for source in sources if source.kafka_version), None),
+        notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),
+    )
+
+
+def moving(topics: Sequence[TopicDescription], moves: Moves) -> Sequence[TopicDescription]:
+    """The topics, with the reassignments of `moves` where a topic's own text has none."""
+    return [_moving(topic, moves) for topic in topics] if moves else topics
+
+
+def _moving(topic: TopicDescription, moves: Moves) -> TopicDescription:
+    rows: list[PartitionDescription] = []
+    for row in topic.partitions:
+        adding, removing = moves.get((topic.name, row.partition), ((), ()))
+        known = row.adding or row.removing or not {*adding, *removing} <= set(row.replicas)
+        rows.append(row if known else row._replace(adding=adding, removing=removing))
+    return replace(topic, partitions=tuple(rows))
+
+
+def _merged(known: Broker, other: Broker) -> Broker:
+    return replace(
+        known,
+        rack=other.rack if known.rack is None else known.rack,
+        fenced=known.fenced or other.fenced,
+        capacity=other.capacity if known.capacity is None else known.capacity,
+    )
+
+
+def _first_of(mappings: Iterable[Mapping[_Key, _Value]]) -> dict[_Key, _Value]:
+    merged: dict[_Key, _Value] = {}
+    for mapping in mappings:
+        merged = {**mapping, **merged}
+    return merged

@@ -1,0 +1,181 @@
+"""Topics as they are to be: Strimzi's `KafkaTopic` and the topics of topicctl, in YAML.
+
+    apiVersion: kafka.strimzi.io/v1beta2        meta:
+    kind: KafkaTopic                              name: orders
+    metadata:                                     cluster: prod-eu
+      name: orders                              spec:
+      labels: {strimzi.io/cluster: prod-eu}       partitions: 12
+    spec:                                         replicationFactor: 3
+      topicName: orders                           placement:
+      partitions: 12                                strategy: cross-rack
+      replicas: 3                                   staticAssignments: [[101, 105], …]
+
+A file may have several documents, and Kubernetes' lists of resources. Resources of other kinds are ignored. What a
+topic does not state (Strimzi takes -1 for that, too) may be as it is.
+
+Source: Strimzi's `KafkaTopicSpec`; topicctl's `TopicConfig` and `TopicPlacementConfig`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.errors.suggestions import suggestion
+from app.formats.syntax import yaml_documents
+from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
+from app.formats.syntax.yaml_documents import Yaml, YamlDocument
+
+
+class Strategy(StrEnum):
+    """Where the replicas of a partition may be, in topicctl's words."""
+
+    ANY = "any"
+    """Anywhere."""
+    BALANCED_LEADERS = "balanced-leaders"
+    """Anywhere; every rack leads as many partitions of the topic."""
+    IN_RACK = "in-rack"
+    """In one rack."""
+    CROSS_RACK = "cross-rack"
+    """In as many racks as there are replicas."""
+    STATIC = "static"
+    """On the listed brokers."""
+    STATIC_IN_RACK = "static-in-rack"
+    """In the listed rack."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredTopic:
+    """A topic as it is to be; None is anything.
+
+    Parameters
+    ----------
+    cluster : that the document names. line : of the document.
+    replicas, racks : by partition id, of the strategies `static` and `static-in-rack`.
+    """
+
+    name: str
+    line: int
+    partitions: int | None = None
+    replication_factor: int | None = None
+    cluster: str | None = None
+    strategy: Strategy = Strategy.ANY
+    replicas: Sequence[Sequence[int]] = ()
+    racks: Sequence[str] = ()
+
+
+def read(text: str) -> list[DesiredTopic]:
+    """The topics of the documents, in their order.
+
+    Raises
+    ------
+    MalformedText
+        The text is no YAML (yaml_documents.py), has no topic or one twice, or a topic has a value that Kafka cannot
+        have, or a strategy that topicctl does not know; names the line of the document.
+    """
+    topics: dict[str, DesiredTopic] = {}
+    for document in yaml_documents.read(text):
+        for members in _resources(document.root):
+            topic = _topic(YamlDocument(document.line, members), members)
+            if topic is None:
+                continue
+            if topic.name in topics:
+                raise rejection(topic.line, expected="each topic once", actual=f"{topic.name} again")
+            topics[topic.name] = topic
+    if not topics:
+        raise rejection(1, expected="a KafkaTopic of Strimzi or a topic of topicctl", actual="none")
+    return list(topics.values())
+
+
+def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
+    """The resource of a document, or those of a list of resources."""
+    if isinstance(root, dict):
+        items = root.get("items")
+        if isinstance(items, list) and root.get("kind", "").endswith("List"):  # type: ignore[union-attr] # a text or no kind
+            for item in items:
+                yield from _resources(item)
+        else:
+            yield root
+
+
+def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic | None:
+    if members.get("kind") == "KafkaTopic":
+        meta, spec = _members(document, "metadata"), _members(document, "spec")
+        labels = meta.get("labels")
+        return DesiredTopic(
+            name=_name(document, spec.get("topicName", meta.get("name"))),
+            line=document.line,
+            partitions=_count(document, spec, "partitions"),
+            replication_factor=_count(document, spec, "replicas"),
+            cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
+        )
+    if "kind" in members or not {"meta", "spec"} <= members.keys() or "partitions" not in _members(document, "spec"):
+        return None
+    meta, spec = _members(document, "meta"), _members(document, "spec")
+    placement = _members(document, "spec", "placement") if "placement" in spec else {}
+    topic = DesiredTopic(
+        name=_name(document, meta.get("name")),
+        line=document.line,
+        partitions=_count(document, spec, "partitions"),
+        replication_factor=_count(document, spec, "replicationFactor"),
+        cluster=_text(meta.get("cluster")),
+        strategy=_strategy(document, placement.get("strategy", Strategy.ANY)),
+        replicas=[_ids(document, row) for row in _rows(placement.get("staticAssignments"))],
+        racks=[str(rack) for rack in _rows(placement.get("staticRackAssignments"))],
+    )
+    by_strategy: Mapping[Strategy, Sequence[object]] = {
+        Strategy.STATIC: topic.replicas,
+        Strategy.STATIC_IN_RACK: topic.racks,
+    }
+    rows = by_strategy.get(topic.strategy)
+    if rows is not None and len(rows) != topic.partitions:
+        expected = f"an entry for each of the {topic.partitions} partitions of {topic.name}"
+        raise rejection(document.line, expected=expected, actual=f"{len(rows)} under the strategy {topic.strategy}")
+    return topic
+
+
+def _members(document: YamlDocument, *keys: str) -> dict[str, Yaml]:
+    value = document.root
+    for key in keys:
+        value = value.get(key, {}) if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        raise rejection(document.line, expected=f"a mapping as {'.'.join(keys)}", actual=shown(str(value)))
+    return value
+
+
+def _name(document: YamlDocument, value: "Yaml | None") -> str:
+    if not isinstance(value, str) or not is_topic_name(value):
+        raise rejection(document.line, expected="the name of a topic", actual=shown(str(value)))
+    return value
+
+
+def _count(document: YamlDocument, spec: Mapping[str, Yaml], key: str) -> int | None:
+    value = spec.get(key, "-1")
+    if value in ("-1", "null", "~", ""):
+        return None
+    number = whole_number(value) if isinstance(value, str) else None
+    if not number:
+        raise rejection(document.line, expected=f"a number from 1 on as {key}", actual=shown(str(value)))
+    return number
+
+
+def _strategy(document: YamlDocument, value: Yaml) -> Strategy:
+    known = [strategy.value for strategy in Strategy]
+    if value not in known:
+        actual = shown(str(value)) + suggestion(str(value), known)
+        raise rejection(document.line, expected=f"a strategy: {', '.join(known)}", actual=actual)
+    return Strategy(str(value))
+
+
+def _rows(value: "Yaml | None") -> Sequence[Yaml]:
+    return value if isinstance(value, list) else ()
+
+
+def _ids(document: YamlDocument, row: Yaml) -> tuple[int, ...]:
+    ids = [whole_number(one) if isinstance(one, str) else None for one in _rows(row)]
+    if not ids or None in ids or len(set(ids)) < len(ids):
+        raise rejection(document.line, expected="the ids of distinct brokers", actual=shown(str(row)))
+    return tuple(one for one in ids if one is not None)
+
+
+def _text(value: "Yaml | None") -> str | None:
+    return value if isinstance(value, str) and value else None

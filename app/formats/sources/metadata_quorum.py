@@ -1,0 +1,72 @@
+"""What `kafka-metadata-quorum describe --status` and `--replication` print: controllers, and brokers as observers.
+
+    ClusterId:              q1Sh-9_ISia_zwGINzRvyQ
+    LeaderId:               3001
+    …
+    CurrentVoters:          [{"id": 3001, "directoryId": null, "endpoints": ["CONTROLLER://controller-1:9093"]}]
+    CurrentObservers:       [101,102]
+
+    NodeId  DirectoryId  LogEndOffset  Lag  LastFetchTimestamp  LastCaughtUpTimestamp  Status
+    101     …            66            0    1727139256030       1727139256030          Observer
+
+Up to 3.8 voters and observers are numbers, and there is no `DirectoryId`. The tool exists under KRaft only. Observers
+are brokers; the output does not say which voters are brokers as well.
+
+Source: `MetadataQuorumCommand` of Apache Kafka 3.3 to 4.x.
+"""
+
+import re
+
+from app.formats.sources.contents import Contents, Note, Source
+from app.formats.syntax.lines import numbered, rejection, shown, whole_number
+
+_FIELD = re.compile(
+    r"\s*(?P<name>ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|CurrentVoters"
+    r"|CurrentObservers):\s+(?P<value>.*?)\s*"
+)
+_HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
+_ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
+_LIST = re.compile(r"\[.*\]")
+_EXPECTED = "a line of `kafka-metadata-quorum describe` (`CurrentObservers: [101,102]`, or a row of a node)"
+_NOTE = Note("racks_not_in_source", "kafka-metadata-quorum prints no racks; kafka-broker-api-versions does")
+
+
+def read(text: str) -> Contents:
+    """The observers as brokers, if no other source lists brokers, and that the controller is KRaft's.
+
+    Raises
+    ------
+    MalformedText
+        A line is none that the tool prints, or an id is not valid.
+    """
+    observers: dict[int, None] = {}
+    for line, content in numbered(text):
+        if row := _ROW.fullmatch(content):
+            listed = [row["id"]] if row["status"] == "Observer" else []
+        elif field := _FIELD.fullmatch(content):
+            listed = _ids(line, field["value"]) if field["name"] == "CurrentObservers" else []
+        elif _HEADER.fullmatch(content):
+            listed = []
+        else:
+            raise rejection(line, expected=_EXPECTED, actual=shown(content))
+        for text_of_id in listed:
+            number = whole_number(text_of_id)
+            if number is None:
+                raise rejection(line, expected="an id from 0 to 2147483647", actual=shown(text_of_id))
+            observers[number] = None
+    return Contents(observers=tuple(observers), controller="kraft", notes=(_NOTE,))
+
+
+def _ids(line: int, value: str) -> list[str]:
+    if not _LIST.fullmatch(value):
+        raise rejection(line, expected="a list in brackets after `CurrentObservers:`", actual=shown(value))
+    # Ids in objects; the digits of directory ids and endpoints are within quotes.
+    pattern = r'"id": ?(\d+)' if "{" in value else r"\d+"
+    return re.findall(pattern, value)
+
+
+SOURCE = Source(
+    "kafka-metadata-quorum",
+    read,
+    re.compile(rf"\s*(?:ClusterId|CurrentVoters|CurrentObservers):\s|{_HEADER.pattern}"),
+)

@@ -1,0 +1,75 @@
+"""What `aws kafka list-nodes` of Amazon MSK prints: JSON.
+
+    {"NodeInfoList": [{"NodeType": "BROKER", "InstanceType": "m5.large", "BrokerNodeInfo": {"BrokerId": 1.0,
+    "ClientSubnet": "subnet-0a1b", "Endpoints": ["b-1.prod.kafka.eu-west-1.amazonaws.com"],
+    "CurrentBrokerSoftwareInfo": {"KafkaVersion": "3.6.0"}}}]}
+
+MSK sets `broker.rack` to the id of an availability zone (`euw1-az1`), which is not in this answer. The client subnets
+of a cluster are in different zones, one each, so that brokers of one subnet are those of one rack: a broker that no
+other text gives a rack has the subnet's id for it. A node of a controller, and `.kraft` in a version, tell KRaft; a
+node of ZooKeeper tells ZooKeeper.
+
+Source: the API reference of Amazon MSK, `NodeInfo`.
+"""
+
+from app.core.kafka_versions import Controller
+from app.core.model import INT32_MAX, Broker
+from app.errors import FieldPath
+from app.formats.sources.contents import Contents, Note, Source
+from app.formats.syntax.documents import Document, each_document
+
+_NODES = "NodeInfoList"
+SUBNET = "subnet-"
+_NOTE = Note(
+    "racks_assumed",
+    "list-nodes of Amazon MSK has no racks: brokers without one have their client subnet for it, one a zone; the rack "
+    "that the broker itself has is the id of the zone, which kafka-broker-api-versions prints",
+)
+
+
+def read(text: str) -> Contents:
+    """The brokers, from one or several pages of the answer.
+
+    Raises
+    ------
+    MalformedText
+        The text is no JSON, or a broker lacks its id or has one that is not valid.
+    """
+    brokers: dict[int, Broker] = {}
+    versions: set[str] = set()
+    controller: Controller | None = None
+    for document in each_document(text, "the nodes of MSK"):
+        nodes = document.array(document.mapping(document.root, ()).get(_NODES), (_NODES,))
+        for i, value in enumerate(nodes):
+            node = document.mapping(value, (_NODES, i))
+            if node.get("ControllerNodeInfo"):
+                controller = "kraft"
+            elif node.get("ZookeeperNodeInfo"):
+                controller = controller or "zookeeper"
+            elif node.get("BrokerNodeInfo"):
+                broker, version = _broker(document, node["BrokerNodeInfo"], (_NODES, i, "BrokerNodeInfo"))
+                brokers[broker.id] = broker
+                versions.add(version)
+    if any(version.endswith(".kraft") for version in versions):
+        controller = "kraft"
+    notes = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
+    version = max(versions, default="").removesuffix(".kraft").removesuffix(".tiered").removesuffix(".x")
+    return Contents(tuple(brokers.values()), controller=controller, kafka_version=version or None, notes=notes)
+
+
+def _broker(document: Document, value: object, path: FieldPath) -> tuple[Broker, str]:
+    """The broker, and its release or an empty text."""
+    info = document.mapping(value, path)
+    broker_id = document.number(info.get("BrokerId"), (*path, "BrokerId"))
+    if broker_id > INT32_MAX or not broker_id.is_integer():
+        expected = f"a whole number from 0 to {INT32_MAX}"
+        raise document.reject((*path, "BrokerId"), expected=expected, actual=str(broker_id))
+    subnet = info.get("ClientSubnet")
+    rack = document.string(subnet, (*path, "ClientSubnet")) if subnet is not None else None
+    software = document.mapping(info.get("CurrentBrokerSoftwareInfo") or {}, (*path, "CurrentBrokerSoftwareInfo"))
+    version = software.get("KafkaVersion")
+    stated = document.string(version, (*path, "CurrentBrokerSoftwareInfo", "KafkaVersion")) if version else ""
+    return Broker(int(broker_id), rack or None), stated
+
+
+SOURCE = Source("aws kafka list-nodes", read, owns=lambda document: isinstance(document, dict) and _NODES in document)

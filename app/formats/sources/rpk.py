@@ -1,0 +1,177 @@
+"""What `rpk cluster info` (`metadata`, `status`) and `rpk topic describe` of Redpanda print.
+
+    CLUSTER                                   SUMMARY
+    =======                                   =======
+    redpanda.4f2c                             NAME        orders
+                                              PARTITIONS  2
+    BROKERS                                   REPLICAS    3
+    =======
+    ID    HOST   PORT  RACK                   PARTITIONS
+    0*    rp-0   9092  a                      ==========
+    1     rp-1   9092  b                      PARTITION  LEADER  EPOCH  REPLICAS  LOG-START-OFFSET  HIGH-WATERMARK
+                                              0          1       4      [0 1 2]   0                 17
+    TOPICS
+    ======
+    orders, 2 partitions, 3 replicas          with -d; otherwise a table `NAME  PARTITIONS  REPLICAS`
+          PARTITION  LEADER  EPOCH  REPLICAS
+          0          1       4      [0 1 2]
+
+The column RACK is there if a broker has a rack. `EPOCH`, `OFFLINE-REPLICAS` and `LOAD-ERROR` may be missing. Replicas
+are printed in ascending order and in-sync replicas not at all: the leader is taken for the preferred one, and every
+replica that is not offline for in sync. With `-p` alone a description has no name; it is that of the command before it.
+
+Source: `cluster/metadata.go` and `topic/describe.go` of rpk.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from app.core.model import Broker
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.sources.contents import Contents, Note, Source, topic_of
+from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
+
+_BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
+_TABLE = re.compile(r"\s*PARTITION\s+LEADER(?:\s+EPOCH)?\s+REPLICAS(?:\s+[A-Z-]+){0,9}\s*")
+_TOPICS = re.compile(r"NAME\s+PARTITIONS\s+REPLICAS\s*")
+_CONFIGS = re.compile(r"KEY\s+VALUE\s+SOURCE\s*")
+_NAME = re.compile(r"NAME\s+(?P<name>[A-Za-z0-9._-]{1,249})\s*")
+_TITLE = re.compile(r"(?:CLUSTER|BROKERS|TOPICS|SUMMARY|CONFIGS|PARTITIONS)\s*|=+\s*")
+_TOPIC = re.compile(
+    r"(?P<name>[A-Za-z0-9._-]{1,249})(?: \(internal\))?, (?P<count>\d{1,10}) partitions(?:, \d{1,10} replicas)?\s*"
+)
+_COMMAND = re.compile(r"(?:.*[\s/$#>])?rpk\s+topic\s+(?:describe|info)\s+(?P<rest>.*)")
+_BROKER = re.compile(r"(?P<id>\d{1,10})\*?\s+\S{1,300}\s+\d{1,5}(?:\s+(?P<rack>\S.{0,300}?))?\s*")
+_COUNTED = re.compile(r"PARTITIONS\s+(?P<count>\d{1,10})\s*")
+_CELLS = re.compile(r"\[[\d ]*\]|\S+")
+_NOTE = Note(
+    "replicas_in_ascending_order",
+    "rpk prints replicas in ascending order and no in-sync replicas: the leader counts as the preferred one, and every "
+    "replica that is not offline as in sync",
+)
+_WITHOUT_PARTITIONS = "topics are listed without their partitions; run rpk cluster info -d"
+
+
+@dataclass(slots=True)
+class _Section:
+    """A topic, with the line that names it; the number of its partitions is None if nothing says it."""
+
+    line: int
+    name: str
+    count: int | None = None
+    rows: list[PartitionDescription] = field(default_factory=list)
+
+
+def read(text: str) -> Contents:
+    """The brokers and the topics of one or several answers.
+
+    Raises
+    ------
+    MalformedText
+        A line is none that rpk prints, a table has no topic, a topic has another number of partitions than it says.
+    """
+    return _Reader().read(text)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.brokers: dict[int, Broker] = {}
+        self.topics: dict[str, _Section] = {}
+        self.current: _Section | None = None
+        self.columns: list[str] = []
+        self.table: re.Pattern[str] | None = None
+        self.notes: list[Note] = []
+
+    def read(self, text: str) -> Contents:
+        for line, content in numbered(text):
+            self._take(line, content)
+        topics = tuple([self._finished(topic, last_line(text)) for topic in self.topics.values() if topic.rows])
+        notes = [*self.notes, *([_NOTE] if topics else [])]
+        return Contents(tuple(self.brokers.values()), topics=topics, notes=tuple(notes))
+
+    def _take(self, line: int, content: str) -> None:
+        if header := next((one for one in (_BROKERS, _TABLE, _TOPICS, _CONFIGS) if one.fullmatch(content)), None):
+            self.table, self.columns = header, content.split()
+        elif _TITLE.fullmatch(content):
+            self.table = None
+        elif (named := _COMMAND.match(content)) or ((named := _NAME.fullmatch(content)) and self.table is not _TOPICS):
+            name = named["name"] if "name" in named.re.groupindex else _name_in(named["rest"])
+            self.table, self.current = None, None if name is None else self._section(line, name)
+        elif topic := _TOPIC.fullmatch(content):
+            self.table, self.current = None, self._section(line, topic["name"], int(topic["count"]))
+        elif self.table is None and (count := _COUNTED.fullmatch(content)) and self.current is not None:
+            self.current.count = int(count["count"])
+        elif self.table is _BROKERS:
+            broker = _broker(line, content)
+            self.brokers[broker.id] = broker
+        elif self.table is _TABLE:
+            self._row(line, content)
+        elif self.table is _TOPICS and not self.notes:
+            self.notes.append(Note("topics_without_partitions", _WITHOUT_PARTITIONS))
+
+    def _section(self, line: int, name: str, count: int | None = None) -> _Section:
+        known = self.topics.get(name)
+        if known is None or known.rows:
+            self.topics[name] = known = _Section(line, name, count)
+        return known
+
+    def _row(self, line: int, content: str) -> None:
+        if self.current is None:
+            expected = "the topic's name before its partitions: the command line, or the section SUMMARY (-a)"
+            raise rejection(line, expected=expected, actual=shown(content))
+        cells = dict(zip(self.columns, _CELLS.findall(content), strict=False))
+        replicas = _listed(cells.get("REPLICAS", ""))
+        offline = _listed(cells.get("OFFLINE-REPLICAS", "[]"))
+        partition, leader = whole_number(cells.get("PARTITION", "")), cells.get("LEADER", "")
+        leading = None if leader == "-1" else whole_number(leader)
+        if partition is None or replicas is None or offline is None or (leading is None and leader != "-1"):
+            expected = f"a row of the columns {' '.join(self.columns)}"
+            raise rejection(line, expected=expected, actual=shown(content.strip()))
+        ordered = tuple(sorted(replicas, key=lambda broker: broker != leading))
+        isr = tuple([broker for broker in ordered if broker not in offline])
+        self.current.rows.append(PartitionDescription(partition, leading, ordered, isr))
+
+    def _finished(self, topic: _Section, end: int) -> TopicDescription:
+        if topic.count is not None and topic.count != len(topic.rows):
+            actual = f"{len(topic.rows)}: the text is cut off"
+            raise rejection(end, expected=f"{topic.count} partitions of topic {topic.name!r}", actual=actual)
+        return topic_of(topic.name, topic.rows, partial(rejection, topic.line))
+
+
+def _name_in(arguments: str) -> str | None:
+    """The topic of a command line, if it is one."""
+    names = list(_names(arguments.split()))
+    return names[0] if len(names) == 1 else None
+
+
+def _names(arguments: list[str]) -> Iterator[str]:
+    for argument in arguments:
+        if not argument.startswith("-") and is_topic_name(argument):
+            yield argument
+
+
+def _broker(line: int, content: str) -> Broker:
+    match = _BROKER.fullmatch(content)
+    broker_id = None if match is None else whole_number(match["id"])
+    if match is None or broker_id is None:
+        raise rejection(line, expected="a broker's row (`0* rp-0 9092 a`)", actual=shown(content))
+    return Broker(broker_id, match["rack"])
+
+
+def _listed(cell: str) -> tuple[int, ...] | None:
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return None
+    return whole_numbers(",".join(cell[1:-1].split()))
+
+
+SOURCE = Source(
+    "rpk",
+    read,
+    re.compile(
+        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS)\s*$|{_BROKERS.pattern}$|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$"
+        rf"|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
+    ),
+)

@@ -1,0 +1,202 @@
+"""JSON documents read strictly: every rejection names the path (`partitions/3/replicas`) and its line.
+
+The document is parsed once, fast. The text is scanned again for the line only if something in it is rejected.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import orjson
+
+from app.core.model import INT32_MAX
+from app.errors import FieldPath
+from app.errors.texts import MalformedText
+from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, rejection, shown
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_NOTHING: frozenset[str] = frozenset()
+_SHOWN_CHARACTERS = 249
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed JSON text. `what` names it in rejections; the other methods check the value at `path`.
+
+    `lines_before` is the number of lines before it, if it is a part of a longer text.
+    """
+
+    text: str
+    what: str
+    root: object
+    lines_before: int = 0
+
+    @classmethod
+    def parse(cls, text: str, what: str, *, lines_before: int = 0) -> "Document":
+        """Parse the text, or raise `MalformedText` with the line at which it stops being JSON."""
+        try:
+            return cls(text, what, orjson.loads(text), lines_before)
+        except orjson.JSONDecodeError as error:
+            line = lines_before + text.count("\n", 0, error.pos) + 1
+            raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
+
+    def reject(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
+        """The rejection of the value at `path`."""
+        # An unknown key may be of any length.
+        place = "/".join([str(step)[:_SHOWN_CHARACTERS] for step in path]) or "the document"
+        line = self.lines_before + _line_of(self.text, path)
+        return MalformedText(
+            f"{place}: expected {expected}, found {actual}", line=line, expected=expected, document_path=place
+        )
+
+    def members(
+        self, value: object, path: FieldPath, *, required: Collection[str], optional: Collection[str] = _NOTHING
+    ) -> dict[str, object]:
+        """An object that has every required key and no key beyond these and the optional ones."""
+        values = self.mapping(value, path)
+        missing = [key for key in required if key not in values]
+        if missing:
+            raise self.reject(path, expected=f"the key {missing[0]!r}", actual=_keys(values))
+        if len(values) > len(required):
+            for key in values:
+                if key not in required and key not in optional:
+                    known = ", ".join([*required, *optional])
+                    raise self.reject((*path, key), expected=f"only the keys {known}", actual=f"the key {shown(key)}")
+        return values
+
+    def mapping(self, value: object, path: FieldPath) -> dict[str, object]:
+        """An object, whatever its keys."""
+        if not isinstance(value, dict):
+            raise self.reject(path, expected="an object", actual=_kind(value))
+        return value
+
+    def array(self, value: object, path: FieldPath) -> list[object]:
+        """An array."""
+        if not isinstance(value, list):
+            raise self.reject(path, expected="an array", actual=_kind(value))
+        return value
+
+    def string(self, value: object, path: FieldPath) -> str:
+        """A string."""
+        if not isinstance(value, str):
+            raise self.reject(path, expected="a string", actual=_kind(value))
+        return value
+
+    def number(self, value: object, path: FieldPath) -> float:
+        """A finite number of 0 or more."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise self.reject(path, expected="a number of 0 or more", actual=_kind(value))
+        return float(value)
+
+    def boolean(self, value: object, path: FieldPath) -> bool:
+        """True or false."""
+        if not isinstance(value, bool):
+            raise self.reject(path, expected="true or false", actual=_kind(value))
+        return value
+
+    def integer(self, value: object, path: FieldPath, *, least: int = 0, most: int = INT32_MAX) -> int:
+        """A whole number within bounds; by default what an id may be."""
+        # JSON's true and false are ints to Python, and a number past 64 bits arrives as a float.
+        if type(value) is not int or not least <= value <= most:
+            raise self.reject(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
+        return value
+
+    def topic_name(self, value: object, path: FieldPath) -> str:
+        """A name that Kafka takes for a topic."""
+        name = self.string(value, path)
+        if not is_topic_name(name):
+            raise self.reject(path, expected="a topic name", actual=shown(name))
+        return name
+
+    def replicas(self, value: object, path: FieldPath) -> tuple[int, ...]:
+        """Broker ids, at least one and none twice."""
+        ids = self.array(value, path)
+        if not ids:
+            raise self.reject(path, expected="at least one broker id", actual="an empty array")
+        checked = tuple([self.integer(broker, (*path, i)) for i, broker in enumerate(ids)])
+        if len(set(checked)) < len(checked):
+            raise self.reject(path, expected="each broker once", actual=f"broker {first_repeated(checked)} twice")
+        return checked
+
+    def version_one(self, members: dict[str, object]) -> None:
+        """The key `version` is 1 or missing, which Kafka takes for 1."""
+        version = members.get("version", 1)
+        if type(version) is not int or version != 1:
+            raise self.reject(("version",), expected="version 1", actual=_kind(version))
+
+
+def each_document(text: str, what: str) -> Iterator[Document]:
+    """The JSON documents of a text, one after another, with blanks and log lines between them.
+
+    Raises
+    ------
+    MalformedText
+        What follows a document, or the first one, is no JSON; names the line.
+    """
+    scan = json.JSONDecoder(strict=False).raw_decode
+    text = "\n".join(["" if LOG_LINE.match(line) else line for line in text.split("\n")])
+    start = _skip_blank(text, 0)
+    lines_before = text.count("\n", 0, start)
+    while start < len(text):
+        try:
+            end = scan(text, start)[1]
+        except (ValueError, RecursionError):
+            # The strict parser says what is wrong with it.
+            end = len(text)
+        yield Document.parse(text[start:end], what, lines_before=lines_before)
+        following = _skip_blank(text, end)
+        lines_before += text.count("\n", start, following)
+        start = following
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return f"the string {shown(value)}"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"
+    return json.dumps(value)
+
+
+def _keys(members: dict[str, object]) -> str:
+    return f"the keys {shown(', '.join(members))}" if members else "an empty object"
+
+
+def _line_of(text: str, path: FieldPath) -> int:
+    """The line of the value at `path`, or of the deepest part of the path that can be found."""
+    start = _skip_blank(text, 0)
+    try:
+        for step in path:
+            start = _start_of(text, start, step)
+    except (ValueError, IndexError, RecursionError):
+        # Numbers of thousands of digits and very deep nesting are more than the standard scanner takes; the
+        # rejection then names the line of the part that contains them.
+        pass
+    return text.count("\n", 0, start) + 1
+
+
+def _start_of(text: str, start: int, step: str | int) -> int:
+    """The offset of the member or item `step` in the object or array at `start`."""
+    scan = json.JSONDecoder(strict=False).raw_decode
+    position, index, start_of_step = _skip_blank(text, start + 1), 0, None
+    while text[position] not in "]}":
+        key: object = index
+        if text[start] == "{":
+            key, position = scan(text, position)
+            position = _skip_blank(text, _skip_blank(text, position) + 1)
+        if key == step:
+            start_of_step = position
+        _, position = scan(text, position)
+        position = _skip_blank(text, position)
+        if text[position] == ",":
+            position = _skip_blank(text, position + 1)
+        index += 1
+    # A key that comes twice counts the last time, as in the parsed document.
+    if start_of_step is None:
+        raise IndexError
+    return start_of_step
+
+
+def _skip_blank(text: str, position: int) -> int:
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position

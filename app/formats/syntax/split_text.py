@@ -1,0 +1,189 @@
+"""A text that consists of several others, split line by line.
+
+In each part the lines of the others are blank, so that a line keeps its number. A JSON document goes as a whole to one
+part: that of its first line, or the one that its contents tell.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from json import JSONDecoder
+from typing import cast
+
+import orjson
+
+from app.formats.syntax.lines import says_something
+
+# Not any brace or bracket: a group may be called {team}, and a log line starts with [2026.
+_DOCUMENT = re.compile(r'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[\[{\]]|$))')
+# The first key of a document, and whether its value is an object.
+_OPENING = re.compile(
+    r'\s*(?P<document>(?P<array>\[)?)\s*(?:\{\s*(?:"(?P<key>(?:[^"\\]|\\.){0,249})"\s*:\s*(?P<object>\{)?)?)?'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a line says.
+
+    Parameters
+    ----------
+    part : whose lines start here; None if those of the part before continue.
+    belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
+    """
+
+    part: str | None = None
+    belongs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The parts of a text.
+
+    Parameters
+    ----------
+    stray : the first line (number and content) before all parts that is of none.
+    skipped : the numbers of the lines that are of no part, ascending; blank ones do not count.
+    """
+
+    parts: Mapping[str, str]
+    stray: tuple[int, str] | None
+    skipped: tuple[int, ...] = ()
+
+
+def split(
+    text: str,
+    mark: Callable[[str], Mark],
+    *,
+    document: Callable[[object], str | None],
+    initial: str | None = None,
+    long_run: tuple[str, re.Pattern[str]] | None = None,
+) -> Split:
+    """Hand each line to its part.
+
+    Parameters
+    ----------
+    mark : says of a line's content what it marks.
+    document : names the part of a JSON document; None for the part in which it is.
+    initial : the part of the lines before the first that marks one.
+    long_run : a part, and what matches any number of whole lines that mark it: these are taken at once.
+    """
+    lines = _Lines(text, initial)
+    documents = _Documents(text)
+    while lines.is_left:
+        if long_run is not None and lines.take_run(*long_run):
+            continue
+        line, content = lines.take()
+        if not says_something(content):
+            continue
+        line_mark = Mark()
+        if not starts_document(content):
+            line_mark = mark(content)
+        elif not documents.is_broken:  # the braces in a broken document begin no other; its reader rejects it
+            last, value = documents.read(line, lines.start_of(line))
+            line_mark = Mark(document(value))
+            lines.take_until(last)
+        lines.give(line, content, line_mark)
+    return lines.split()
+
+
+class _Lines:
+    """The lines of a text, in the order in which they are taken, and the part of each."""
+
+    def __init__(self, text: str, initial: str | None) -> None:
+        self._text = text
+        self._lines = text.split("\n")
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+        self._parts: list[str | None] = [None] * len(self._lines)
+        self._current = initial
+        self._stray: tuple[int, str] | None = None
+        self._taken = 0
+
+    @property
+    def is_left(self) -> bool:
+        """Whether there is a line that was not taken."""
+        return self._taken < len(self._lines)
+
+    def start_of(self, line: int) -> int:
+        """The offset of a line in the text."""
+        return self._starts[line - 1]
+
+    def take(self) -> tuple[int, str]:
+        """The next line, its number from 1 and its content without its end."""
+        self._taken += 1
+        return self._taken, self._lines[self._taken - 1].removesuffix("\r")
+
+    def take_until(self, line: int) -> None:
+        """Take the lines after those that are taken, up to this one."""
+        self._taken = line
+
+    def take_run(self, part: str, run: re.Pattern[str]) -> bool:
+        """Take the next lines as those of a part if the pattern, which is of whole lines, matches them."""
+        first = self._taken
+        matched = run.match(self._text, self._starts[first])
+        if matched is None:
+            return False
+        self._taken += self._text.count("\n", matched.start(), matched.end())
+        self._parts[first : self._taken] = [part] * (self._taken - first)
+        self._current = part
+        return True
+
+    def give(self, line: int, content: str, mark: Mark) -> None:
+        """Hand the lines from this one to the last that was taken to a part."""
+        self._current = mark.part or self._current
+        if mark.belongs and self._current is None:
+            self._stray = self._stray or (line, content)
+        elif mark.belongs:
+            self._parts[line - 1 : self._taken] = [self._current] * (self._taken - line + 1)
+
+    def split(self) -> Split:
+        """What the lines are part of."""
+        present = {part for part in self._parts if part is not None}
+        numbered = enumerate(zip(self._lines, self._parts, strict=True), start=1)
+        skipped = [number for number, (line, part) in numbered if part is None and not _is_blank(line)]
+        return Split({part: _blanked(self._lines, self._parts, part) for part in present}, self._stray, tuple(skipped))
+
+
+def starts_document(content: str) -> bool:
+    """Whether a JSON object or array starts with this line."""
+    return _DOCUMENT.match(content) is not None
+
+
+class _Documents:
+    """The JSON documents of a text. After a broken one the search ends."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._scan = JSONDecoder(strict=False).raw_decode
+        self.is_broken = False
+
+    def read(self, line: int, start: int) -> tuple[int, object]:
+        """The last line of the document that starts on this line, and its value.
+
+        Of a broken one: this line, and its first keys without their values.
+        """
+        line_end = self._text.find("\n", start)
+        try:
+            return line, orjson.loads(self._text[start : line_end if line_end >= 0 else None])
+        except orjson.JSONDecodeError:
+            return self._scanned(line, start)
+
+    def _scanned(self, line: int, start: int) -> tuple[int, object]:
+        """The same of a document of several lines, or with something after it; takes three times as long."""
+        opening = cast("re.Match[str]", _OPENING.match(self._text, start))  # it matches any text
+        try:
+            value, end = self._scan(self._text, opening.start("document"))
+        except (ValueError, RecursionError):
+            self.is_broken = True
+            first: object = {opening["key"]: {} if opening["object"] else None} if opening["key"] else None
+            return line, [first] if opening["array"] else first
+        return line + self._text.count("\n", start, end), value
+
+
+def _is_blank(line: str) -> bool:
+    return not line or line.isspace()
+
+
+def _blanked(lines: list[str], parts: list[str | None], part: str) -> str:
+    return "\n".join([line if owner == part else "" for line, owner in zip(lines, parts, strict=True)])

@@ -1,0 +1,82 @@
+"""YAML documents as texts, lists and mappings, each with its line: no types, no tags, no aliases.
+
+A few lines with aliases can stand for more than any memory, and a tag can stand for an object: neither is read. Scalars
+stay texts, so that `no` is a name and `010` is ten.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from app.errors.texts import MalformedText
+from app.formats.syntax.lines import rejection, shown
+
+Yaml: TypeAlias = "str | list[Yaml] | dict[str, Yaml]"
+
+MOST_CHARACTERS, DEEPEST = 16 * 2**20, 64
+
+
+@dataclass(frozen=True, slots=True)
+class YamlDocument:
+    """A document and the line on which it starts, from 1."""
+
+    line: int
+    root: Yaml
+
+
+def read(text: str) -> list[YamlDocument]:
+    """The documents of a stream, which `---` separates; empty ones are left out. JSON is YAML, too.
+
+    Raises
+    ------
+    MalformedText
+        The text is no YAML, is too long or too deep, or has an alias or a key twice; names the line.
+    """
+    import yaml  # noqa: PLC0415 — for this format alone
+
+    if len(text) > MOST_CHARACTERS:
+        raise rejection(1, expected=f"at most {MOST_CHARACTERS} characters of YAML", actual=f"{len(text)}")
+    try:
+        _check(yaml.parse(text, Loader=yaml.CBaseLoader))
+        nodes = list(yaml.compose_all(text, Loader=yaml.CBaseLoader))
+    except yaml.MarkedYAMLError as error:
+        raise _rejected(error.problem_mark, "YAML", shown(error.problem or "something else")) from None
+    except yaml.YAMLError as error:
+        raise rejection(1, expected="YAML", actual=shown(str(error))) from None
+    documents = [YamlDocument(node.start_mark.line + 1, _plain(node)) for node in nodes]
+    return [document for document in documents if document.root != ""]
+
+
+def _check(events: Iterator[object]) -> None:
+    """Raise `MalformedText` for an alias, and for a depth that recursion would not survive."""
+    import yaml  # noqa: PLC0415 — as above
+
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        mark = getattr(event, "start_mark", None)
+        if isinstance(event, yaml.AliasEvent):
+            raise _rejected(mark, "YAML without aliases", f"the alias {shown(str(event.anchor))}")
+        if depth > DEEPEST:
+            raise _rejected(mark, f"at most {DEEPEST} levels of YAML", "a deeper one")
+
+
+def _plain(node: object) -> Yaml:
+    import yaml  # noqa: PLC0415 — as above
+
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item) for item in node.value]
+    if not isinstance(node, yaml.MappingNode):
+        return str(getattr(node, "value", ""))
+    members: dict[str, Yaml] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _rejected(key.start_mark, "a text as the key", "a list or a mapping")
+        if key.value in members:
+            raise _rejected(key.start_mark, "each key once", f"{shown(key.value)} again")
+        members[key.value] = _plain(value)
+    return members
+
+
+def _rejected(mark: object, expected: str, actual: str) -> MalformedText:
+    return rejection(getattr(mark, "line", 0) + 1, expected=expected, actual=actual)
