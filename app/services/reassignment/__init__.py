@@ -20,6 +20,12 @@ planning.py      from the problem to replica lists, leaders and batches; the pla
 leading.py       the leaders of replica lists
 rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
+  movement.py      what is copied and removed, by replica and by broker
+  certificates.py  movement and leader changes with their lower bounds
+  balance_reports.py  bands that were reached, and what other bands cost
+  batch_reports.py  batches, their order, and the steps as they are stored
+  plan_cautions.py  warnings about the plan itself
+  log_dir_reports.py  log directories before and after
 times.py         how long batches take, and the throttle to use
 load_reports.py  loads before, after and after losses; bytes between racks
 resource_reports.py  what goals reached, and what is above limits

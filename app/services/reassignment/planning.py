@@ -41,10 +41,12 @@ from app.errors.requests import BatchesOutOfDisk, ConflictingFields, LimitExceed
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import description, reports
+from app.services.reassignment.certificates import bytes_bound
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.leading import current_leaders, lead, leaders_with_resources
 from app.services.reassignment.log_dir_choice import LogDirSolution, choose_log_dirs
+from app.services.reassignment.movement import Moves
 from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
@@ -165,9 +167,9 @@ def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
     resources, _ = _place_resources(problem)
     placement = _place(problem)[0] if resources is None else resources.replicas
-    copied = reports.Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
+    copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     moved_bytes = int((copied * problem.sizes.size_bytes).sum())
-    return moved_bytes, int(copied.sum()), reports.bytes_bound(problem, placement, moved_bytes)
+    return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
 
 
 def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | None, list[Relaxation]]:

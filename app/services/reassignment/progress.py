@@ -28,11 +28,11 @@ from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, Snaps
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.plans import Plan, as_json
+from app.services.reassignment.batch_reports import execution_step_json
 from app.services.reassignment.brokers import NAMED_BROKERS
 from app.services.reassignment.drift import DriftReport, drift_of
 from app.services.reassignment.located import LocatedPlan, locate
 from app.services.reassignment.log_dir_progress import with_log_dirs
-from app.services.reassignment.reports import execution_step_json
 from app.services.reassignment.requests import KIND
 from app.services.reassignment.stored_steps import batches_of
 from app.store.records import PlanHead, Snapshot
