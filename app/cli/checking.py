@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 from app.api.reassignment.resource_fields import ResourceFields
 from app.cli import plan_options, planning, summaries
 from app.cli.offline import read_json, validated
-from app.cli.output import VIOLATIONS, hand_over, read_input, table
+from app.cli.output import VIOLATIONS, hand_over, read_input
+from app.cli.tables import table
 from app.core.model import Cluster
 from app.errors import Json
 from app.errors.quotation import escaped

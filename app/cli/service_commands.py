@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.output import WRONG_INPUT, fail, hand_over, table
+from app.cli.output import WRONG_INPUT, fail, hand_over
 from app.cli.plan_commands import AsJson, Output, Url
+from app.cli.tables import table
 
 sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)

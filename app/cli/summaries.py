@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import typer
 
-from app.cli.output import table
+from app.cli.tables import table
 from app.errors.quotation import escaped
 
 _MOST_ROWS = 40
