@@ -16,12 +16,15 @@ from tests.core.awareness.aware_clusters import SEEDS, clusters, nested, place
 
 def fewest_squares(rows: Sequence[Sequence[int]], weight_of: dict[int, float]) -> float:
     """The least Σ leaders² / weight of any choice of leaders, tried one by one."""
-    best: dict[tuple[tuple[int, int], ...], None] = {(): None}
+    position = {broker: index for index, broker in enumerate(weight_of)}
+    reached = {(0,) * len(position)}
     for row in rows:
-        best = {
-            tuple(sorted((Counter(dict(leads)) + Counter([leader])).items())): None for leads in best for leader in row
+        reached = {
+            (*leads[:at], leads[at] + 1, *leads[at + 1 :]) for leads in reached for at in map(position.__getitem__, row)
         }
-    return min(sum(count**2 / weight_of[broker] for broker, count in leads) for leads in best)
+    return min(
+        sum(count**2 / weight for count, weight in zip(leads, weight_of.values(), strict=True)) for leads in reached
+    )
 
 
 class TestLaws:
