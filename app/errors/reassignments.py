@@ -15,6 +15,12 @@ class BrokerExists(Unprocessable):
     title = "The broker already exists"
 
 
+class UnknownBrokerSet(Unprocessable):
+    """The request binds a topic to a broker set that `broker_sets` does not list."""
+
+    title = "Unknown broker set"
+
+
 class UnknownTopic(Unprocessable):
     """The request names a topic that the cluster does not have."""
 

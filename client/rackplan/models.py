@@ -81,6 +81,25 @@ class BalanceDocument(Record):
     """Balance of preferred leaders over brokers."""
     resources: list[GoalDocument] | None
     """What each goal over resources reached; null if the request has none."""
+    sets: list[BrokerSetBalance] | None
+    """With `broker_sets`: each set that has topics, by name; those outside every set come last."""
+
+
+class Banded(Record):
+    """A load of the brokers of a set. `low` and `high` are the load band; null without one."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+    low: int | None
+    """Lower end of the load band; null without a band."""
+    high: int | None
+    """Upper end of the load band; null without a band."""
+    before: Ends
+    """Extremes before the plan."""
+    largest_bound: int | None
+    """Lower bound on `largest`; null if the load is a count, whose band is exact."""
 
 
 class BatchDocument(Record):
@@ -271,6 +290,35 @@ class BrokerMovement(Record):
     """Number of preferred leaders before the plan."""
     leaders_after: int
     """Number of preferred leaders after the plan."""
+
+
+class BrokerSetBalance(Record):
+    """A broker set with its topics: moved, balanced and proven on its own."""
+
+    set: str | None
+    """Name of the broker set; null for the brokers and topics outside every set."""
+    brokers: list[int]
+    """Ids of the brokers that stay in the set, ascending."""
+    topics: int
+    """Number of topics of the set that may move."""
+    partitions: int
+    """Number of their partitions."""
+    replicas: Banded
+    """Load of the set's brokers by replicas, of what `balance.replicas.by` names."""
+    leaders: Banded
+    """Load of the set's brokers by preferred leaders, of what `balance.leaders.by` names."""
+    moved_replicas: int
+    """Number of replicas that are copied to the set's brokers."""
+    moved_bytes: int
+    """Bytes that are copied to the set's brokers, of replicas of known size."""
+    moved: int
+    """What is minimised: the bytes or the replicas that are moved."""
+    lower_bound: int
+    """Lower bound on `moved`."""
+    gap: float
+    """Relative optimality gap: (moved − lower_bound) / moved; 0 if optimal."""
+    resources: list[GoalDocument] | None
+    """What each goal over resources reached among the set's brokers; null if the request has none."""
 
 
 class BrokerShare(Record):
@@ -2875,10 +2923,10 @@ class TotalExcess(Record):
 class TradeOffPoint(Record):
     """The least movement after which the load of every broker is between `low` and `high`."""
 
-    low: int
-    """Lower end of the load band, in the unit of the balanced load."""
-    high: int
-    """Upper end of the load band, in the unit of the balanced load."""
+    low: int | None
+    """Lower end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
+    high: int | None
+    """Upper end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
     moved_replicas: int
     """Number of replicas that are copied."""
     moved_bytes: int

@@ -1230,6 +1230,12 @@ class PlanReassignmentRequest(TypedDict, total=False):
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
     of the snapshot."""
+    broker_sets: Mapping[str, Sequence[int]]
+    """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
+    balanced among them alone. Topics of no set are on the brokers outside every set."""
+    topic_sets: Literal["topic_name_hash"] | Mapping[str, str]
+    """By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, as Cruise
+    Control does by default (`TopicNameHashBrokerSetMappingPolicy`)."""
     isolate: Sequence[IsolateFields]
     """Topics that are restricted to brokers, and brokers that are kept for them."""
     pins: Sequence[PinFields]

@@ -16,6 +16,7 @@ from app.services.reassignment.resource_requests import GoalName, Resource
 Number = Annotated[Int32, Field(ge=1)]
 # The service rejects factors below 1, with the exception of Kafka.
 Factor = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
+BrokerSetName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$", description="A broker set's name.")]
 BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="A broker's id, as JSON writes a name.")]
 
 
@@ -213,6 +214,16 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
         None,
         description="Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by "
         "default those of the snapshot.",
+    )
+    broker_sets: dict[BrokerSetName, Annotated[list[BrokerId], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, "
+        "and are balanced among them alone. Topics of no set are on the brokers outside every set.",
+    )
+    topic_sets: Literal["topic_name_hash"] | dict[TopicName, BrokerSetName] = Field(
+        default_factory=dict,
+        description="By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, "
+        "as Cruise Control does by default (`TopicNameHashBrokerSetMappingPolicy`).",
     )
     isolate: Annotated[list[IsolateFields], Field(max_length=1000)] = Field(default_factory=list)
     """Topics that are restricted to brokers, and brokers that are kept for them."""

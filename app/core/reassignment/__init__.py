@@ -6,6 +6,8 @@ model.py          the problem, the balance and the placement, as arrays
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
 bands.py          the narrowest feasible band, by maximum flows over groups of partitions
+parts.py          parts without common partitions and brokers, each with its own band and proof
+topic_name_hash.py   the broker set of a topic by its name
 plan_minimum.py   the least movement for the end of a given plan
 counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
@@ -68,6 +70,7 @@ from app.core.reassignment.log_dirs import (
     place_in_log_dirs,
 )
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.parts import joined, part_of, summed
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
 from app.core.reassignment.progress import (
     BatchCounts,

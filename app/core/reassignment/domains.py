@@ -1,7 +1,7 @@
 """Eligible brokers of each partition, and how many of its replicas each rack may have."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,14 @@ class PartitionKind:
     may_keep, may_receive : (brokers,) bool, as in `Domain`.
     repairs : whether partitions that violate the rack rule now have to satisfy it afterwards. Otherwise they may keep
         their current counts per rack, and not exceed them.
+    to_span : the racks to span, as of `RackRule`, if they differ from those of other kinds; None is the rule's.
     """
 
     factor: int
     may_keep: NDArray[np.bool_]
     may_receive: NDArray[np.bool_]
     repairs: bool = True
+    to_span: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,10 @@ def find_domains(
             alike = np.concatenate([alike, current_per_rack], axis=1)
         firsts, place = _distinct(alike)
         sizes = np.bincount(rack_of[kind.may_receive], minlength=racks)
+        of_kind = rule if kind.to_span is None else replace(rule, to_span=kind.to_span)
         for first in firsts:
             origin = (number, int(rows[first]))
-            least, most = _spread(kind.factor, sizes + alike[first, :racks], rule, origin)
+            least, most = _spread(kind.factor, sizes + alike[first, :racks], of_kind, origin)
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
             domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first]))
         domain_of[rows] = len(domains) - len(firsts) + place

@@ -2,6 +2,8 @@
 
 requests.py      the request record and its validation
 resolve.py       the request and the cluster as one frozen problem; what solvers return for it
+  broker_set_requests.py  broker sets of a request
+  broker_sets.py   the broker set of each broker and topic
   brokers.py       current, added and removed brokers by position
   scope.py         the partitions that may move, as rows
   loads.py         bytes, rates and counts by row, and the objectives balanced by them
@@ -12,17 +14,19 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   objectives.py    what is optimised over resources
   resources.py     what partitions load on brokers: disk, NIC in and out, vCPU
   leader_constraints.py  preferred racks of leaders, minimums of topics on brokers
+  parts.py         each broker set with its topics, placed on its own
   domains.py       eligible brokers of each partition
   conflicts.py     irreducible infeasible subsets of the request, in words
 kafka_generate.py  what Kafka's own tool would move, as a comparison
 resource_planning.py  replicas and leaders placed together, within limits of resources
 planning.py      from the problem to replica lists, leaders and batches; the planner
+placing.py       replicas by count, bytes or throughput, part by part
 leading.py       the leaders of replica lists
 rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
   movement.py      what is copied and removed, by replica and by broker
   certificates.py  movement and leader changes with their lower bounds
-  balance_reports.py  bands that were reached, and what other bands cost
+  balance_reports.py  bands that were reached, of all brokers and of each set, and what other bands cost
   batch_reports.py  batches, their order, and the steps as they are stored
   plan_cautions.py  warnings about the plan itself
   log_dir_reports.py  log directories before and after

@@ -1,72 +1,137 @@
-"""What balance a reassignment reached: of replicas, leaders and topics, and the movement that other bands cost."""
+"""What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment import Band, ReplicaPlacement, TopicBalance
+from app.core.model import Int64s
+from app.core.reassignment import Band, ReplicaPlacement
 from app.errors import Json
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.movement import Moves
-from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution
+from app.services.reassignment.parts import ProblemPart
+from app.services.reassignment.placing import PlacedReplicas
+from app.services.reassignment.resolve import LedPart, ReassignmentProblem, ReassignmentSolution
 from app.services.reassignment.resource_reports import goals_json
 
 NAMED_TOPICS = 20
 """How many topics are listed, the least balanced first."""
 
 
-def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
-    """The bands of replicas and leaders, the extremes before and after, and what goals reached."""
-    target, after, choice = problem.movement.target, solution.leaders.after, solution.leaders.choice
+def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
+    """The balance of replicas, of leaders and over resources, with their bounds."""
+    target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
     preferred = problem.leaders.preferred
     replicas: dict[str, Json] = {
         "by": problem.replicas.by,
         **_band(solution.placement.band, problem.replicas.loads(after), target),
         "before": _ends(problem.replicas.loads(problem.before), target),
-        "largest_bound": solution.largest_bound,
-        "per_topic": None if problem.topics is None else _per_topic(problem, problem.topics, solution.placement, after),
+        "largest_bound": solution.placed.largest_bound,
+        "per_topic": None if problem.topics is None else _per_topic(problem, solution),
     }
     leaders: dict[str, Json] = {
         "by": problem.leaders.by,
-        **_band(choice.band, problem.leaders.loads(after), target),
+        **_band(solution.leaders.band, problem.leaders.loads(after), target),
         "before": _ends(problem.leaders.loads(problem.before), target),
-        "largest_bound": choice.largest.lower_bound,
-        "changes": choice.certificate.value,
-        "bound": choice.certificate.lower_bound,
-        "optimal": choice.certificate.optimal,
-        "gap": choice.certificate.gap,
+        "largest_bound": solution.leaders.largest_bound,
+        "changes": changes.value,
+        "bound": changes.lower_bound,
+        "optimal": changes.optimal,
+        "gap": changes.gap,
         "preferred_racks": None if preferred is None else preferred.as_json(after[:, 0]),
-        "solver": choice.certificate.solver,
+        "solver": changes.solver,
     }
     goals = None if solution.resources is None else goals_json(solution.resources.placement)
-    return {"replicas": replicas, "leaders": leaders, "resources": goals}
+    sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
+    return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
 
 
-def _per_topic(
-    problem: ReassignmentProblem, topics: TopicBalance, placement: ReplicaPlacement, after: Int32s
+def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[Json]:
+    """Each part of the problem."""
+    placements, led = solution.placed.parts, solution.leaders.parts
+    of_parts: Sequence[LedPart | None] = led if len(led) == len(problem.parts) else [None] * len(problem.parts)
+    return [
+        _set(problem, solution, moves, number, part, placement, leaders)
+        for number, (part, placement, leaders) in enumerate(zip(problem.parts, placements, of_parts, strict=True))
+    ]
+
+
+def _set(
+    problem: ReassignmentProblem,
+    solution: ReassignmentSolution,
+    moves: Moves,
+    number: int,
+    part: ProblemPart,
+    placement: ReplicaPlacement,
+    led: LedPart | None,
 ) -> dict[str, Json]:
-    """The bands of topics, and the topics that are the least balanced afterwards, then before."""
-    movement, brokers = problem.movement, len(problem.brokers.ids)
-    low, high = (bounds[:, movement.target] for bounds in topics.bands(movement))
-    is_banded = np.array([share is not None for share in topics.tolerance], np.bool_)
-    now, then = (topics.table(replicas, brokers)[:, movement.target] for replicas in (after, problem.before))
-    spread_now, spread_then = (np.ptp(table, axis=1) if table.size else np.zeros(len(table)) for table in (now, then))
-    worst = np.lexsort((-spread_then, -spread_now))
-    worst = worst[is_banded[worst]][:NAMED_TOPICS]
-    every = np.ones(now.shape[1], np.bool_)
+    target, after, resources = part.movement.target, solution.leaders.after, solution.resources
+    per_row = moves.is_copied[part.rows].sum(axis=1)
+    certificate = placement.certificate
+    replicas, leaders = problem.replicas, problem.leaders
     return {
-        "topics": int(np.count_nonzero(is_banded)),
-        "excess": placement.topic_excess,
-        "worst": [
+        "set": part.share.name,
+        "brokers": problem.brokers.ids[part.share.brokers & ~problem.brokers.is_removed].tolist(),
+        "topics": len(np.unique(problem.scope.topic_of[part.rows])),
+        "partitions": len(part.rows),
+        "replicas": {
+            **_band(placement.band, replicas.loads(after), target),
+            "before": _ends(replicas.loads(problem.before), target),
+            "largest_bound": solution.placed.largest_bounds[number],
+        },
+        "leaders": {
+            **_band(None if led is None else led.choice.band, leaders.loads(after), target),
+            "before": _ends(leaders.loads(problem.before), target),
+            "largest_bound": None if led is None else led.choice.largest.lower_bound,
+        },
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
+        "moved": certificate.value,
+        "lower_bound": certificate.lower_bound,
+        "gap": certificate.gap,
+        "resources": None if resources is None else goals_json(resources.parts[number].placement),
+    }
+
+
+def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """The bands of topics, and the topics that are the least balanced afterwards, then before."""
+    worst = [row for part in problem.parts for row in _topics(problem, part, solution)]
+    worst.sort(key=lambda row: row[:2], reverse=True)
+    return {
+        "topics": len(worst),
+        "excess": solution.placement.topic_excess,
+        "worst": [document for _, _, document in worst[:NAMED_TOPICS]],
+    }
+
+
+def _topics(
+    problem: ReassignmentProblem, part: ProblemPart, solution: ReassignmentSolution
+) -> list[tuple[int, int, dict[str, Json]]]:
+    """The topics of a part that have a band: the range of replicas after and before, and the document."""
+    topics, movement, brokers = part.topics, part.movement, len(problem.brokers.ids)
+    if topics is None:
+        return []
+    low, high = (bounds[:, movement.target] for bounds in topics.bands(movement))
+    after, before = (replicas[part.rows] for replicas in (solution.leaders.after, problem.before))
+    now, then = (topics.table(replicas, brokers)[:, movement.target] for replicas in (after, before))
+    spread_now, spread_then = (np.ptp(table, axis=1) if table.size else np.zeros(len(table)) for table in (now, then))
+    every = np.ones(now.shape[1], np.bool_)
+    names = [problem.scope.topics[topic] for topic in np.unique(problem.scope.topic_of[part.rows]).tolist()]
+    return [
+        (
+            int(spread_now[topic]),
+            int(spread_then[topic]),
             {
-                "topic": problem.scope.topics[topic],
+                "topic": names[topic],
                 "low": _ends(low[topic], every)["smallest"],
                 "high": _ends(high[topic], every)["largest"],
                 **_ends(now[topic], every),
                 "before": _ends(then[topic], every),
-            }
-            for topic in worst.tolist()
-        ],
-    }
+            },
+        )
+        for topic, tolerance in enumerate(topics.tolerance)
+        if tolerance is not None
+    ]
 
 
 def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:
@@ -85,8 +150,9 @@ def _ends(loads: Int64s, target: Bools) -> dict[str, Json]:
     return {"smallest": int(of_targets.min()), "largest": int(of_targets.max())}
 
 
-def trade_off_point(problem: ReassignmentProblem, placement: ReplicaPlacement) -> dict[str, Json]:
-    """One point of movement against balance."""
+def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPlacement]) -> dict[str, Json]:
+    """One point of movement against balance: the placement of each part."""
+    placement = PlacedReplicas.of(problem, placements).whole
     per_row = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     return {
         "low": None if placement.band is None else placement.band.low,

@@ -63,18 +63,19 @@ class BrokerTable:
         closed = self.is_forbidden | self.is_no_receiver | self.is_cordoned
         return ~(self.is_removed | self.is_offline | closed)
 
-    def balanced(self, loads: Int64s) -> Bools:
+    def balanced(self, loads: Int64s, among: Bools) -> Bools:
         """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those above the mean that may
         only give. Nothing can fill the others.
 
         Parameters
         ----------
-        loads : (brokers,) int64 before the change.
+        loads : (brokers,) int64 before the change. among : (brokers,) bool, the brokers that share them.
         """
         receives = self.may_receive
-        balanced: Bools = ~(self.is_removed | self.is_offline)
+        stays: Bools = among & ~(self.is_removed | self.is_offline)
+        balanced = stays.copy()
         while True:
-            elsewhere = ~balanced & ~self.is_removed & ~self.is_offline
+            elsewhere = stays & ~balanced
             mean = (loads.sum() - loads[elsewhere].sum()) / max(1, np.count_nonzero(balanced))
             below = balanced & ~receives & (loads <= mean)
             if not below.any():
@@ -267,6 +268,9 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
             yield (name, place), broker
     for old in request.replace_brokers:
         yield ("replace_brokers", str(old)), old
+    for name, brokers in request.broker_sets.items():
+        for place, broker in enumerate(brokers):
+            yield ("broker_sets", name, place), broker
     for at, isolated in enumerate(request.isolate):
         for place, broker in enumerate(isolated.brokers):
             yield ("isolate", at, "brokers", place), broker

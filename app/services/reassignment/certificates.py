@@ -11,7 +11,7 @@ from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentS
 
 def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
-    placement, choice = solution.placement, solution.leaders.choice
+    placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
     proof = placement.certificate
@@ -29,7 +29,7 @@ def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolutio
         "seconds": round(solution.seconds, 3),
     }
     if problem.leaders_only:
-        leaders = choice.certificate
+        leaders = solution.leaders.changes
         return certificate | {
             "optimal": leaders.optimal,
             "gap": leaders.gap,

@@ -37,6 +37,7 @@ class Requirement:
 
     Parameters
     ----------
+    of_set : the broker set of their topic; None outside every set.
     factor : replicas of each. racks_to_span : racks that they need. most_per_rack : replicas a rack; None is no limit.
     may_have : the eligible brokers under some constraints, by name.
     """
@@ -47,6 +48,7 @@ class Requirement:
     most_per_rack: int | None
     demands: Sequence[Demand]
     may_have: Callable[[Set[str]], Bools]
+    of_set: str | None = None
 
 
 RACK_RULE, MOST_PER_RACK, FACTOR = "rack_mode", "max_replicas_per_rack", "replication_factor"
@@ -120,7 +122,8 @@ def refusal(
 def _detail(requirement: Requirement, brokers: BrokerTable, names: Set[str]) -> str:
     free = brokers_by_rack(brokers, requirement.may_have(names))
     there = int(np.count_nonzero(free))
-    what = f"factor {requirement.factor} on topic {requirement.topic}"
+    of_set = "" if requirement.of_set is None else f" of broker set {requirement.of_set}"
+    what = f"factor {requirement.factor} on topic {requirement.topic}{of_set}"
     if MOST_PER_RACK in names:
         most = requirement.most_per_rack or requirement.factor
         needed = -(-requirement.factor // most)

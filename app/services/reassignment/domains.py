@@ -11,6 +11,7 @@ from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
 from app.errors import FieldPath
 from app.errors.reassignments import PinContradicted
+from app.services.reassignment.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.conflicts import (
     FACTOR,
@@ -62,20 +63,32 @@ class Domains:
     relaxed: tuple[Relaxation, ...] = ()
 
 
+_NOT_ISOLATED = -1
+
+
 class EligibleBrokers:
     """Eligible brokers of a topic's partitions, and the constraints that limit them."""
 
-    def __init__(self, request: ReassignmentRequest, brokers: BrokerTable) -> None:
+    def __init__(self, request: ReassignmentRequest, brokers: BrokerTable, sets: BrokerSets) -> None:
         self._request = request
         self._brokers = brokers
+        self.sets = sets
         self._isolated = [brokers.mask(isolated.brokers) for isolated in request.isolate]
         self._group_of = {name: at for at, isolated in enumerate(request.isolate) for name in isolated.topics}
         self.demands = tuple(self._demands())
         self.everything = {demand.name for demand in self.demands}
 
-    def group(self, topic: str) -> int:
-        """The isolated group of a topic, whose topics share their brokers; -1 if it is in none."""
-        return self._group_of.get(topic, -1)
+    def group(self, topic: str, of_set: int) -> int:
+        """The group of a topic, whose topics share their brokers: of the same set and of the same isolation."""
+        return (self._group_of.get(topic, _NOT_ISOLATED) + 1) * (len(self.sets.names) + 1) + of_set + 1
+
+    def set_of(self, group: int) -> int:
+        """The index of the broker set of a group, or `NO_SET`."""
+        return group % (len(self.sets.names) + 1) - 1
+
+    def isolation_of(self, group: int) -> int:
+        """The index of the isolation of a group, or `_NOT_ISOLATED`."""
+        return group // (len(self.sets.names) + 1) - 1
 
     def may_receive(self, group: int, active: Set[str] | None = None) -> Bools:
         """(brokers,) bool, brokers that may receive replicas under these constraints; None is all of them."""
@@ -93,10 +106,16 @@ class EligibleBrokers:
 
     def _allowed(self, group: int, active: Set[str]) -> Bools:
         eligible = np.ones(len(self._brokers.ids), np.bool_)
+        of_set, isolation = self.set_of(group), self.isolation_of(group)
+        for name in self.sets.names:
+            if f"broker_sets/{name}" not in active:
+                continue
+            index = self.sets.names.index(name)
+            eligible &= self.sets.mask(index) if index == of_set else ~self.sets.mask(index)
         for at, isolated in enumerate(self._request.isolate):
             if f"isolate/{at}" not in active:
                 continue
-            if at == group:
+            if at == isolation:
                 eligible &= self._isolated[at]
             elif isolated.exclusive:
                 eligible &= ~self._isolated[at]
@@ -125,6 +144,11 @@ class EligibleBrokers:
         masks = dict(self._exclusions())
         for name in ("offline", "cordoned", "forbid_brokers", "receivers"):
             yield from self._demand(name, masks[name], *texts[name])
+        for index, name in enumerate(self.sets.names):
+            these = self._brokers.named(self.sets.mask(index))
+            words = f"broker set {name} is brokers {these}: its topics are on them alone, and no other topic is"
+            lift = f"other brokers in /broker_sets/{name}, or another set for the topic in topic_sets"
+            yield Demand(f"broker_sets/{name}", ("broker_sets", name), words, lift)
         for at, isolated in enumerate(self._request.isolate):
             names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])
             words = f"{names} may be on brokers {these} alone" + (", and no other topic is" * isolated.exclusive)
@@ -145,7 +169,9 @@ class EligibleBrokers:
             yield Demand(name, path, f"brokers {self._brokers.named(mask)} {words}", lift)
 
 
-def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, homes: Int32s) -> Domains:
+def domains_of(
+    request: ReassignmentRequest, brokers: BrokerTable, sets: BrokerSets, scope: PartitionScope, homes: Int32s
+) -> Domains:
     """Each row's domain.
 
     Parameters
@@ -156,7 +182,7 @@ def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partit
     ------
     NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
     """
-    search = _Search(request, brokers, scope, homes, EligibleBrokers(request, brokers), _Relaxations())
+    search = _Search(request, brokers, scope, homes, EligibleBrokers(request, brokers, sets), _Relaxations())
     pins = dict(search.pins())
     is_free = np.ones(len(homes), np.bool_)
     is_free[list(pins)] = False
@@ -190,7 +216,8 @@ class _Kinds:
 
     @classmethod
     def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, repaired: Set[str] | None) -> "_Kinds":
-        group = np.array([places.group(name) for name in scope.topics], np.int64)[scope.topic_of[free]]
+        groups_of_topics = map(places.group, scope.topics, places.sets.of_topic.tolist())
+        group = np.array(list(groups_of_topics), np.int64)[scope.topic_of[free]]
         factors = scope.factors[free].astype(np.int64)
         is_repaired = np.array([repaired is None or name in repaired for name in scope.topics], np.bool_)
         repairs = is_repaired[scope.topic_of[free]]
@@ -202,6 +229,12 @@ class _Kinds:
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
         return cls(free[first], kinds, groups, of_row.astype(np.int32))
+
+    def span(self, places: EligibleBrokers, of_set: int, racks: int) -> None:
+        """Let the kinds of a broker set span so many racks."""
+        for number, group in enumerate(self.groups):
+            if places.set_of(group) == of_set:
+                self.kinds[number] = replace(self.kinds[number], to_span=racks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,12 +259,9 @@ class _Search:
         kinds = _Kinds.of(self.scope, self.places, free, repaired_topics(request))
         is_strict = request.rack_mode is RackMode.ENFORCED
         racks = len(brokers.racks)
-        usable = [
-            int(np.count_nonzero(brokers_by_rack(brokers, kind.may_receive)[:racks])) if racks else 1
-            for kind in kinds.kinds
-        ]
-        to_span = max(racks if is_strict else min(usable, default=1), 1)
-        rule = RackRule(to_span, request.max_replicas_per_rack, known=racks or None)
+        rule = RackRule(max(racks, 1), request.max_replicas_per_rack, known=racks or None)
+        if not is_strict:
+            self._span_what_is_left(kinds)
         homes = self.homes[free]
         while True:
             try:
@@ -242,8 +272,10 @@ class _Search:
                     factor_is_requested = requirement.topic in request.replication_factor
                     raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
                 if short.what == "racks":
-                    rule = replace(rule, to_span=short.there)
-                    relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
+                    of_set = self.places.set_of(kinds.groups[short.kind])
+                    kinds.span(self.places, of_set, short.there)
+                    words = f" of broker set {self.places.sets.names[of_set]}" if of_set != NO_SET else ""
+                    relaxed.add(RACK_RULE, words, f"partitions span the {short.there} racks that are left{words}")
                 elif short.what == "rack_places":
                     rule = replace(rule, most=None)
                     relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
@@ -252,6 +284,16 @@ class _Search:
                     detail = f"partitions of {topic} have {short.there} replicas; {needed} have no room"
                     relaxed.add(FACTOR, topic, detail)
                     kinds.kinds[short.kind] = replace(kinds.kinds[short.kind], factor=short.there)
+
+    def _span_what_is_left(self, kinds: "_Kinds") -> None:
+        """Let the partitions of each broker set span the racks in which all of them have eligible brokers."""
+        racks = len(self.brokers.racks)
+        by_set: dict[int, list[int]] = {}
+        for kind, group in zip(kinds.kinds, kinds.groups, strict=True):
+            usable = int(np.count_nonzero(brokers_by_rack(self.brokers, kind.may_receive)[:racks])) if racks else 1
+            by_set.setdefault(self.places.set_of(group), []).append(usable)
+        for of_set, usable_racks in by_set.items():
+            kinds.span(self.places, of_set, max(min(usable_racks), 1))
 
     def _requirement(self, kinds: "_Kinds", number: int, homes: Int32s) -> Requirement:
         """The requirement of the partitions of a kind that have these current brokers."""
@@ -263,6 +305,7 @@ class _Search:
             topic=self.scope.topics[self.scope.topic_of[kinds.rows[number]]],
             factor=kind.factor,
             racks_to_span=min(kind.factor, len(self.brokers.racks)),
+            of_set=None if (of_set := self.places.set_of(group)) == NO_SET else self.places.sets.names[of_set],
             most_per_rack=self.request.max_replicas_per_rack,
             demands=self.places.demands,
             may_have=lambda active: self.places.may_receive(group, active) | stays,
@@ -274,7 +317,8 @@ class _Search:
         position_of = {broker: place for place, broker in enumerate(self.brokers.ids.tolist())}
         for row, at in self.scope.pins.items():
             pin = self.request.pins[at]
-            group = places.group(self.scope.topics[self.scope.topic_of[row]])
+            topic = self.scope.topic_of[row]
+            group = places.group(self.scope.topics[topic], int(places.sets.of_topic[topic]))
             eligible = places.may_receive(group)
             current = self.homes[row][self.homes[row] != NO_REPLICA]
             eligible[current] |= places.may_keep(group)[current]

@@ -11,7 +11,8 @@ from app.errors.reassignments import NotFeasible
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.leader_constraints import MINIMUMS, TopicMinimums
-from app.services.reassignment.resolve import LeaderSolution, ReassignmentProblem
+from app.services.reassignment.parts import ProblemPart
+from app.services.reassignment.resolve import LeaderSolution, LedPart, ReassignmentProblem
 from app.services.reassignment.resource_planning import ResourceSolution
 
 
@@ -26,18 +27,31 @@ def lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution
     is_free = np.ones(len(lists), np.bool_)
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
-    leaders_problem, more = _with_minimums(problem, _leader_problem(problem, lists, is_free), lists[:, 0], is_free)
-    choice = choose_leaders(leaders_problem, problem.leaders.balance)
-    after = lists.copy()
-    after[is_free] = with_leader_first(lists[is_free], choice.leaders)
-    return LeaderSolution(leaders_problem, choice, after), [*relaxed, *more]
+    after, parts = lists.copy(), []
+    for part in problem.parts:
+        free = np.zeros_like(is_free)
+        free[part.rows] = is_free[part.rows]
+        of_part = _of_part(problem, part, _leader_problem(problem, lists, free, ~is_free))
+        leaders_problem, more = _with_minimums(problem, of_part, part, lists[:, 0], free)
+        choice = choose_leaders(leaders_problem, problem.leaders.balance)
+        after[free] = with_leader_first(lists[free], choice.leaders)
+        parts.append(LedPart(leaders_problem, choice))
+        relaxed += more
+    return LeaderSolution(tuple(parts), after), relaxed
+
+
+def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderProblem) -> LeaderProblem:
+    """The leaders of a part's partitions, balanced among the brokers of the part alone."""
+    if len(problem.parts) == 1:
+        return leaders
+    return replace(leaders, target=leaders.target & part.movement.target)
 
 
 def leaders_with_resources(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:
     """The leaders of a placement over resources, as those of leaders alone are stated."""
     lists = resources.lists
-    leaders_problem = _leader_problem(problem, lists, np.ones(len(lists), np.bool_))
-    return LeaderSolution(leaders_problem, resources.choice(leaders_problem), lists)
+    leaders_problem = _leader_problem(problem, lists, resources.free, ~resources.free)
+    return LeaderSolution((LedPart(leaders_problem, resources.choice(leaders_problem)),), lists)
 
 
 def current_leaders(problem: ReassignmentProblem) -> Int32s:
@@ -46,11 +60,11 @@ def current_leaders(problem: ReassignmentProblem) -> Int32s:
     return np.asarray(leaders, np.int32)
 
 
-def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools) -> LeaderProblem:
-    """The leaders of (rows, widest) int32 positions; those of rows that are not free are the first ones."""
+def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools, is_pinned: Bools) -> LeaderProblem:
+    """The leaders of the free rows of (rows, widest) int32 positions."""
     objective, preferred = problem.leaders, problem.leaders.preferred
     # A pinned partition is led by the first broker of its pin, whatever the others do.
-    pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
+    pinned = is_pinned & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
     free, before = lists[is_free], problem.before[is_free]
     is_new = (free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2)
@@ -108,16 +122,19 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
 
 
 def _with_minimums(
-    problem: ReassignmentProblem, leaders: LeaderProblem, first: Int32s, is_free: Bools
+    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
 ) -> tuple[LeaderProblem, list[Relaxation]]:
-    """The problem with the minimums of topics that pinned partitions, led by `first`, leave to the others.
+    """The problem with the minimums of the part's topics that pinned partitions, led by `first`, leave to the others.
 
     Raises `NotFeasible` if they cannot all hold, unless they are relaxed to what can.
     """
     stated = problem.leaders.minimums
     if stated is None:
         return leaders, []
-    every = LeaderMinimums(stated.topic_of, stated.least[:, None] * stated.brokers)
+    # A topic of another broker set has no leader on the brokers of this one.
+    is_here = np.isin(np.arange(len(stated.topics)), stated.topic_of[part.rows])
+    least = (stated.least * is_here)[:, None] * (stated.brokers & part.share.brokers)
+    every = LeaderMinimums(stated.topic_of, least)
     pinned = every.led(np.where(is_free, NO_REPLICA, first).astype(np.int32))
     minimums = LeaderMinimums(stated.topic_of[is_free], np.maximum(every.least - pinned, 0))
     attainable = attainable_minimums(leaders, minimums)

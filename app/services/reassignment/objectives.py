@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.core.reassignment import Balance
-from app.core.reassignment.resources import Goal
+from app.core.reassignment.resources import TOPIC_REPLICAS, Goal
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.services.reassignment.broker_limits import require_rates
@@ -85,14 +85,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
     together = "limits, balance.resources and objective place replicas and leaders together"
     if request.leaders_only:
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
-    if request.pins:
-        yield ("pins",), len(request.pins), f"{together}, and pins state leaders"
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if getattr(request, name):
             yield (name,), True, f"{together}, and {name} is for leaders that are chosen after the replicas"
-    for name in ("preferred_racks", "min_leaders_per_broker"):
-        if getattr(request, name):
-            yield (name,), True, f"{together}, and {name} chooses leaders among replicas that are placed already"
     for name in ("max_moved_bytes", "trade_off"):
         if getattr(request, name):
             yield (name,), True, f"{together}, and {name} trades movement for balanced counts"
@@ -106,6 +101,12 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
 
 
 def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
+    is_of_topics = isinstance(request.objective, GoalsRequest) and any(
+        goal.goal == TOPIC_REPLICAS for goal in request.objective.goals
+    )
+    if request.pins and is_of_topics:
+        detail = "the goal topic_replicas counts the replicas that it places, and those of pins are placed already"
+        yield ("pins",), len(request.pins), detail
     if request.objective == "relieve" and not request.limits.stated():
         yield ("objective",), "relieve", "objective relieve brings brokers below limits, and limits has none"
     for name in ("resources", "replicas", "leaders"):

@@ -63,18 +63,20 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
     """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
     if problem.objective is not None:  # its goals state what they reached
         return
-    for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
-        tolerance, loads = objective.balance.tolerance, objective.loads(after)[problem.movement.target]
-        if not tolerance or not len(loads):
-            continue
-        mean = Fraction(int(loads.sum()), len(loads))
-        smallest, largest = int(loads.min()), int(loads.max())
-        if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
-            yield Caution(
-                "tolerance_not_reached",
-                f"{unit} by {objective.by}: {smallest} to {largest} a broker, where a tolerance of {float(tolerance)} "
-                f"allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
-            )
+    for part in problem.parts:
+        of_set = "" if part.share.name is None else f" of broker set {part.share.name}"
+        for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
+            tolerance, loads = objective.balance.tolerance, objective.loads(after)[part.movement.target]
+            if not tolerance or not len(loads):
+                continue
+            mean = Fraction(int(loads.sum()), len(loads))
+            smallest, largest = int(loads.min()), int(loads.max())
+            if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
+                yield Caution(
+                    "tolerance_not_reached",
+                    f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}, where a tolerance of "
+                    f"{float(tolerance)} allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
+                )
 
 
 def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:

@@ -7,37 +7,22 @@ from typing import cast
 
 import numpy as np
 
-from app.core.certificate import Certificate
 from app.core.measures.violations import violations
-from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
+from app.core.model import Cluster, Int32s, Placement
 from app.core.reassignment import (
-    KEEP,
     TIGHT,
     Batches,
     BrokerDisks,
-    BudgetTooSmall,
     Cordons,
     ReassignedPartitions,
-    ReplicaPlacement,
-    TooManyPairs,
-    TopicBalance,
-    balance_topics,
     batch_violations,
     cut_batches,
     execution_steps,
     execution_violations,
     leader_violations,
-    least_movement,
-    place_by_load,
-    placement_violations,
-    spread_destinations,
-    topic_violations,
-    trade_off,
-    within_budget,
 )
 from app.errors import Json
-from app.errors.reassignments import BudgetBelowMinimum
-from app.errors.requests import BatchesOutOfDisk, ConflictingFields, LimitExceeded, MoveExceedsBatchLimit
+from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import description, reports
@@ -47,6 +32,7 @@ from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.leading import current_leaders, lead, leaders_with_resources
 from app.services.reassignment.log_dir_choice import LogDirSolution, choose_log_dirs
 from app.services.reassignment.movement import Moves
+from app.services.reassignment.placing import place, trade_off_of
 from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
@@ -58,9 +44,6 @@ from app.services.reassignment.resolve import (
 )
 from app.services.reassignment.resource_planning import ResourceSolution, place_resources
 from app.store.records import NewPlan
-
-TRADE_OFF_POINTS = 12
-"""The most points of movement against balance."""
 
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
@@ -93,8 +76,12 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         # With resources leaders change for more than their count, and no band is kept.
         balance = problem.leaders.balance if resources is None else TIGHT
         return [
-            *([] if problem.leaders_only else _placement_violations(problem, solution.placement)),
-            *leader_violations(leaders.problem, leaders.choice, balance),
+            *([] if problem.leaders_only else solution.placed.violations(problem)),
+            *(
+                violation
+                for part in leaders.parts
+                for violation in leader_violations(part.problem, part.choice, balance)
+            ),
             *([] if resources is None else resources.violations()),
             *(
                 violation.detail
@@ -131,17 +118,17 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
     resources, relaxed = _place_resources(problem)
     if resources is None:
-        placement, largest_bound, relaxed = _place(problem)
-        leaders, more = lead(problem, placement.replicas)
+        placed = place(problem)
+        relaxed += placed.relaxed
+        leaders, more = lead(problem, placed.whole.replicas)
     else:
-        placement, largest_bound = resources.replicas, None
+        placed = resources.placed(problem)
         leaders, more = leaders_with_resources(problem, resources), []
-    points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
+    points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
     log_dirs = _choose_log_dirs(problem, leaders.after)
     reassigned, steps = _cut(problem, leaders.after, log_dirs)
     return ReassignmentSolution(
-        placement=placement,
-        largest_bound=largest_bound,
+        placed=placed,
         trade_off=points,
         leaders=leaders,
         resources=resources,
@@ -166,7 +153,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
 def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
     resources, _ = _place_resources(problem)
-    placement = _place(problem)[0] if resources is None else resources.replicas
+    placement = place(problem).whole if resources is None else resources.placement.replicas_only
     copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     moved_bytes = int((copied * problem.sizes.size_bytes).sum())
     return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
@@ -177,89 +164,6 @@ def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | N
     if problem.objective is None:
         return None, []
     return place_resources(problem, problem.objective, current_leaders(problem))
-
-
-def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
-    """The replica lists, the lower bound on the largest load, and relaxed constraints. Raises `BudgetBelowMinimum`."""
-    if problem.leaders_only:
-        return _as_it_is(problem), None, []
-    objective = problem.replicas
-    if problem.topics is not None:
-        return _place_topics(problem, problem.topics), None, []
-    if objective.by == "count":
-        placement, relaxed = _within_budget(problem)
-        if not problem.is_over():
-            placement = spread_destinations(problem.movement, placement, problem.ties)
-        return placement, None, relaxed
-    solution = place_by_load(problem.movement, objective.load, objective.base_load, objective.balance, problem.is_over)
-    return solution.placement, solution.largest.lower_bound, []
-
-
-def _place_topics(problem: ReassignmentProblem, topics: TopicBalance) -> ReplicaPlacement:
-    """The replica lists with each topic balanced. Raises `LimitExceeded`."""
-    try:
-        return balance_topics(problem.movement, problem.replicas.balance, topics)
-    except TooManyPairs as large:
-        raise LimitExceeded(
-            f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
-            f"balance.per_topic is solved with up to {large.limit}",
-            path=("balance", "per_topic"),
-            value=large.pairs,
-            limit=large.limit,
-        ) from None
-
-
-def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
-    budget = problem.max_moved_bytes
-    placement = least_movement(problem.movement, problem.replicas.balance, is_over=problem.is_over)
-    if budget is None or placement.moved <= budget:
-        return placement, []
-    try:
-        return within_budget(problem.movement, budget, is_over=problem.is_over), []
-    except BudgetTooSmall as short:
-        minimum = short.minimum
-    if not problem.relaxes:
-        raise BudgetBelowMinimum(
-            f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
-            path=("max_moved_bytes",),
-            value=budget,
-            minimum_bytes=minimum,
-        )
-    detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
-    placement = least_movement(problem.movement, KEEP, is_over=problem.is_over)
-    return placement, [Relaxation("max_moved_bytes", detail)]
-
-
-def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
-    return trade_off(problem.movement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
-
-
-def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
-    """Every replica on its current broker: what a plan of leaders alone starts from."""
-    factors = problem.movement.factors
-    if (problem.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
-        raise RuntimeError("leaders alone change no factor")
-    certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
-    return ReplicaPlacement(problem.before, None, certificate)
-
-
-def _placement_violations(problem: ReassignmentProblem, replicas: ReplicaPlacement) -> list[str]:
-    """Violations of replica lists; empty if they are legal."""
-    movement, band, topics = problem.movement, replicas.band, problem.topics
-    if topics is not None:
-        topic_bands = topics.bands(movement)
-        return [
-            *placement_violations(movement, replicas),
-            *topic_violations(movement, replicas, topics.topic_of, *topic_bands),
-        ]
-    if problem.replicas.by == "count" or band is None:
-        return placement_violations(movement, replicas)
-    # The core's verifier counts; here the band is one of loads.
-    loads = problem.replicas.loads(replicas.replicas)
-    outside = np.flatnonzero(movement.target & ((loads < band.low) | (loads > band.high)))
-    return placement_violations(movement, replace(replicas, band=None)) + [
-        f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
-    ]
 
 
 def _choose_log_dirs(problem: ReassignmentProblem, after: Int32s) -> LogDirSolution | None:

@@ -29,7 +29,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "certificate": certificate_json(problem, solution, moves),
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
-        "balance": balance_json(problem, solution),
+        "balance": balance_json(problem, solution, moves),
         "batches": [batch_json(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
         "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
@@ -42,7 +42,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         **log_dirs_json(problem, solution),
         "trade_off": None
         if solution.trade_off is None
-        else [trade_off_point(problem, placement) for placement in solution.trade_off],
+        else [trade_off_point(problem, placements) for placements in solution.trade_off],
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally)),
         "measures_before": _small(measure(solution.tally_before)),

@@ -16,6 +16,7 @@ from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
+from app.services.reassignment.broker_set_requests import TopicSetsRequest, check_broker_sets
 from app.services.reassignment.log_dir_requests import LogDirsRequest, check_log_dirs
 from app.services.reassignment.resource_requests import (
     ObjectiveRequest,
@@ -113,6 +114,8 @@ class ReassignmentRequest(ResourceFields):
     remove_racks : racks all of whose listed brokers are removed.
     replication_factor, partitions : by topic what it is to have in all.
     repair_racks : whether partitions that span too few racks are repaired; None as of `repaired_topics`.
+    broker_sets : by name, the brokers of a set; no broker is in two. topic_sets : by topic its set. A topic without one
+        is on the brokers outside every set.
     topics : what may be moved; None is every topic. forbid_brokers : receive nothing that they do not have.
     receivers : the only brokers, besides successors, that receive replicas; "added" is those of `add_brokers`.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
@@ -141,6 +144,8 @@ class ReassignmentRequest(ResourceFields):
     forbid_brokers: Sequence[int] = ()
     receivers: Literal["added"] | Sequence[int] | None = None
     cordoned_brokers: Sequence[int] | None = None
+    broker_sets: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    topic_sets: TopicSetsRequest = field(default_factory=dict)
     isolate: Sequence[IsolateRequest] = ()
     pins: Sequence[PinRequest] = ()
     objective: ObjectiveRequest = "balance"
@@ -198,7 +203,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    for name in ("preferred_racks", "min_leaders_per_broker"):
+    for name in ("preferred_racks", "min_leaders_per_broker", "broker_sets", "topic_sets"):
         if not getattr(request, name):
             del fields[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none
@@ -279,6 +284,7 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     _check_partitions(request)
     check_resources(request)
     check_log_dirs(request.log_dirs)
+    check_broker_sets(request.broker_sets, request.topic_sets)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
 
@@ -371,6 +377,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
         "partitions",
         "fix_offline_replicas",
         "max_replicas_per_rack",
+        "broker_sets",
         "isolate",
         "pins",
         "max_moved_bytes",

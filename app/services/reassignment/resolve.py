@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.core.certificate import Certificate
 from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
 from app.core.reassignment import (
+    Band,
     Batches,
     BatchLimits,
     BrokerDisks,
@@ -25,6 +27,7 @@ from app.core.reassignment import (
     ReplicaPlacement,
     TieBreaks,
     TopicBalance,
+    summed,
 )
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker
@@ -34,6 +37,7 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.broker_limits import limits_of, require_loads
+from app.services.reassignment.broker_sets import BrokerSets, broker_sets_of
 from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
 from app.services.reassignment.domains import Domains, Relaxation, domains_of
 from app.services.reassignment.kafka_generate import GeneratedMovement
@@ -49,6 +53,7 @@ from app.services.reassignment.loads import (
 from app.services.reassignment.log_dir_choice import LogDirSolution
 from app.services.reassignment.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.objectives import ResourceObjective, objective_of
+from app.services.reassignment.parts import ProblemPart, parts_of, shares_of
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
 from app.services.reassignment.resource_requests import PricesRequest
@@ -56,6 +61,7 @@ from app.services.reassignment.resources import Resources, resources_of
 from app.services.reassignment.scope import PartitionScope, scope_of
 
 if TYPE_CHECKING:
+    from app.services.reassignment.placing import PlacedReplicas
     from app.services.reassignment.resource_planning import ResourceSolution
 
 DISK_SHARE = ("batches", "max_disk_share")
@@ -89,8 +95,8 @@ class ReassignmentProblem:
     Parameters
     ----------
     movement : the minimum-movement problem of the core; its rows are those of the scope.
+    sets : the broker sets. parts : of the problem, which are placed and balanced each on its own.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
-    ties : what decides between placements that move the same.
     topics : the balance of each topic; None if topics are not balanced.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
@@ -109,9 +115,10 @@ class ReassignmentProblem:
     brokers: BrokerTable
     scope: PartitionScope
     sizes: PartitionSizes
+    sets: BrokerSets
     movement: MovementProblem
+    parts: tuple[ProblemPart, ...]
     before: Int32s = field(repr=False)
-    ties: TieBreaks
     topics: TopicBalance | None
     counts_bytes: bool
     pins: Mapping[int, Int64s]
@@ -143,6 +150,7 @@ class ReassignmentProblem:
         return (
             *self.brokers.cautions,
             *self.scope.cautions,
+            *self.sets.cautions,
             *self.sizes.cautions,
             *self.resources.cautions,
             *of_log_dirs,
@@ -158,18 +166,41 @@ class ReassignmentProblem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LedPart:
+    """The leaders of the partitions of a part that are not pinned, with their lower bound."""
+
+    problem: LeaderProblem
+    choice: LeaderChoice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LeaderSolution:
     """Replica lists with their preferred leaders first.
 
     Parameters
     ----------
-    problem, choice : the leaders of the partitions that are not pinned, with their lower bound.
+    parts : of each part of the problem; one of all if leaders are placed together with replicas.
     after : (rows, widest) int32 positions, padded at the end.
     """
 
-    problem: LeaderProblem
-    choice: LeaderChoice
+    parts: tuple[LedPart, ...]
     after: Int32s = field(repr=False)
+
+    @property
+    def band(self) -> Band | None:
+        """The band of leaders; None with several parts, each of which has its own."""
+        return self.parts[0].choice.band if len(self.parts) == 1 else None
+
+    @property
+    def changes(self) -> Certificate[int]:
+        """The leader changes of all parts."""
+        certificates = [part.choice.certificate for part in self.parts]
+        return certificates[0] if len(certificates) == 1 else summed(certificates)
+
+    @property
+    def largest_bound(self) -> int:
+        """A lower bound on the largest load of a broker."""
+        return max(part.choice.largest.lower_bound for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +225,8 @@ class ReassignmentSolution:
 
     Parameters
     ----------
-    placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
-    largest_bound : lower bound on the largest load, if something else than counts is balanced.
+    placed : replica lists with their lower bounds. trade_off : the least movement of each part in ever wider bands, if
+        requested.
     resources : replicas and leaders over resources; None if the objective is not over them.
     steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
     generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
@@ -203,9 +234,8 @@ class ReassignmentSolution:
     tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
     """
 
-    placement: ReplicaPlacement
-    largest_bound: int | None
-    trade_off: Sequence[ReplicaPlacement] | None
+    placed: "PlacedReplicas"
+    trade_off: Sequence[Sequence[ReplicaPlacement]] | None
     leaders: LeaderSolution
     resources: "ResourceSolution | None"
     reassigned: ReassignedPartitions
@@ -218,6 +248,11 @@ class ReassignmentSolution:
     tally_before: Tally
     relaxed: tuple[Relaxation, ...]
     seconds: float
+
+    @property
+    def placement(self) -> ReplicaPlacement:
+        """The replica lists of all parts."""
+        return self.placed.whole
 
 
 def resolve(
@@ -238,32 +273,38 @@ def resolve(
     scope = scope_of(changes, cluster, allowance)
     before = positions_of(scope.before, brokers.ids)
     homes, is_copied = _homes(brokers, before)
-    domains = domains_of(changes, brokers, scope, homes)
+    sets = broker_sets_of(changes, brokers, scope)
+    domains = domains_of(changes, brokers, sets, scope, homes)
     loads = loads_of(request, brokers, scope)
+    shares = shares_of(sets, brokers, scope, loads.replicas, before)
     sizes = loads.sizes
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     limits = limits_of(request, brokers, resources.capacity)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
+    movement = MovementProblem(
+        broker_ids=brokers.ids,
+        rack_of=brokers.rack_of,
+        target=np.logical_or.reduce([share.target for share in shares]),
+        base=loads.base,
+        domains=domains.domains,
+        domain_of=domains.domain_of,
+        current=homes,
+        is_copied=is_copied,
+        must_keep=_must_keep(brokers, domains, before),
+        weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+    )
+    ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
+    topics = _topics(request, scope)
     return ReassignmentProblem(
         brokers=brokers,
         scope=scope,
         sizes=sizes,
-        movement=MovementProblem(
-            broker_ids=brokers.ids,
-            rack_of=brokers.rack_of,
-            target=_target(brokers, loads.replicas, before),
-            base=loads.base,
-            domains=domains.domains,
-            domain_of=domains.domain_of,
-            current=homes,
-            is_copied=is_copied,
-            must_keep=_must_keep(brokers, domains, before),
-            weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
-        ),
+        sets=sets,
+        movement=movement,
+        parts=parts_of(shares, movement, ties, topics),
         before=before,
-        ties=TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of),
-        topics=_topics(request, scope),
+        topics=topics,
         counts_bytes=counts_bytes,
         pins=domains.pins,
         replicas=loads.replicas,
@@ -297,12 +338,6 @@ def _topics(request: ReassignmentRequest, scope: PartitionScope) -> TopicBalance
     named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
     bands = tuple(tolerance if name in named else None for name in scope.topics)
     return TopicBalance(scope.topic_of, len(scope.topics), bands)
-
-
-def _target(brokers: BrokerTable, objective: ReplicaObjective, before: Int32s) -> Bools:
-    """(brokers,) bool, the brokers whose loads are balanced; with `keep`, those that receive what has to move."""
-    is_keep = objective.balance.tolerance is None
-    return brokers.may_receive if is_keep else brokers.balanced(objective.loads(before))
 
 
 def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:

@@ -4,19 +4,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s
-from app.core.reassignment import LeaderChoice, LeaderProblem, ReplicaPlacement
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import (
+    KEEP,
+    LeaderChoice,
+    LeaderProblem,
+    ReplicaPlacement,
+    least_movement,
+    part_of,
+    summed,
+)
 from app.core.reassignment.resources import (
     NO_LIMIT,
     RESOURCES,
     TOPIC_REPLICAS,
     LimitConflict,
     Limits,
+    PlacedPart,
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
+    joined_resources,
+    loads_of,
+    part_of_resources,
     reach_goals,
     relieve,
     resource_violations,
@@ -28,21 +41,51 @@ from app.services.reassignment.brokers import NAMED_BROKERS
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.load_reports import in_unit
 from app.services.reassignment.objectives import ResourceObjective
+from app.services.reassignment.parts import ProblemPart
+from app.services.reassignment.placing import PlacedReplicas
 from app.services.reassignment.resolve import ReassignmentProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResourceSolution:
-    """A placement over resources, and the problem that it answers."""
+    """A placement over resources.
 
-    problem: ResourceProblem
+    Parameters
+    ----------
+    parts : the parts of the problem without pinned partitions, in their order, each with its placement.
+    pinned : the rows that are pinned, and their lists; None if there are none.
+    placement : all rows.
+    """
+
+    parts: tuple[PlacedPart, ...]
+    pinned: tuple[Int64s, ReplicaPlacement] | None
     placement: ResourcePlacement
 
+    def placed(self, problem: ReassignmentProblem) -> PlacedReplicas:
+        """The replica lists of each part of the problem."""
+        if len(problem.parts) == 1:
+            return PlacedReplicas.of(problem, [self.placement.replicas_only])
+        return PlacedReplicas.of(
+            problem, [self._lists(part, each) for part, each in zip(problem.parts, self.parts, strict=True)]
+        )
+
+    def _lists(self, part: ProblemPart, placed: PlacedPart) -> ReplicaPlacement:
+        """The replica lists of a part of the problem, pinned ones included."""
+        if self.pinned is None:
+            return placed.placement.replicas_only
+        certificate = placed.placement.replicas_only.certificate
+        is_pinned = np.isin(part.rows, self.pinned[0])
+        pinned = part_of(part.movement, np.flatnonzero(is_pinned), np.zeros_like(part.movement.target))
+        constant = least_movement(pinned, KEEP).certificate
+        return ReplicaPlacement(self.placement.replicas[part.rows], None, summed([certificate, constant]))
+
     @property
-    def replicas(self) -> ReplicaPlacement:
-        """The replica lists, with the certificate of their movement alone."""
-        certificate = replace(self.placement.movement, then=None)
-        return ReplicaPlacement(self.placement.replicas, None, certificate)
+    def free(self) -> NDArray[np.bool_]:
+        """(rows,) bool, rows that are not pinned."""
+        free = np.ones(len(self.placement.leaders), np.bool_)
+        if self.pinned is not None:
+            free[self.pinned[0]] = False
+        return free
 
     @property
     def lists(self) -> Int32s:
@@ -53,7 +96,7 @@ class ResourceSolution:
 
     def choice(self, leaders: LeaderProblem) -> LeaderChoice:
         """The leaders as a choice for the problem of leaders alone."""
-        lists, changes = self.lists, self.placement.movement.then
+        lists, changes = self.lists[self.free], self.placement.movement.then
         chosen = np.where(lists[:, 0] == NO_REPLICA, np.int32(NO_LEADER), lists[:, 0]).astype(np.int32)
         bound = 0 if changes is None else int(changes.lower_bound)
         solver, constraints = self.placement.movement.solver, self.placement.movement.constraints
@@ -70,7 +113,7 @@ class ResourceSolution:
 
     def violations(self) -> list[str]:
         """Violations of the placement; empty if it is legal and its figures are right."""
-        return resource_violations(self.problem, self.placement)
+        return [each for part in self.parts for each in resource_violations(part.problem, part.placement)]
 
 
 def place_resources(
@@ -95,11 +138,54 @@ def place_resources(
         may_lead=problem.leaders.may_lead,
         topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
     )
-    if goals:
-        placement = reach_goals(resources, objective.priorities, problem.is_over)
-    else:
-        placement = relieve(resources, problem.is_over)
-    return ResourceSolution(resources, placement), _require_limits(problem, placement)
+    pinned = _pinned(problem)
+    if pinned is not None:
+        resources = replace(resources, loads=_with_pinned(problem, resources, pinned))
+    parts = [_placed(problem, objective, resources, part, pinned) for part in problem.parts]
+    placement = joined_resources(resources, parts, pinned)
+    return ResourceSolution(tuple(parts), pinned, placement), _require_limits(problem, placement)
+
+
+def _placed(
+    problem: ReassignmentProblem,
+    objective: ResourceObjective,
+    resources: ResourceProblem,
+    part: ProblemPart,
+    pinned: tuple[Int64s, ReplicaPlacement] | None,
+) -> PlacedPart:
+    """The placement of a part of the problem, pinned partitions apart."""
+    rows, of_part = part.rows, resources
+    if pinned is not None:
+        rows = np.setdiff1d(rows, pinned[0])
+    if len(rows) < len(resources.leader):
+        of_part = part_of_resources(resources, rows, part.movement.target, part.share.brokers)
+    if objective.priorities:
+        return PlacedPart(rows, of_part, reach_goals(of_part, objective.priorities, problem.is_over))
+    return PlacedPart(rows, of_part, relieve(of_part, problem.is_over))
+
+
+def _pinned(problem: ReassignmentProblem) -> tuple[Int64s, ReplicaPlacement] | None:
+    """The pinned rows and their lists, in the order of their pins; None without pins."""
+    if not problem.pins:
+        return None
+    rows = np.array(sorted(problem.pins), np.int64)
+    movement = part_of(problem.movement, rows, np.zeros_like(problem.movement.target))
+    placement = least_movement(movement, KEEP)
+    lists = np.full_like(placement.replicas, NO_REPLICA)
+    for place, row in enumerate(rows.tolist()):
+        lists[place, : len(problem.pins[row])] = problem.pins[row]
+    return rows, replace(placement, replicas=lists)
+
+
+def _with_pinned(
+    problem: ReassignmentProblem, resources: ResourceProblem, pinned: tuple[Int64s, ReplicaPlacement]
+) -> ResourceLoads:
+    """The loads, with those of pinned rows in the base."""
+    rows, placement = pinned
+    every = np.ones_like(problem.movement.target)
+    of_pinned = part_of_resources(resources, rows, every, every).loads
+    lists = placement.replicas
+    return replace(resources.loads, base=loads_of(of_pinned, problem.movement.rack_of, lists, lists[:, 0]))
 
 
 def _without_removed(problem: ReassignmentProblem, loads: ResourceLoads) -> Limits:

@@ -129,14 +129,16 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
     """Every topic that a request names, with the field, and whether it has to be in the scope."""
     for place, name in enumerate(request.topics or ()):
         yield ("topics", place), name, False
-    for field_name in ("replication_factor", "partitions"):
+    for field_name in ("replication_factor", "partitions", "min_leaders_per_broker"):
         for name in getattr(request, field_name):
             yield (field_name, name), name, True
+    for field_name in ("topic_sets", "ingress_bytes_per_s"):
+        names = getattr(request, field_name) or ()
+        for name in () if isinstance(names, str) else names:
+            yield (field_name, name), name, False
     for name in request.preferred_racks:
         if name != EVERY:
             yield ("preferred_racks", name), name, True
-    for name in request.min_leaders_per_broker:
-        yield ("min_leaders_per_broker", name), name, True
     for at, isolated in enumerate(request.isolate):
         for place, name in enumerate(isolated.topics):
             yield ("isolate", at, "topics", place), name, True
@@ -144,8 +146,6 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
         yield ("pins", at, "topic"), pin.topic, True
     for place, name in enumerate(request.balanced_topics):
         yield ("balance", "per_topic", "topics", place), name, True
-    for name in request.ingress_bytes_per_s or ():
-        yield ("ingress_bytes_per_s", name), name, False
 
 
 def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:

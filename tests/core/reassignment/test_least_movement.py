@@ -252,10 +252,10 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProb
     least = min(placement[0] for placement in placements)
     if budget < least:
         with pytest.raises(BudgetTooSmall) as refused:
-            within_budget(problem, budget)
+            within_budget([problem], budget)
         assert refused.value.minimum == least
         return
-    placed = within_budget(problem, budget)
+    (placed,) = within_budget([problem], budget)
     assert placement_violations(problem, placed) == []
     assert placed.moved <= budget
     band = placed.band
@@ -269,7 +269,7 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProb
 @examples(60)
 def test_wider_bands_never_move_more(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
-    curve = trade_off(problem, points=5)
+    curve = [point for (point,) in trade_off([problem], points=5)]
     assert curve[0].band == narrowest_band(problem)
     assert [point.moved for point in curve] == sorted((point.moved for point in curve), reverse=True)
     assert curve[-1].moved == min(placement[0] for placement in placements)

@@ -18,7 +18,7 @@ replica at both ends. A wider band never moves more, so that a budget is searche
 Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for `keep`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -125,49 +125,57 @@ class BudgetTooSmall(Exception):
         self.minimum = minimum
 
 
-def trade_off(problem: MovementProblem, *, points: int, is_over: Callable[[], bool] = never) -> list[ReplicaPlacement]:
-    """Movement by balance: from the narrowest band to the band in which only forced moves are left.
+def trade_off(
+    problems: Sequence[MovementProblem], *, points: int, is_over: Callable[[], bool] = never
+) -> list[Sequence[ReplicaPlacement]]:
+    """Movement by balance: from the narrowest bands to the bands in which only forced moves are left.
 
     Parameters
     ----------
-    problem, is_over : as in `least_movement`; the points computed before the deadline are returned.
+    problems : parts without common partitions and brokers; the bands of all are wider by the same number of replicas.
+    is_over : as in `least_movement`; the points computed before the deadline are returned.
     points : maximum number of bands, both ends included; their widths are closer together where bands are narrow.
 
     Returns
     -------
-    The least movement within each band, the narrowest first.
+    The least movement of each problem within its band, the narrowest first.
     """
-    narrowest, widest = narrowest_band(problem), _width_of_keeping(problem)
-    curve: list[ReplicaPlacement] = []
+    narrowest = [narrowest_band(problem) for problem in problems]
+    keeping = [least_movement(problem, KEEP) for problem in problems]
+    widest = max(map(_width, problems, keeping, narrowest), default=0)
+    curve: list[Sequence[ReplicaPlacement]] = []
     for width in _spread_out(widest, points):
-        curve.append(movement_within(problem, _wider(narrowest, width), is_over=is_over))
+        curve.append(_within_width(problems, narrowest, width, is_over))
         if is_over():
             break
     return curve
 
 
-def within_budget(problem: MovementProblem, budget: int, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
-    """The placement in the narrowest band whose movement is within a budget, by bisection over the width of the band.
+def within_budget(
+    problems: Sequence[MovementProblem], budget: int, *, is_over: Callable[[], bool] = never
+) -> Sequence[ReplicaPlacement]:
+    """The placements in the narrowest bands whose movement is within a budget, by bisection over the bands' width.
 
     Parameters
     ----------
-    problem, is_over : as in `least_movement`.
-    budget : maximum weight moved.
+    problems : parts without common partitions and brokers; the bands of all are wider by the same number of replicas.
+    budget : maximum weight moved by all of them. is_over : as in `least_movement`.
 
     Raises
     ------
     BudgetTooSmall : forced moves alone exceed the budget.
     """
-    forced = least_movement(problem, KEEP)
-    if forced.certificate.lower_bound > budget:
-        raise BudgetTooSmall(forced.certificate.lower_bound)
-    narrowest = narrowest_band(problem)
-    best, low, high = forced, 0, _width(problem, forced, narrowest)
+    best: Sequence[ReplicaPlacement] = [least_movement(problem, KEEP) for problem in problems]
+    forced = sum(placement.certificate.lower_bound for placement in best)
+    if forced > budget:
+        raise BudgetTooSmall(forced)
+    narrowest = [narrowest_band(problem) for problem in problems]
+    low, high = 0, max(map(_width, problems, best, narrowest), default=0)
     while low <= high:
         middle = (low + high) // 2
-        placement = movement_within(problem, _wider(narrowest, middle), is_over=is_over)
-        if placement.moved <= budget:
-            best, high = placement, middle - 1
+        placements = _within_width(problems, narrowest, middle, is_over)
+        if sum(placement.moved for placement in placements) <= budget:
+            best, high = placements, middle - 1
         elif is_over():
             break
         else:
@@ -175,8 +183,14 @@ def within_budget(problem: MovementProblem, budget: int, *, is_over: Callable[[]
     return best
 
 
-def _width_of_keeping(problem: MovementProblem) -> int:
-    return _width(problem, least_movement(problem, KEEP), narrowest_band(problem))
+def _within_width(
+    problems: Sequence[MovementProblem], narrowest: Sequence[Band], width: int, is_over: Callable[[], bool]
+) -> Sequence[ReplicaPlacement]:
+    """The least movement of each problem within its narrowest band, widened at both ends."""
+    return [
+        movement_within(problem, _wider(band, width), is_over=is_over)
+        for problem, band in zip(problems, narrowest, strict=True)
+    ]
 
 
 def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Band) -> int:

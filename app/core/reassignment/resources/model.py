@@ -5,7 +5,7 @@ and leaders. The load of a replica depends on whether it leads, so replicas and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.model import MovementProblem
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
 """Columns of every (…, resources) array: bytes, bytes/s, bytes/s, millionths of a vCPU, and two counts."""
@@ -205,6 +205,11 @@ class ResourcePlacement:
     def moved(self) -> int:
         """The weight of all replicas that have to be copied."""
         return self.movement.value
+
+    @property
+    def replicas_only(self) -> ReplicaPlacement:
+        """The replica lists, with the certificate of their movement alone."""
+        return ReplicaPlacement(self.replicas, None, replace(self.movement, then=None))
 
     @property
     def goal(self) -> Mapping[str, BalancedGoal]:
