@@ -32,7 +32,7 @@ from app.api import (
     webhooks,
 )
 from app.api.admission import Admission, Capacity
-from app.api.auth import principal
+from app.api.auth import named, reader
 from app.api.compression import Compression
 from app.api.following import Followers
 from app.api.forms import FormRequests
@@ -45,7 +45,8 @@ from app.api.preparation import CompilingHeader, Preparation
 from app.api.reassignment import progress
 from app.settings import Settings
 from app.store.database import Database
-from app.web import assets, console, reference
+from app.web import assets, console, reference, sharing
+from app.web.access import CONSOLE, Access
 from app.web.plans import page as pages
 
 gc.freeze()
@@ -97,7 +98,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     ):
         app.include_router(router, dependencies=[Depends(only_known_query)])
     app.state.picture = pages.plan_picture
-    may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
+    access = Access(
+        Security(reader(sharing.is_shared), scopes=["read"]),
+        Security(named(CONSOLE), scopes=["plan"]),
+        Security(named(CONSOLE), scopes=["admin"]),
+    )
     app.include_router(assets.router())
     openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
     app.include_router(reference.router(openapi, codes.FAMILIES))
@@ -105,14 +110,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         console.router(
             database,
             settings.limits,
-            FormRequests(settings.limits),
+            FormRequests(settings.limits, settings.outbound),
             ancestors=settings.frame_ancestors,
-            dependencies=[may_read],
-            form_dependencies=[may_plan],
+            access=access,
         )
     )
     document.install(app, settings.limits)
     problems.install(app)
+    console.install(app)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(Compression)
     app.add_middleware(Overload, admission=admission)

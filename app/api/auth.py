@@ -4,10 +4,11 @@ If no API key exists the service is open, and `rackplan serve` then listens on a
 key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
 
 from app.api.dependencies import Uow
@@ -40,6 +41,30 @@ def principal(
         return _principal(uow.api_keys, needed, bearer, basic)
     finally:
         uow.release()
+
+
+def named(if_anyone: str) -> Callable[..., str]:
+    """The dependency that returns the principal, or this name if no key exists."""
+
+    def of_request(name: Annotated[str, Depends(principal)]) -> str:
+        return if_anyone if name == ANYONE else name
+
+    return of_request
+
+
+def reader(is_shared: Callable[[Request], bool]) -> Callable[..., str]:
+    """The dependency of pages: the principal, or anyone if the request has a share link that was verified."""
+
+    def of_request(
+        request: Request,
+        uow: Uow,
+        needed: SecurityScopes,
+        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+        basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+    ) -> str:
+        return ANYONE if is_shared(request) else principal(uow, needed, bearer, basic)
+
+    return of_request
 
 
 def _principal(

@@ -6,6 +6,7 @@ Pages and the API do not import each other; the application hands this to the pa
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -17,17 +18,18 @@ from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.requests import SweepSubmission
+from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
-from app.services import sweeps
+from app.services import sweeps, webhooks
 from app.services.limits import Limits
+from app.services.outbound import Outbound
 from app.services.plans import check_job, make_plan
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
+from app.store.webhooks import Webhook
 
 SWEEP = "sweep"
-_PRINCIPAL = "console"
-"""Whose sweeps those of forms are, as their number is limited."""
 _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
     {
         "replicas": TypeAdapter(PlaceRequest),
@@ -50,17 +52,37 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 class FormRequests:
-    """What forms ask for. `limits` are those of the service."""
+    """What forms ask for. `limits` are those of the service; `outbound`, what it may call, is nothing by default."""
 
     examples = EXAMPLES
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, outbound: Outbound | None = None) -> None:
         self._limits = limits
+        self._outbound = outbound or Outbound()
 
-    def submit(self, uow: UnitOfWork, kind: str, body: bytes) -> str | Sequence[Mapping[str, Json]]:
+    @property
+    def are_enabled(self) -> bool:
+        """Whether the operator allows webhooks."""
+        return self._outbound.is_enabled
+
+    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook | Sequence[Mapping[str, Json]]:
+        """Create a webhook, or return the errors of its fields. Raises the `Failure`s of creating it."""
+        given: Json = {"url": url, "events": list(events)}
+        try:
+            request = WebhookRequest.model_validate(given)
+        except ValidationError as invalid:
+            return _errors(invalid, orjson.dumps(given))
+        return webhooks.create(uow, request.service(), self._outbound, self._limits)
+
+    def ping(self, uow: UnitOfWork, webhook_id: UUID) -> None:
+        """Send an event that reports nothing to a webhook. Raises `WebhooksDisabled`, `WebhookNotFound`."""
+        webhooks.ping(uow, webhook_id, self._outbound)
+
+    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str) -> str | Sequence[Mapping[str, Json]]:
         """Carry out a request, and return the address of its result, or the errors of its fields.
 
-        A plan that is too large to be answered at once becomes a job. Raises the `Failure`s of planning.
+        A plan that is too large to be answered at once becomes a job. `principal` is whose sweep it is: their number is
+        limited. Raises the `Failure`s of planning.
         """
         try:
             request = _MODELS[kind].validate_json(body)
@@ -68,7 +90,7 @@ class FormRequests:
             return _errors(invalid, body)
         wanted = request.on_newest(uow).service()
         if kind == SWEEP:
-            return f"/sweeps/{sweeps.submit(uow, wanted, self._limits, principal=_PRINCIPAL).id}"
+            return f"/sweeps/{sweeps.submit(uow, wanted, self._limits, principal=principal).id}"
         planner = KINDS[kind].planner
         try:
             return f"/plans/{make_plan(uow, planner, wanted, self._limits).head.id}"

@@ -15,6 +15,12 @@ class Forbidden(Failure):
     title = "Not allowed"
 
 
+class ShareLinkRejected(Forbidden):
+    """The share link has expired, was revoked, or is not a link to this page."""
+
+    title = "The share link is not valid"
+
+
 class IdempotencyKeyReused(Unprocessable):
     """The Idempotency-Key was used for a different request."""
 

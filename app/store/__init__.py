@@ -14,6 +14,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     queue.py        puts a task on the queue, in the transaction of the rows that it refers to
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     api_keys.py     API keys; only their hashes are stored
+    installation_keys.py  keys that the installation makes for itself
     answers.py      responses to requests with an Idempotency-Key
     migrations.py   brings a database's schema up to date
     pages.py        lists, newest first, a page at a time

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
+from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.snapshots import Snapshots
@@ -39,6 +40,7 @@ class UnitOfWork:
         self.sweeps = Sweeps(transaction)
         self.webhooks = Webhooks(transaction)
         self.activities = Activities(transaction)
+        self.installation_keys = InstallationKeys(transaction)
 
     @property
     def is_open(self) -> bool:

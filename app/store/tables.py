@@ -223,3 +223,12 @@ answers = Table(
     _created_at(),
     Index(None, "created_at"),
 )
+
+# Secrets of the installation, such as the key that signs share links; a rotated key is replaced.
+installation_keys = Table(
+    "installation_keys",
+    metadata,
+    Column("purpose", Text, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+    _created_at(),
+)

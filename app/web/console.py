@@ -1,12 +1,17 @@
 """All pages that people use, as one router: clusters, plans, sweeps, jobs, forms and the guide."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from fastapi import APIRouter, Depends, params
+from fastapi import APIRouter, Depends, FastAPI
 
+from app.errors.access import ShareLinkRejected
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import guide, lists
+from app.web import guide, lists, sharing
+from app.web.access import OPEN, Access
+from app.web.administration import keys, webhooks
+from app.web.administration.webhooks import Subscriptions
 from app.web.clusters import cluster, home
 from app.web.forms import requests as plan_forms
 from app.web.forms import topic as topic_form
@@ -15,33 +20,45 @@ from app.web.plans import page as plans
 from app.web.sweeps import pages as sweeps
 
 
+class Requests(plan_forms.Requests, Subscriptions, Protocol):
+    """What carries out the requests of forms."""
+
+
 def router(
     database: Database,
     limits: Limits,
-    requests: plan_forms.Requests,
+    requests: Requests,
     *,
     ancestors: Sequence[str] = (),
-    dependencies: Sequence[params.Depends] = (),
-    form_dependencies: Sequence[params.Depends] = (),
+    access: Access = OPEN,
 ) -> APIRouter:
     """The pages.
 
     Parameters
     ----------
     requests : carries out the requests of forms. ancestors : the origins whose pages may embed them.
-    dependencies : apply to every request. form_dependencies : apply also to a request that changes or stores something.
+    access : who may read, plan and administrate.
     """
-    routes = APIRouter(dependencies=[*dependencies, Depends(framing(ancestors))])
-    forms = list(form_dependencies)
+    # In this order: a share link that is valid takes the place of a key, and shows its page as a part of another one.
+    routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])
+    forms = [access.plan]
     for pages in (
         home.router(database, limits, form_dependencies=forms),
         topic_form.router(database, limits, form_dependencies=forms),
-        plan_forms.router(database, requests, max_body_bytes=limits.max_body_bytes, form_dependencies=forms),
+        plan_forms.router(database, requests, access, max_body_bytes=limits.max_body_bytes),
         lists.router(database),
         sweeps.router(database, limits, form_dependencies=forms),
-        plans.router(database, form_dependencies=forms),
+        plans.router(database, access),
+        sharing.router(database, access, ancestors=ancestors),
+        keys.router(database, access),
+        webhooks.router(database, requests, access),
         guide.router(),
         cluster.router(database),  # its path is of any depth, since names of clusters may have slashes
     ):
         routes.include_router(pages)
     return routes
+
+
+def install(app: FastAPI) -> None:
+    """Answer a share link that is not valid with a page."""
+    app.add_exception_handler(ShareLinkRejected, sharing.rejected)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode
 
-from fastapi import Response
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -24,10 +24,20 @@ class Framing:
     Parameters
     ----------
     is_embedded : without header and footer. ancestors : the origins that may embed pages, as the operator allows them.
+    share : the signed part of the share link that leads to the page; empty if it is shown without one.
+    shared_until : when that link expires.
     """
 
     is_embedded: bool = False
     ancestors: Sequence[str] = ()
+    share: str = ""
+    shared_until: datetime | None = None
+
+    @property
+    def carried(self) -> str:
+        """The parameters of the page's address that addresses within the page repeat."""
+        stated = [*([("embed", "1")] if self.is_embedded else []), *([("share", self.share)] if self.share else [])]
+        return urlencode(stated)
 
 
 _UNFRAMED = Framing()
@@ -38,10 +48,21 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
     """The dependency of all pages that may be embedded: `?embed=1` leaves out header and footer."""
 
     # Not a plain function: its context would be that of another thread, and lost.
-    async def of_request(embed: bool = False) -> None:
-        _framing.set(Framing(embed, ancestors))
+    async def of_request(request: Request, embed: bool = False) -> None:
+        until: datetime | None = getattr(request.state, "shared_until", None)
+        share = "" if until is None else request.query_params.get("share", "")
+        _framing.set(Framing(embed, ancestors, share, until))
 
     return of_request
+
+
+def framed(address: str) -> str:
+    """An address within the page, with what keeps it embedded and shared."""
+    carried = _framing.get().carried
+    if not carried:
+        return address
+    path, hash_, fragment = address.partition("#")
+    return f"{path}{'&' if '?' in path else '?'}{carried}{hash_}{fragment}"
 
 
 def headers(policy: str | None = None) -> dict[str, str]:
@@ -64,7 +85,12 @@ _templates = Environment(
     loader=PackageLoader("app.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _templates.filters.update(
-    number=words.number, figure=words.figure, share=words.share, size=words.byte_size, segment=partial(quote, safe="")
+    number=words.number,
+    figure=words.figure,
+    share=words.share,
+    size=words.byte_size,
+    segment=partial(quote, safe=""),
+    framed=framed,
 )
 _templates.globals.update(
     assets=ASSETS, version=__version__, counted=words.counted, known_size=words.known_size, since=words.since
@@ -73,6 +99,18 @@ _templates.globals.update(
 
 def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | None = None, **values: object) -> Response:
     """Render a template, with the current time as `now`. `policy` replaces the content security policy of pages."""
-    embed = _framing.get().is_embedded
-    content = _templates.get_template(template).render(now=datetime.now(UTC), embed=embed, **values)
+    framing = _framing.get()
+    content = _templates.get_template(template).render(
+        now=datetime.now(UTC),
+        embed=framing.is_embedded or framing.shared_until is not None,
+        shared_until=framing.shared_until,
+        carried=parse_qsl(framing.carried),
+        **values,
+    )
     return HTMLResponse(content, status, headers=headers(policy))
+
+
+def shown_once(shown: Response) -> Response:
+    """A page with a secret, which no browser stores."""
+    shown.headers["Cache-Control"] = "no-store"
+    return shown

@@ -15,6 +15,7 @@ def app_over(database: Database) -> FastAPI:
     app = FastAPI()
     for router in (assets.router(), console.router(database, Limits(), FormRequests(Limits()))):
         app.include_router(router)
+    console.install(app)
     return app
 
 

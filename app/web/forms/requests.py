@@ -6,11 +6,12 @@ from types import MappingProxyType
 from typing import Annotated, Any, Protocol
 
 import orjson
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response, params
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
 from app.store.database import Database, UnitOfWork
+from app.web.access import Access
 from app.web.forms import reassignment as reassignment_form
 from app.web.forms.reassignment import FIELDS, Mistaken
 from app.web.pages import page
@@ -37,18 +38,18 @@ class Requests(Protocol):
     @property
     def examples(self) -> Mapping[str, Mapping[str, Any]]: ...
 
-    def submit(self, uow: UnitOfWork, kind: str, body: bytes) -> str | Sequence[Mapping[str, Json]]:
+    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str) -> str | Sequence[Mapping[str, Json]]:
         """Return the address of the result, or the errors of fields. Raises the `Failure`s of planning."""
 
 
 def router(
     database: Database,
     requests: Requests,
+    access: Access,
     *,
     max_body_bytes: int,
-    form_dependencies: Sequence[params.Depends] = (),
 ) -> APIRouter:
-    """The forms; `form_dependencies` apply to requests that plan."""
+    """The forms; `requests` carries them out, under the name that `access` returns."""
     routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
@@ -72,8 +73,10 @@ def router(
         typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if kind == "reassignment" and not example else {}
         return _page(database, requests, kind, _pretty(body), typed)
 
-    @routes.post("/plan/{kind}", dependencies=list(form_dependencies))
-    def submit(kind: str, typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
+    @routes.post("/plan/{kind}")
+    def submit(
+        kind: str, typed: Annotated[Mapping[str, str], Depends(typed_form)], person: Annotated[str, access.plan]
+    ) -> Response:
         _examples(requests, kind)
         try:
             body = _body(kind, typed)
@@ -83,7 +86,7 @@ def router(
             return _page(database, requests, kind, body, typed)
         try:
             with database.begin() as uow:
-                answer = requests.submit(uow, kind, body.encode())
+                answer = requests.submit(uow, kind, body.encode(), principal=person)
         except Failure as failure:
             errors: Sequence[Mapping[str, Json]] = [
                 {"pointer": "/" + "/".join(map(str, failure.path)), "detail": failure.detail}

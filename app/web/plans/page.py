@@ -1,12 +1,12 @@
 """`/plans/{id}`: the page of a plan of any kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Form, HTTPException, Query, Response, params
+from fastapi import APIRouter, Form, HTTPException, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
@@ -16,6 +16,7 @@ from app.services import groups, plans, reassignment, replicas, streams
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
+from app.web.access import Access
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
@@ -37,8 +38,8 @@ VIEWS: Mapping[str, View] = MappingProxyType(
 """The view of each kind of plan."""
 
 
-def router(database: Database, *, form_dependencies: Sequence[params.Depends] = ()) -> APIRouter:
-    """The pages of plans; `form_dependencies` apply to requests that change what is beside one."""
+def router(database: Database, access: Access) -> APIRouter:
+    """The pages of plans; who changes what is beside one needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans/{plan_id}")
@@ -50,16 +51,17 @@ def router(database: Database, *, form_dependencies: Sequence[params.Depends] = 
             return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
         return shown(plan, cluster, VIEWS[plan.head.kind], batch=batch)
 
-    @routes.post("/plans/{plan_id}/status", dependencies=list(form_dependencies))
+    @routes.post("/plans/{plan_id}/status")
     def change_status(
         plan_id: str,
+        person: Annotated[str, access.plan],
         status: Annotated[str, Form(max_length=20)],
         revision: Annotated[int, Form()],
         notes: Annotated[str, Form(max_length=10_000)] = "",
     ) -> Response:
         try:
             with database.begin() as uow:
-                _change(uow, _id(plan_id), status=status, notes=notes.strip(), revision=revision)
+                _change(uow, _id(plan_id), person, status=status, notes=notes.strip(), revision=revision)
         except PlanNotFound:
             return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
         except Failure as failure:
@@ -87,11 +89,11 @@ def _loaded(uow: UnitOfWork, plan_id: str) -> tuple[Plan, Cluster]:
     return plan, plans.made_on(uow, plan.head)
 
 
-def _change(uow: UnitOfWork, plan_id: UUID, *, status: str, notes: str, revision: int) -> None:
+def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: str, revision: int) -> None:
     """Change status and notes. Raises `PlanNotFound`, `PlanChanged`, `ImpossibleTransition`."""
     # A status that there is not follows no other, which `change` rejects.
     patch = PlanPatch(frozenset({"status", "notes"}), cast("Status", status), notes=notes or None)
-    plans.change(uow, plan_id, patch, principal="console", is_current=lambda head: head.revision == revision)
+    plans.change(uow, plan_id, patch, principal=person, is_current=lambda head: head.revision == revision)
 
 
 def shown(plan: Plan, cluster: Cluster, view: View, *, batch: int = 0, refused: str = "") -> Response:

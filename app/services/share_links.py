@@ -1,0 +1,73 @@
+"""Signed links to one page or picture, which need no API key until they expire.
+
+A link states what it is for, until when, and an HMAC-SHA256 of both under a key that the installation makes for itself.
+Nothing is stored for a link: replacing the key revokes all of them.
+"""
+
+import hmac
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from app.errors.access import ShareLinkRejected
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
+SubjectKind = Literal["plan", "sweep", "cluster"]
+Granted = Literal["page", "picture"]
+MOST_DAYS = 365
+_PURPOSE = "share links"
+_LONGEST_EXPIRY = 11
+"""Digits of the moment in seconds: until the year 5138."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a link is about: a plan or sweep by its id, a cluster by its name."""
+
+    kind: SubjectKind
+    name: str
+
+
+def make(uow: "UnitOfWork", subject: Subject, granted: Granted, *, days: int) -> str:
+    """The signed part of a link that is valid for so many days. `page` grants the page and its pictures."""
+    expires = int((datetime.now(UTC) + timedelta(days=days)).timestamp())
+    return f"{granted}.{expires}.{_signature(uow.installation_keys.of(_PURPOSE), subject, granted, expires)}"
+
+
+def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> datetime:
+    """When a link to a page or picture expires.
+
+    Raises
+    ------
+    ShareLinkRejected : it has expired, or was not signed for this with the present key.
+    """
+    granted, _, rest = token.partition(".")
+    moment, _, signature = rest.partition(".")
+    if granted not in get_args(Granted) or not (
+        moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY
+    ):
+        raise ShareLinkRejected("this is not a share link of Rackplan: part of the address is missing or was changed")
+    signed = _signature(uow.installation_keys.of(_PURPOSE), subject, cast("Granted", granted), int(moment))
+    # The signature first: whoever changes the moment learns nothing but that the link was changed.
+    if not hmac.compare_digest(signed.encode(), signature.encode("utf-8", "surrogateescape")):
+        raise ShareLinkRejected("the link was revoked, was changed, or is for another page")
+    if granted == "picture" and wanted == "page":
+        raise ShareLinkRejected("the link is for the picture alone, not for its page")
+    expires = datetime.fromtimestamp(int(moment), UTC)
+    if expires <= datetime.now(UTC):
+        raise ShareLinkRejected(f"the link expired at {expires:%Y-%m-%d %H:%M} UTC")
+    return expires
+
+
+def revoke_all(uow: "UnitOfWork") -> None:
+    """Replace the key: no link that was made until now is valid any longer."""
+    uow.installation_keys.rotate(_PURPOSE)
+
+
+def _signature(key: bytes, subject: Subject, granted: Granted, expires: int) -> str:
+    # The name comes last: it alone may have line breaks.
+    message = f"{granted}\n{expires}\n{subject.kind}\n{subject.name}".encode("utf-8", "surrogateescape")
+    return urlsafe_b64encode(hmac.digest(key, message, "sha256")).decode().rstrip("=")

@@ -1,0 +1,30 @@
+"""Who may use the pages, as the application decides."""
+
+from dataclasses import dataclass
+
+from fastapi import Depends, params
+
+CONSOLE = "console"
+"""The name of changes that pages make while the service has no API keys."""
+
+
+def _console() -> str:
+    return CONSOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Dependencies that reject a request, or return the name that its changes are recorded under.
+
+    Parameters
+    ----------
+    read : of every page. plan : of what plans or stores something. admin : of keys, webhooks and share links.
+    """
+
+    read: params.Depends
+    plan: params.Depends
+    admin: params.Depends
+
+
+OPEN = Access(Depends(_console), Depends(_console), Depends(_console))
+"""Anyone may do everything."""

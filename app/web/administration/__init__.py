@@ -1,0 +1,5 @@
+"""What administrators do on pages.
+
+keys.py      `/keys`: API keys, and revoking share links
+webhooks.py  `/webhooks`: webhooks, their test and their newest deliveries
+"""

@@ -1,0 +1,88 @@
+"""`/webhooks`: webhooks are created, tried and deleted; the newest deliveries of each."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Protocol, get_args
+from uuid import UUID
+
+from fastapi import APIRouter, Form, Response
+from fastapi.responses import RedirectResponse
+
+from app.errors import Failure, Json
+from app.store.database import Database, UnitOfWork
+from app.store.webhooks import EventType, Webhook
+from app.web.access import Access
+from app.web.pages import page, shown_once
+
+MOST_WEBHOOKS = 100
+_DELIVERIES = 5
+
+
+class Subscriptions(Protocol):
+    """What creates webhooks and sends to them."""
+
+    @property
+    def are_enabled(self) -> bool: ...
+
+    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook | Sequence[Mapping[str, Json]]:
+        """Return the webhook, or the errors of fields. Raises the `Failure`s of creating it."""
+
+    def ping(self, uow: UnitOfWork, webhook_id: UUID) -> None:
+        """Send an event that reports nothing. Raises `WebhooksDisabled`, `WebhookNotFound`."""
+
+
+def router(database: Database, subscriptions: Subscriptions, access: Access) -> APIRouter:
+    """The page of webhooks; every request needs the right of an administrator."""
+    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
+
+    def shown(*, url: str = "", events: Sequence[str] = (), problems: Sequence[str] = ()) -> Response:
+        with database.begin() as uow:
+            listed = uow.webhooks.page(before=None, size=MOST_WEBHOOKS).items
+            deliveries = {
+                each.id: uow.webhooks.deliveries(each.id, state=None, before=None, size=_DELIVERIES).items
+                for each in listed
+            }
+        return page(
+            "webhooks.html",
+            status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+            webhooks=listed,
+            deliveries=deliveries,
+            are_enabled=subscriptions.are_enabled,
+            types=get_args(EventType),
+            url=url,
+            events=events,
+            problems=problems,
+        )
+
+    @routes.get("/webhooks")
+    def listed() -> Response:
+        return shown()
+
+    @routes.post("/webhooks")
+    def create(
+        url: Annotated[str, Form(max_length=2000)] = "", events: Annotated[Sequence[str], Form(max_length=10)] = ()
+    ) -> Response:
+        try:
+            with database.begin() as uow:
+                made = subscriptions.subscribe(uow, url.strip(), events)
+        except Failure as failure:
+            return shown(url=url, events=events, problems=[failure.detail])
+        if not isinstance(made, Webhook):
+            return shown(url=url, events=events, problems=[str(error["detail"]) for error in made])
+        return shown_once(page("webhook.html", webhook=made))
+
+    @routes.post("/webhooks/{webhook_id}/{action}")
+    def act(webhook_id: UUID, action: str) -> Response:
+        try:
+            with database.begin() as uow:
+                if action == "delete":
+                    uow.webhooks.delete(webhook_id)
+                elif action == "test":
+                    subscriptions.ping(uow, webhook_id)
+                else:
+                    return shown(problems=[f"a webhook can be tested or deleted, not {action[:50]!r}"])
+        except Failure as failure:
+            return shown(problems=[failure.detail])
+        return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)
+
+    return routes

@@ -1,0 +1,173 @@
+"""Share links: one page or picture without a key, until they expire or are revoked."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from itertools import product
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SWEEP_ID
+from app.errors.access import ShareLinkRejected
+from app.services import share_links
+from app.services.share_links import Granted, Subject
+from app.store.database import Database, UnitOfWork
+from tests.web.browser import Browser
+from tests.web.test_clusters import keep, small
+
+
+class Unkept:
+    """A unit of work with a key and nothing else."""
+
+    def __init__(self) -> None:
+        self.installation_keys = self
+        self.key = b"k" * 32
+
+    def of(self, _: str) -> bytes:
+        return self.key
+
+
+subjects = st.builds(Subject, st.sampled_from(["plan", "sweep", "cluster"]), st.text(max_size=20))
+grants: st.SearchStrategy[Granted] = st.sampled_from(["page", "picture"])
+
+
+@given(subject=subjects, granted=grants, wanted=grants, days=st.integers(1, 365))
+def test_a_link_opens_what_it_was_made_for(subject: Subject, granted: Granted, wanted: Granted, days: int) -> None:
+    """A link to a page opens its pictures, too; one to a picture does not open its page."""
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # all that links need of it
+    token = share_links.make(uow, subject, granted, days=days)
+    if (granted, wanted) == ("picture", "page"):
+        with pytest.raises(ShareLinkRejected, match="picture alone"):
+            share_links.verify(uow, subject, wanted, token)
+    else:
+        left = share_links.verify(uow, subject, wanted, token) - datetime.now(UTC)
+        assert timedelta(days=days, minutes=-1) < left <= timedelta(days=days)
+
+
+@given(one=subjects, other=subjects, granted=grants)
+def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Granted) -> None:
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
+    token = share_links.make(uow, one, granted, days=1)
+    if one != other:
+        with pytest.raises(ShareLinkRejected, match="for another page"):
+            share_links.verify(uow, other, granted, token)
+
+
+@given(data=st.data())
+def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
+    subject = Subject("plan", "p")
+    token = share_links.make(uow, subject, "page", days=1)
+    place = data.draw(st.integers(0, len(token) - 1))
+    changed = token[:place] + data.draw(st.text(max_size=2)) + token[place + 1 :]
+    if changed != token:
+        with pytest.raises(ShareLinkRejected):
+            share_links.verify(uow, subject, "page", changed)
+
+
+def test_a_link_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
+    subject = Subject("plan", "p")
+    token = share_links.make(uow, subject, "page", days=1)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime.now(UTC) + timedelta(days=1, seconds=1) if tz is UTC else datetime.now()  # noqa: DTZ005
+
+    monkeypatch.setattr(share_links, "datetime", Later)
+    with pytest.raises(ShareLinkRejected, match="expired at"):
+        share_links.verify(uow, subject, "page", token)
+
+
+def test_the_key_is_made_once_and_replaced_on_request(database: Database) -> None:
+    with database.begin() as one:
+        first = one.installation_keys.of("share links")
+    with database.begin() as two:
+        assert two.installation_keys.of("share links") == first
+        assert two.installation_keys.of("another purpose") != first
+        share_links.revoke_all(two)
+    with database.begin() as three:
+        assert three.installation_keys.of("share links") not in (first, b"")
+
+
+def links(client: httpx.Client, kind: str, name: str, **request: object) -> list[str]:
+    """Paths of the page, of the page in a frame and of the picture, as the page that shares them states them."""
+    answer = client.post("/share", data={"kind": kind, "name": name, "days": "7"}, **request)  # type: ignore[arg-type]
+    assert answer.status_code == 200
+    shown = [
+        unescape(block) for block in re.findall(r'<pre id="(?:link|frame|image)".*?</pre>', answer.text, re.DOTALL)
+    ]
+    urls = [re.search(r"http://[^\s\"<]+", block) for block in shown]
+    return [url[0].removeprefix(f"http://{urlsplit(url[0]).netloc}") for url in urls if url]
+
+
+def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database) -> None:
+    """With keys, only what a link is for is open: its page, its pictures, its states; until all links are revoked."""
+    keep(database, small())
+    with database.begin() as uow:
+        _, planner = uow.api_keys.create("planner", ["plan"])
+        _, admin = uow.api_keys.create("admin", ["admin"])
+    shared = {
+        kind: links(client, kind, name, auth=("", planner))
+        for kind, name in (("plan", EXAMPLE_REASSIGNMENT_PLAN_ID), ("sweep", EXAMPLE_SWEEP_ID), ("cluster", "small"))
+    }
+    for page, frame, picture in shared.values():
+        for address in (page, frame, picture, picture.replace(".svg", ".png") + "&theme=dark"):
+            assert client.get(address).status_code == 200, address
+            assert client.get(address.replace("share=", "x=")).status_code == 401
+        token = page.partition("share=")[2]
+        text = client.get(page).text
+        assert "A shared page of Rackplan, read only" in text
+        assert '<form method="post"' not in text
+        assert 'aria-label="Main"' not in text
+        # What the page has of its own, with the link that it was opened by.
+        for address in re.findall(r'(?:src|data-chart)="(/pictures/[^"]*)"', text):
+            assert client.get(unescape(address)).status_code == 200
+            assert token in address
+    for one, other in product(shared, shared):
+        stolen = shared[one][0].partition("?")[0] + "?share=" + shared[other][0].partition("share=")[2]
+        assert client.get(stolen).status_code == (200 if one == other else 403)
+    token = shared["cluster"][0].partition("share=")[2]
+    assert client.get(f"/clusters/small?measure=leaders&lose=rack:a&share={token}").status_code == 200
+    for elsewhere in ("/", "/plans", "/keys", "/guide", f"/pictures/plan.svg?plan={uuid4()}"):
+        refused = client.get(elsewhere, params={"share": token})
+        assert refused.status_code == 403
+        assert "The share link is not valid" in refused.text
+    plan = shared["plan"][0]
+    status = client.post(plan.replace("?", "/status?"), data={"status": "approved", "revision": "0"})
+    assert status.status_code == 401
+    assert client.get("/v1/plans", params={"share": token}).status_code in (401, 422)
+    assert client.post("/share/revoke", auth=("", planner)).status_code == 403
+    assert client.get(plan).status_code == 200
+    assert client.post("/share/revoke", auth=("", admin)).status_code == 303
+    assert client.get(plan).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"kind": "job", "name": "x", "days": "1"},
+        {"kind": "plan", "name": "x", "days": "0"},
+        {"kind": "plan", "name": "x", "days": "366"},
+        {"kind": "plan", "days": "1"},
+        {"kind": "plan", "name": "x" * 301, "days": "1"},
+    ],
+)
+def test_what_cannot_be_shared(browser: Browser, typed: dict[str, str]) -> None:
+    assert browser.ask("POST", "/share", data=typed).status_code == 422
+
+
+def test_changes_are_recorded_under_the_name_of_the_key(client: httpx.Client, database: Database) -> None:
+    plan = f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}"
+    assert client.post(f"{plan}/status", data={"status": "approved", "revision": "0"}).status_code == 303
+    with database.begin() as uow:
+        _, secret = uow.api_keys.create("Ada", ["plan"])
+    client.post(f"{plan}/status", data={"status": "executing", "revision": "1"}, auth=("anything", secret))
+    history = client.get(f"/v1{plan}", auth=("", secret)).json()["history"]
+    assert [change["by"] for change in history] == ["console", "Ada"]
