@@ -17,11 +17,12 @@ class InstallationKeys(Store):
     def of(self, purpose: str) -> bytes:
         """The key for a purpose, made now if there is none."""
         query = sa.select(installation_keys.c.key).where(installation_keys.c.purpose == purpose)
-        if (key := self._reading.scalar(query)) is None:
+        key: bytes | None = self._reading.scalar(query)
+        if key is None:
             row = insert(installation_keys).values(purpose=purpose, key=token_bytes(_KEY_BYTES))
             # Another request may make one at the same time: both then read the one that was first.
             self._writing.execute(row.on_conflict_do_nothing())
-            key = self._writing.scalar(query)
+            key = self._writing.execute(query).scalar_one()
         return bytes(key)
 
     def rotate(self, purpose: str) -> None:

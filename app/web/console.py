@@ -48,7 +48,7 @@ def router(
         plan_forms.router(database, requests, access, max_body_bytes=limits.max_body_bytes),
         lists.router(database),
         sweeps.router(database, limits, form_dependencies=forms),
-        plans.router(database, access),
+        plans.router(database, limits, access),
         sharing.router(database, access, ancestors=ancestors),
         keys.router(database, access),
         webhooks.router(database, requests, access),

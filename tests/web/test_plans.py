@@ -22,6 +22,7 @@ from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest
 from app.store.database import Database
 from app.web import console
+from app.web.access import Access
 from app.web.plans import page as plans
 from app.web.plans import replicas as replica_plans
 from tests.services.reassignments import topic
@@ -174,7 +175,19 @@ def test_dependencies_are_checked_first(database: Database) -> None:
         raise HTTPException(403)
 
     app = FastAPI()
-    app.include_router(console.router(database, Limits(), FormRequests(Limits()), dependencies=[Depends(refuse)]))
-    addresses = ("/", "/plans", f"/plans/{uuid4()}", "/clusters/c", "/sweeps", "/jobs", "/plan", "/guide")
+    access = Access(Depends(refuse), Depends(refuse), Depends(refuse))
+    app.include_router(console.router(database, Limits(), FormRequests(Limits()), access=access))
+    addresses = (
+        "/",
+        "/keys",
+        "/webhooks",
+        "/plans",
+        f"/plans/{uuid4()}",
+        "/clusters/c",
+        "/sweeps",
+        "/jobs",
+        "/plan",
+        "/guide",
+    )
     for address in (*addresses, "/pictures/plan.svg?plan=p", "/pictures/cluster-map.svg?cluster=c"):
         assert Browser(app).get(address).status == 403

@@ -2,10 +2,12 @@
 
 records.py    store, load and compare snapshots; check what a snapshot lists
 cautions.py   warnings about missing or inconsistent parts of a snapshot
+later.py      a later state from texts that have its topics alone
 log_dirs.py   the log directories of brokers by their paths
 """
 
 from app.services.snapshots.cautions import of_assembly, of_cluster, of_releases, of_skipped_lines
+from app.services.snapshots.later import store_later
 from app.services.snapshots.log_dirs import NAMED_LOG_DIRS, log_dir_index
 from app.services.snapshots.records import (
     check_brokers,

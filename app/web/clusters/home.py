@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response, params
+from fastapi import APIRouter, Depends, Response, params
 from fastapi.responses import RedirectResponse
-from starlette.datastructures import UploadFile
 
 from app.errors import Failure
 from app.errors.requests import ConflictingFields
 from app.formats.snapshots import assembly
-from app.formats.snapshots.pasted import Upload
-from app.formats.syntax.lines import decode
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
@@ -21,11 +18,11 @@ from app.store.records import PlanFilter, Snapshot
 from app.web.clusters.health import Finding, findings
 from app.web.clusters.view import ClusterView
 from app.web.forms import first_plan
+from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 
 MOST_CLUSTERS = 200
 NEWEST = 10
-_MOST_FILES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +37,6 @@ class ClusterCard:
     def address(self) -> str:
         """The address of the cluster's page."""
         return ClusterView(self.snapshot.cluster).address
-
-
-@dataclass(frozen=True, slots=True)
-class _Pasted:
-    """The fields of the form that adds a cluster."""
-
-    cluster: str
-    text: str
-    files: Sequence[tuple[str, bytes]]
 
 
 def router(
@@ -66,21 +54,12 @@ def router(
     """
     routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
 
-    async def pasted(request: Request) -> _Pasted:
-        form = request.form(max_fields=_MOST_FILES, max_files=_MOST_FILES, max_part_size=limits.max_body_bytes)
-        async with form as parts:
-            files = [
-                (f.filename or "file", await f.read()) for f in parts.getlist("files") if isinstance(f, UploadFile)
-            ]
-            texts = {name: str(parts.get(name, "")) for name in ("cluster", "text")}
-        return _Pasted(texts["cluster"].strip(), texts["text"], [(name, content) for name, content in files if content])
-
     @routes.get("/")
     def home() -> Response:
         return _page(database)
 
     @routes.post("/clusters", dependencies=list(form_dependencies))
-    def add(typed: Annotated[_Pasted, Depends(pasted)]) -> Response:
+    def add(typed: Annotated[PastedTexts, Depends(texts_of(limits.max_body_bytes))]) -> Response:
         try:
             with database.begin() as uow:
                 snapshot = _store(uow, typed, limits)
@@ -98,7 +77,7 @@ def router(
     return routes
 
 
-def _page(database: Database, *, typed: _Pasted | None = None, problem: Failure | None = None) -> Response:
+def _page(database: Database, *, typed: PastedTexts | None = None, problem: Failure | None = None) -> Response:
     with database.begin() as uow:
         newest = uow.snapshots.newest_of_all(most=MOST_CLUSTERS)
         cards = [_card(uow, snapshot) for snapshot in newest]
@@ -124,12 +103,9 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _store(uow: UnitOfWork, typed: _Pasted, limits: Limits) -> Snapshot:
+def _store(uow: UnitOfWork, typed: PastedTexts, limits: Limits) -> Snapshot:
     """Store the pasted cluster. Raises what reading it raises."""
     if not first_plan.is_cluster_name(typed.cluster):
         raise ConflictingFields(first_plan.CLUSTER_NAMES, path=("cluster",), value=typed.cluster[:300])
-    uploads = [Upload(decode(content, name), name) for name, content in typed.files]
-    if typed.text.strip():
-        uploads.insert(0, Upload(typed.text))
-    assembled = assembly.assemble(typed.cluster, uploads)
+    assembled = assembly.assemble(typed.cluster, typed.uploads())
     return snapshots.store(uow, assembled.cluster, limits, cautions=snapshots.of_assembly(assembled))

@@ -2,5 +2,6 @@
 
 requests.py     `/plan` and `/plan/{kind}`: a request as a form, and the same as curl, Python and JSON
 reassignment.py the fields of a change of a cluster, and the request that they make
+texts.py        texts that are pasted or dropped as files
 topic.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and their request
 """

@@ -6,17 +6,19 @@ from types import MappingProxyType
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Form, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
 from app.errors import Failure
 from app.errors.lookups import PlanNotFound
 from app.services import groups, plans, reassignment, replicas, streams
+from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
+from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
@@ -25,6 +27,7 @@ from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
 from app.web.plans import streams as streams_plans
 from app.web.plans.batch_states import states_after
+from app.web.plans.execution import Execution, execution, store_pasted
 from app.web.plans.view import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
@@ -38,18 +41,29 @@ VIEWS: Mapping[str, View] = MappingProxyType(
 """The view of each kind of plan."""
 
 
-def router(database: Database, access: Access) -> APIRouter:
+def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of plans; who changes what is beside one needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
+    typed = texts_of(limits.max_body_bytes)
 
     @routes.get("/plans/{plan_id}")
-    def plan_page(plan_id: str, batch: Annotated[int, Query(ge=0)] = 0) -> Response:
+    def plan_page(
+        plan_id: str,
+        batch: Annotated[int, Query(ge=0)] = 0,
+        progress: Annotated[str, Query(max_length=100)] = "",
+    ) -> Response:
+        return _page(database, plan_id, progress=progress, batch=batch)
+
+    @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
+    def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
         try:
             with database.begin() as uow:
-                plan, cluster = _loaded(uow, plan_id)
+                snapshot = store_pasted(uow, plans.load(uow, _id(plan_id)), pasted.uploads(), limits)
         except PlanNotFound:
-            return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
-        return shown(plan, cluster, VIEWS[plan.head.kind], batch=batch)
+            return _not_found(plan_id)
+        except Failure as failure:
+            return _page(database, plan_id, problem=failure.detail, text=pasted.text)
+        return RedirectResponse(f"/plans/{plan_id}?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
 
     @routes.post("/plans/{plan_id}/status")
     def change_status(
@@ -63,11 +77,9 @@ def router(database: Database, access: Access) -> APIRouter:
             with database.begin() as uow:
                 _change(uow, _id(plan_id), person, status=status, notes=notes.strip(), revision=revision)
         except PlanNotFound:
-            return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
+            return _not_found(plan_id)
         except Failure as failure:
-            with database.begin() as uow:
-                plan, cluster = _loaded(uow, plan_id)
-            return shown(plan, cluster, VIEWS[plan.head.kind], refused=failure.detail)
+            return _page(database, plan_id, refused=failure.detail)
         return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/plan.{file_type}")
@@ -83,6 +95,36 @@ def router(database: Database, access: Access) -> APIRouter:
     return routes
 
 
+def _page(
+    database: Database,
+    plan_id: str,
+    *,
+    progress: str = "",
+    problem: str = "",
+    text: str = "",
+    batch: int = 0,
+    refused: str = "",
+) -> Response:
+    """The page of a stored plan, or that it was not found.
+
+    Parameters
+    ----------
+    progress : the snapshot at which it is shown. problem, text : why what was pasted is no state, and what was pasted.
+    """
+    try:
+        with database.begin() as uow:
+            plan, cluster = _loaded(uow, plan_id)
+            view = VIEWS[plan.head.kind]
+            now = execution(uow, plan, progress, problem=problem, text=text) if view.has_batches else None
+    except PlanNotFound:
+        return _not_found(plan_id)
+    return shown(plan, cluster, view, now=now, batch=batch, refused=refused)
+
+
+def _not_found(plan_id: str) -> Response:
+    return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
+
+
 def _loaded(uow: UnitOfWork, plan_id: str) -> tuple[Plan, Cluster]:
     """A plan, and the cluster that it was made on. Raises `PlanNotFound`."""
     plan = plans.load(uow, _id(plan_id))
@@ -96,18 +138,22 @@ def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: 
     plans.change(uow, plan_id, patch, principal=person, is_current=lambda head: head.revision == revision)
 
 
-def shown(plan: Plan, cluster: Cluster, view: View, *, batch: int = 0, refused: str = "") -> Response:
+def shown(
+    plan: Plan, cluster: Cluster, view: View, *, now: Execution | None = None, batch: int = 0, refused: str = ""
+) -> Response:
     """The page of a plan over its cluster.
 
     Parameters
     ----------
-    batch : the number of batches after which brokers are shown. refused : why the form of the status changed nothing.
+    now : the execution, of a kind that has batches. batch : the number of batches after which brokers are shown.
+    refused : why the form of the status changed nothing.
     """
     states = {"batch": batch, "states": states_after(plan.head, cluster, batch)} if view.has_batches else {}
     values: dict[str, Any] = {**view.values(plan, cluster), **states}
     return page(
         view.template,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.OK,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
+        execution=now or Execution(()),
         following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
         refused=refused,
         title=view.title(plan.head, [placement.topic for placement in plan.placements]),

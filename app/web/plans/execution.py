@@ -1,0 +1,81 @@
+"""The execution of a reassignment: its progress at a later snapshot, which is chosen or pasted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from app.errors import Failure
+from app.formats.snapshots import assembly
+from app.formats.snapshots.pasted import Upload
+from app.services import reassignment, snapshots
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.store.database import UnitOfWork
+from app.store.records import Snapshot
+
+NEWEST = "newest"
+MOST_SNAPSHOTS = 20
+MOST_BATCHES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What the page shows of an execution.
+
+    Parameters
+    ----------
+    later : snapshots of the cluster since the plan's own, newest first. chosen : the id of one; empty for none.
+    progress : as the API answers it. problem : why there is none. text : what was pasted and could not be read.
+    """
+
+    later: Sequence[Snapshot]
+    chosen: str = ""
+    progress: Mapping[str, Any] | None = None
+    problem: str = ""
+    text: str = field(default="", repr=False)
+
+    @property
+    def batches(self) -> Sequence[Mapping[str, Any]]:
+        """The first batches that are not done, after those that are; all if they are few."""
+        listed: Sequence[Mapping[str, Any]] = [] if self.progress is None else self.progress["batches"]
+        first = next((at for at, batch in enumerate(listed) if batch["state"] != "done"), 0)
+        begin = max(0, min(first - 2, len(listed) - MOST_BATCHES))
+        return listed[begin : begin + MOST_BATCHES]
+
+    def count(self, state: str) -> int:
+        """The number of batches in a state."""
+        return 0 if self.progress is None else sum(batch["state"] == state for batch in self.progress["batches"])
+
+
+def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", text: str = "") -> Execution:
+    """The progress of a plan at a snapshot: the id of one, `newest`, or empty for none."""
+    later = _later(uow, plan)
+    if chosen == NEWEST:
+        chosen = str(later[0].id) if later else ""
+    if not chosen or problem:
+        return Execution(later, problem=problem, text=text)
+    try:
+        return Execution(later, chosen, reassignment.progress(uow, plan, _id(chosen)).as_json())
+    except Failure as failure:
+        return Execution(later, problem=failure.detail)
+    except ValueError:
+        return Execution(later, problem=f"{chosen[:100]} is not the id of a snapshot")
+
+
+def store_pasted(uow: UnitOfWork, plan: Plan, uploads: Sequence[Upload], limits: Limits) -> Snapshot:
+    """Store what was pasted as the newest snapshot of the plan's cluster. Raises what reading it raises."""
+    return snapshots.store_later(uow, assembly.assemble(plan.head.cluster or "", uploads), limits)
+
+
+def _later(uow: UnitOfWork, plan: Plan) -> Sequence[Snapshot]:
+    """The snapshots of the plan's cluster since its own, which is the last of them."""
+    if plan.head.cluster is None or plan.head.snapshot_id is None:
+        return ()
+    own = uow.snapshots.get(plan.head.snapshot_id)
+    recent = uow.snapshots.page(cluster=plan.head.cluster, before=None, size=MOST_SNAPSHOTS).items
+    return [snapshot for snapshot in recent if snapshot.last_seen_at >= own.created_at]
+
+
+def _id(text: str) -> UUID:
+    return UUID(text)
