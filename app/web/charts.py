@@ -77,6 +77,33 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
     }
 
 
+def fronts(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], joined: bool) -> Spec:
+    """Points of several series: columns `x`, `y`, `series`, `href` and those of `tooltips`.
+
+    Parameters
+    ----------
+    joined : whether a line joins the points of a series, in the order of `x`.
+    """
+    encoding = {
+        "x": {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False}},
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
+        "color": {"field": "series", "type": "nominal", "title": None},
+    }
+    shown = [{"field": field, "title": title} for field, title in tooltips.items()]
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60},
+        "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
+        "encoding": {
+            **encoding,
+            "href": {"field": "href"},
+            "tooltip": shown,
+            "shape": {"field": "series", "title": None},
+        },
+    }
+    joins = [{"mark": {"type": "line", "opacity": 0.6}, "encoding": encoding}] if joined else []
+    return {"data": {"values": rows}, "layer": [*joins, points]}
+
+
 def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str]) -> Spec:
     """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` is that of the texts of both axes."""
     axis = {"labelLimit": 160, "labelAngle": 0, "labelOverlap": True}

@@ -3,6 +3,7 @@
 page.py          the page of a plan of any kind, its status, and its picture as a file
 view.py          what differs between kinds; replicas.py, reassignment.py, groups.py and streams.py implement it
 group_words.py   sentences about groups
+comparison.py    `/plans/compare`: two plans side by side, by their figures.py
 execution.py     the progress of a reassignment at a later snapshot, chosen or pasted
 batch_states.py  the brokers of a reassignment after each batch
 """

@@ -1,6 +1,6 @@
 """`/plans/{id}`: the page of a plan of any kind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Annotated, Any, cast
@@ -17,16 +17,19 @@ from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
+from app.store.records import ListedPlan
 from app.web.access import Access
 from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
+from app.web.plans import comparison
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
 from app.web.plans import streams as streams_plans
 from app.web.plans.batch_states import states_after
+from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, store_pasted
 from app.web.plans.view import View
 
@@ -45,6 +48,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of plans; who changes what is beside one needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
     typed = texts_of(limits.max_body_bytes)
+    routes.include_router(comparison.router(database))  # before the pages of plans, whose ids it would be
 
     @routes.get("/plans/{plan_id}")
     def plan_page(
@@ -116,9 +120,10 @@ def _page(
             plan, cluster = _loaded(uow, plan_id)
             view = VIEWS[plan.head.kind]
             now = execution(uow, plan, progress, problem=problem, text=text) if view.has_batches else None
+            comparable = [other for other in others(uow, plan) if other.id != plan.head.id]
     except PlanNotFound:
         return _not_found(plan_id)
-    return shown(plan, cluster, view, now=now, batch=batch, refused=refused)
+    return shown(plan, cluster, view, now=now, comparable=comparable, batch=batch, refused=refused)
 
 
 def _not_found(plan_id: str) -> Response:
@@ -139,13 +144,21 @@ def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: 
 
 
 def shown(
-    plan: Plan, cluster: Cluster, view: View, *, now: Execution | None = None, batch: int = 0, refused: str = ""
+    plan: Plan,
+    cluster: Cluster,
+    view: View,
+    *,
+    now: Execution | None = None,
+    comparable: Sequence[ListedPlan] = (),
+    batch: int = 0,
+    refused: str = "",
 ) -> Response:
     """The page of a plan over its cluster.
 
     Parameters
     ----------
-    now : the execution, of a kind that has batches. batch : the number of batches after which brokers are shown.
+    now : the execution, of a kind that has batches. comparable : plans that it can be compared with.
+    batch : the number of batches after which brokers are shown.
     refused : why the form of the status changed nothing.
     """
     states = {"batch": batch, "states": states_after(plan.head, cluster, batch)} if view.has_batches else {}
@@ -153,6 +166,7 @@ def shown(
     return page(
         view.template,
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
+        comparable=comparable,
         execution=now or Execution(()),
         following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
         refused=refused,

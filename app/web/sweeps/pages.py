@@ -20,7 +20,7 @@ from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.lists import SIZE, STATES, as_id, next_page
 from app.web.pages import page
-from app.web.sweeps import plots
+from app.web.sweeps import comparison, plots
 from app.web.sweeps.view import SweepView
 
 ROWS = 25
@@ -58,6 +58,8 @@ def router(
             next_page=next_page("/sweeps", chosen, found),
         )
 
+    routes.include_router(comparison.router(database))  # before the pages of sweeps, whose ids it would be
+
     @routes.get("/sweeps/{sweep_id}")
     def one(request: Request, sweep_id: str) -> Response:
         try:
@@ -65,9 +67,10 @@ def router(
                 sweep = _sweep(uow, sweep_id)
                 view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
                 values = _values(uow, sweep, view)
+                alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
         except SweepNotFound:
             return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=sweep_id[:100])
-        return page("sweep.html", sweep=sweep, view=view, words=plots.words, **values)
+        return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, **values)
 
     @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
     def scenario(sweep_id: str, index: int) -> Response:

@@ -1,7 +1,7 @@
 """The charts of a sweep, from its scored scenarios, or from a sample of them if there are many."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ from app.services.sweeps.results import ScenarioFilter
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
+from app.web.pages import framed
 from app.web.sweeps.view import SweepView
 
 MOST_POINTS = 2_000
@@ -37,7 +38,7 @@ def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
             "x": row.get(view.x),
             "y": row.get(view.y),
             "series": _series(row, places),
-            "href": f"/sweeps/{sweep.id}/scenarios/{index}",
+            "href": framed(f"/sweeps/{sweep.id}/scenarios/{index}"),
             "front": places.get(index),
             "scenario": index,
             **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
@@ -47,6 +48,32 @@ def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     tooltips = {"scenario": "scenario", "x": words(view.x), "y": words(view.y)}
     tooltips |= {f"axis{number}": name for number, name in enumerate(names)}
     return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips)
+
+
+def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.Spec:
+    """The Pareto fronts of sweeps of one kind; of a kind without objective, samples of their scenarios."""
+    is_ranked = KINDS[sweeps[0].kind].ranking is not None
+    names = axes_of_all(sweeps)[:_SHOWN_AXES]
+    points = [
+        {
+            "x": row.get(x),
+            "y": row.get(y),
+            "series": f"sweep {letter}",
+            "href": framed(f"/sweeps/{sweep.id}/scenarios/{row['index']}"),
+            "scenario": row["index"],
+            **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
+        }
+        for letter, sweep in zip("AB", sweeps, strict=True)
+        for row in (results.front(uow, sweep.id) if is_ranked else sample(uow, sweep))
+    ]
+    tooltips = {"series": "of", "scenario": "scenario", "x": words(x), "y": words(y)}
+    tooltips |= {f"axis{number}": name for number, name in enumerate(names)}
+    return charts.fronts(points, x=words(x), y=words(y), tooltips=tooltips, joined=is_ranked)
+
+
+def axes_of_all(sweeps: Sequence[Sweep]) -> list[str]:
+    """The names of the axes of any of the sweeps, in their order."""
+    return list(dict.fromkeys(name for sweep in sweeps for name in results.axes_of(KINDS[sweep.kind], sweep)))
 
 
 def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:

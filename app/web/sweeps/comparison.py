@@ -1,0 +1,133 @@
+"""`/sweeps/compare`: two sweeps of one kind side by side, with their Pareto fronts in one chart."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Response
+
+from app.errors import Failure
+from app.services.sweeps import results
+from app.services.sweeps.kinds import KINDS
+from app.store.database import Database, UnitOfWork
+from app.store.sweeps import Sweep
+from app.web import charts
+from app.web.differences import differing
+from app.web.lists import as_id
+from app.web.pages import page
+from app.web.sweeps.plots import axes_of_all, fronts, words
+
+MOST_SWEEPS = 50
+Text = Annotated[str, Query(max_length=100)]
+
+
+def router(database: Database) -> APIRouter:
+    """The page that compares sweeps, and its chart."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/sweeps/compare")
+    def compare(a: Text = "", b: Text = "", x: Text = "", y: Text = "") -> Response:
+        try:
+            with database.begin() as uow:
+                return _page(uow, a, b, x=x, y=y)
+        except Failure as failure:
+            with database.begin() as uow:
+                return _page(uow, "", "", problem=failure.detail)
+
+    @routes.get("/pictures/sweeps-compared.{suffix}")
+    def chart(
+        suffix: charts.Suffix,
+        a: Text,
+        b: Text,
+        x: Text = "",
+        y: Text = "",
+        theme: charts.Theme = "light",
+        width: charts.Width = charts.WIDTH,
+    ) -> Response:
+        try:
+            with database.begin() as uow:
+                pair = _sweep(uow, a), _sweep(uow, b)
+                if None in pair or _incomparable(*pair):
+                    raise HTTPException(404)
+                spec = fronts(uow, [each for each in pair if each is not None], *_chosen(pair[0], x, y))
+        except Failure:
+            raise HTTPException(404) from None
+        return charts.response(spec, suffix, theme=theme, width=width)
+
+    return routes
+
+
+def _sweep(uow: UnitOfWork, text: str) -> Sweep | None:
+    known = as_id(text)
+    return None if known is None else uow.sweeps.get(known)
+
+
+def _incomparable(first: Sweep | None, second: Sweep | None) -> str:
+    if first is None or second is None:
+        return ""
+    if first.kind != second.kind:
+        return f"a {first.kind} sweep and a {second.kind} sweep have no figures in common"
+    return ""
+
+
+def _chosen(sweep: Sweep | None, x: str, y: str) -> tuple[str, str]:
+    """The figures to compare: those asked for, or the first two of the kind."""
+    numbers = [] if sweep is None else list(KINDS[sweep.kind].numbers)
+    if not numbers:
+        return "", ""
+    return x if x in numbers else numbers[0], y if y in numbers else numbers[min(1, len(numbers) - 1)]
+
+
+def _page(uow: UnitOfWork, a: str, b: str, *, x: str = "", y: str = "", problem: str = "") -> Response:
+    first, second = _sweep(uow, a), _sweep(uow, b)
+    problem = problem or _incomparable(first, second)
+    kind = first.kind if first is not None else None
+    x, y = _chosen(first, x, y)
+    compared = None if first is None or second is None or problem else _values(uow, first, second)
+    return page(
+        "sweeps_compared.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
+        first=first,
+        second=second,
+        choices=uow.sweeps.page(kind=kind, state=None, before=None, size=MOST_SWEEPS).items,
+        problem=problem,
+        compared=compared,
+        numbers=[] if kind is None else list(KINDS[kind].numbers),
+        x=x,
+        y=y,
+        words=words,
+    )
+
+
+def _values(uow: UnitOfWork, first: Sweep, second: Sweep) -> dict[str, Any]:
+    pair = first, second
+    kind = KINDS[first.kind]
+    best: Sequence[Any] = [results.best(uow, sweep.id) if kind.ranking is not None else None for sweep in pair]
+    return {
+        "done": [uow.sweeps.progress(sweep.id).done for sweep in pair],
+        "best": best,
+        "figures": _best_figures(list(kind.numbers), best),
+        "axes": [(name, *(_axis(sweep, name) for sweep in pair)) for name in axes_of_all(pair)],
+        "fields": differing(*(_stated(sweep) for sweep in pair)),
+    }
+
+
+def _best_figures(numbers: Sequence[str], best: Sequence[Any]) -> list[tuple[str, float | None, float | None]]:
+    """Each figure of both best scenarios; empty if neither has one."""
+    rows = [None if each is None else each["best"] for each in best]
+    if rows == [None, None]:
+        return []
+    values = [(name, *(None if row is None else row.get(name) for row in rows)) for name in numbers]
+    return [(name, one, other) for name, one, other in values if one is not None or other is not None]
+
+
+def _axis(sweep: Sweep, name: str) -> str:
+    """The values of an axis, if the definition lists them."""
+    axes: Any = sweep.definition.get("axes")
+    values = axes.get(name) if isinstance(axes, dict) else None
+    return ", ".join(map(str, values)) if isinstance(values, list) else ""
+
+
+def _stated(sweep: Sweep) -> Mapping[str, Any]:
+    """The definition without what is derived from it, and without the axes, which are compared by themselves."""
+    return {name: value for name, value in sweep.definition.items() if name not in ("resolved", "axes")}

@@ -1,0 +1,134 @@
+"""Two plans or two sweeps side by side."""
+
+import copy
+import json
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.examples import (
+    EXAMPLE_GROUP_PLAN_ID,
+    EXAMPLE_PLAN_ID,
+    EXAMPLE_REASSIGNMENT_PLAN_ID,
+    EXAMPLE_STREAMS_PLAN_ID,
+    EXAMPLE_SWEEP_ID,
+    SWEEP,
+)
+from app.api.sweeps.capacity import CapacitySweepRequest
+from app.core.measures.movement import movement
+from app.core.model import Assignment
+from app.services import sweeps
+from app.store.database import Database
+from app.web.differences import differing
+from app.web.plans.comparison import compared_changes
+from tests.web.browser import Browser
+from tests.web.test_clusters import TEXT
+
+lists = st.lists(st.permutations([1, 2, 3, 4]).map(lambda ids: ids[:2]), min_size=1, max_size=6)
+
+
+def assignment(rows: list[list[int]]) -> dict[str, Assignment]:
+    return {"t": Assignment(np.arange(len(rows), dtype=np.int32), np.array(rows, np.int32))}
+
+
+@given(data=st.data(), before=lists)
+def test_changes_are_counted_as_by_hand(data: st.DataObject, before: list[list[int]]) -> None:
+    """Each partition that a plan changes is alike, otherwise, or in one plan alone; whichever plan is named first."""
+    plans = [
+        data.draw(st.tuples(*(st.sampled_from([row, [4, 3], [1, 2]]) for row in before)).map(list)) for _ in range(2)
+    ]
+    moved = [movement(assignment(before), assignment(plan)) for plan in plans]
+    found = compared_changes(*moved)
+    by_hand = [0, 0, 0, 0]
+    for row, one, other in zip(before, *plans, strict=True):
+        is_first, is_second = one != row, other != row
+        if is_first and is_second:
+            by_hand[0 if one == other else 1] += 1
+        elif is_first or is_second:
+            by_hand[2 if is_first else 3] += 1
+    assert [found.alike, found.otherwise, found.only_first, found.only_second] == by_hand
+    assert len(found.partitions) == found.different
+    for row in found.partitions:
+        assert row.before == before[row.partition]
+        for list_, plan in zip((row.first, row.second), plans, strict=True):
+            assert list_ == (plan[row.partition] if plan[row.partition] != before[row.partition] else None)
+    swapped = compared_changes(*reversed(moved))
+    assert (swapped.alike, swapped.only_first, swapped.only_second) == (
+        found.alike,
+        found.only_second,
+        found.only_first,
+    )
+
+
+values = st.integers(-9, 9) | st.dictionaries(st.sampled_from("xy"), st.booleans(), min_size=1)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), values))
+def test_documents_differ_in_their_fields(document: dict[str, Any]) -> None:
+    assert differing(document, document) == []
+    assert {field.path.partition(".")[0] for field in differing(document, {})} == set(document)
+    assert [field.second for field in differing({}, document)] == [field.first for field in differing(document, {})]
+
+
+def made(browser: Browser, **fields: object) -> str:
+    """The id of a reassignment of nine brokers."""
+    body = json.dumps({"cluster": "nine", **fields})
+    answer = browser.ask("POST", "/plan/reassignment", data={"body": body})
+    return str(answer.headers["location"]).rpartition("/")[2]
+
+
+def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    one = made(browser, remove_brokers=[105])
+    other = made(browser, remove_brokers=[105], balance={"replicas": "tight"})
+    assert f'value="{other}"' in browser.get(f"/plans/{one}").source
+    page = browser.get(f"/plans/compare?a={one}&b={other}")
+    assert page.status == 200
+    for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Alike in both"):
+        assert words in page.text
+    assert len([image for image in page.all("img") if "/pictures/plan.svg" in image.attributes["src"]]) == 2
+    same = browser.get(f"/plans/compare?a={one}&b={one}")
+    assert "The requests are equal" in same.text
+    assert "Only in A 0" in same.text
+    half = browser.get(f"/plans/compare?a={one}")
+    assert half.status == 200
+    assert browser.get("/plans/compare").status == 200
+
+
+@pytest.mark.parametrize("plan_id", [EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID])
+def test_plans_of_every_kind_are_compared(client: httpx.Client, plan_id: object) -> None:
+    assert client.get("/plans/compare", params={"a": str(plan_id), "b": str(plan_id)}).status_code == 200
+
+
+def test_what_cannot_be_compared(client: httpx.Client) -> None:
+    for kind, a, b, words in (
+        ("plans", EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, "nothing in common"),
+        ("plans", EXAMPLE_REASSIGNMENT_PLAN_ID, uuid4(), "there is no plan"),
+        ("sweeps", EXAMPLE_SWEEP_ID, uuid4(), "there is no sweep"),
+    ):
+        answer = client.get(f"/{kind}/compare", params={"a": str(a), "b": str(b)})
+        assert (answer.status_code, words in answer.text) == (422, True), words
+    assert client.get("/pictures/sweeps-compared.svg", params={"a": "x", "b": "y"}).status_code == 404
+
+
+def test_sweeps_are_compared(client: httpx.Client, database: Database) -> None:
+    body: Any = copy.deepcopy(SWEEP)
+    body["base"]["broker_profile"]["price_per_month"] *= 2
+    second = uuid4()
+    with database.begin() as uow:
+        request = CapacitySweepRequest.model_validate(body).service()
+        sweeps.store_scored(uow, request, principal="test", sweep_id=second)
+    ids = {"a": str(EXAMPLE_SWEEP_ID), "b": str(second)}
+    page = client.get("/sweeps/compare", params={**ids, "x": "headroom"})
+    assert page.status_code == 200
+    for words in ("Pareto fronts", "price_per_month", "Within the constraints"):
+        assert words in page.text
+    spec = client.get("/pictures/sweeps-compared.json", params=ids).json()
+    assert {row["series"] for row in spec["data"]["values"]} == {"sweep A", "sweep B"}
+    assert client.get("/pictures/sweeps-compared.svg", params=ids).text.startswith("<svg")
+    assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}").text

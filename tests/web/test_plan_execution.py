@@ -1,0 +1,99 @@
+"""The progress of a plan on its page, at a state that is chosen or pasted."""
+
+import re
+from uuid import UUID
+
+import pytest
+
+from app.store.database import Database
+from tests.web.browser import Browser
+from tests.web.test_clusters import SAMPLES, TEXT
+from tests.web.test_plan_forms import EMPTY
+
+TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_text()
+
+
+@pytest.fixture
+def plan(browser: Browser) -> str:
+    """The address of a reassignment that removes a broker of nine."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    typed = {**EMPTY, "cluster": "nine", "remove_brokers": "105"}
+    return str(browser.ask("POST", "/plan/reassignment", data=typed).headers["location"])
+
+
+def after(text: str, lists: dict[tuple[str, int], list[int]]) -> str:
+    """What `kafka-topics --describe` prints once these partitions have these replicas."""
+
+    def line(each: re.Match[str]) -> str:
+        replicas = lists.get((each[1], int(each[2])))
+        if replicas is None:
+            return each[0]
+        written = ",".join(map(str, replicas))
+        changed = re.sub(r"(Replicas|Isr): [0-9,]+", rf"\1: {written}", each[0])
+        return re.sub(r"Leader: [0-9]+", f"Leader: {replicas[0]}", changed)
+
+    return re.sub(r"Topic: (\S+)\tPartition: ([0-9]+)\t.*", line, text)
+
+
+def planned(database: Database, plan: str) -> dict[tuple[str, int], list[int]]:
+    """Where the plan has every partition."""
+    with database.begin() as uow:
+        placements = uow.plans.placements(UUID(plan.rpartition("/")[2]))
+    return {
+        (each.topic, partition): [broker for broker in row if broker >= 0]
+        for each in placements
+        for partition, row in zip(
+            each.assignment.partition_ids.tolist(), each.assignment.replicas.tolist(), strict=True
+        )
+    }
+
+
+def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Database, plan: str) -> None:
+    """The same state as before: nothing is started; that of the plan: all is done; another one: it is named."""
+    goal = planned(database, plan)
+    for text, words in (
+        (TOPICS, "not started 0 of"),
+        (after(TOPICS, goal), "done 4 of 4 batches done"),
+        (after(TOPICS, {**goal, ("clicks", 0): [101, 108]}), "Changed by something else"),
+    ):
+        answer = browser.ask("POST", f"{plan}/progress", data={"text": text})
+        assert answer.status_code == 303
+        page = browser.get(answer.headers["location"])
+        assert words in page.text
+    assert "The way back from here" in page.text
+    chosen = [option for option in page.all("option") if "that of the plan" in option.text]
+    assert "not started" in browser.get(f"{plan}?progress={chosen[0].attributes['value']}").text
+
+
+def test_what_the_text_lacks_is_of_the_state_before(browser: Browser, database: Database, plan: str) -> None:
+    with database.begin() as uow:
+        before = uow.snapshots.newest("nine")
+    browser.ask(
+        "POST", f"{plan}/progress", files=[("files", ("now.txt", after(TOPICS, planned(database, plan)).encode()))]
+    )
+    with database.begin() as uow:
+        now = uow.snapshots.newest("nine")
+    assert before is not None
+    assert now is not None
+    assert now.id != before.id
+    for name in ("brokers", "racks", "topics", "partitions"):
+        assert now.summary[name] == before.summary[name]
+    assert now.summary["health"]["unknown_sizes"] == before.summary["health"]["unknown_sizes"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("text", ["", "kubectl get pods\n", "\x00"])
+def test_a_text_that_is_no_state_is_said_and_stays(browser: Browser, plan: str, text: str) -> None:
+    page = browser.post(f"{plan}/progress", {"text": text})
+    assert page.status == 422
+    assert page.by_id("state-text").text.strip() == text.strip()
+
+
+def test_snapshots_that_are_none_of_the_plan(browser: Browser, database: Database, plan: str) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "other", "text": TEXT})
+    with database.begin() as uow:
+        other = uow.snapshots.newest("other")
+    assert other is not None
+    for chosen in ("nonsense", "01890a5d-ac96-7e08-b3a1-7c2d5f4e9b19", str(other.id)):
+        assert browser.get(f"{plan}?progress={chosen}").status == 422
+    assert browser.get(f"{plan}?progress=newest").status == 200
+    assert browser.post("/plans/none/progress", {"text": TOPICS}).status == 404
