@@ -115,9 +115,10 @@ def _values(uow: UnitOfWork, one: Plan, other: Plan) -> dict[str, Any]:
     if one.head.kind != reassignment.KIND:
         return values
     moved = [reassignment.compared(plan, plans.made_on(uow, plan.head)).movement for plan in (one, other)]
+    answers: list[Any] = [plan.head.answer["movement"] for plan in (one, other)]
     return values | {
         "changes": compared_changes(*moved),
-        "brokers": _brokers(one.head.answer["movement"], other.head.answer["movement"])[:MOST_BROKERS],
+        "brokers": _brokers(*answers)[:MOST_BROKERS],
     }
 
 
@@ -145,7 +146,8 @@ def compared_changes(first: Movement, second: Movement) -> ComparedChanges:
                 for side, changes in zip(sides, (is_first, is_second), strict=True)
             ]
             rows.append(ComparedPartition(name, int(ids[at]), before, *lists))
-    return ComparedChanges(*counts.tolist(), rows)
+    alike, otherwise, only_first, only_second = counts.tolist()
+    return ComparedChanges(alike, otherwise, only_first, only_second, rows)
 
 
 def _changes(topic: TopicMovement | None, ids: Int32s) -> Bools:

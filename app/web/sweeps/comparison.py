@@ -117,8 +117,9 @@ def _best_figures(numbers: Sequence[str], best: Sequence[Any]) -> list[tuple[str
     rows = [None if each is None else each["best"] for each in best]
     if rows == [None, None]:
         return []
-    values = [(name, *(None if row is None else row.get(name) for row in rows)) for name in numbers]
-    return [(name, one, other) for name, one, other in values if one is not None or other is not None]
+    one, other = ({} if row is None else row for row in rows)
+    found = [(name, one.get(name), other.get(name)) for name in numbers]
+    return [row for row in found if row[1:] != (None, None)]
 
 
 def _axis(sweep: Sweep, name: str) -> str:
