@@ -2235,7 +2235,9 @@ class ResourceLoadDocument(Record):
 
 
 class ScenarioDocument(Record):
-    """One scored scenario, with the figures of its sweep's kind; those listed here are of capacity sweeps.
+    """One scored scenario, with the figures of its sweep's kind; those listed here are of capacity sweeps,
+    `feasible`
+    and `violated_limits` of reassignments, too.
 
     A scenario that could not be scored has its `error` and its axes alone."""
 
@@ -2244,7 +2246,9 @@ class ScenarioDocument(Record):
     axes: dict[str, Any]
     """Value of each axis."""
     feasible: bool | None
-    """Whether every load is within its limit under every failure."""
+    """Whether every load is within its limit under every failure; of reassignments, within every hard limit."""
+    violated_limits: list[ViolatedLimitDocument] | None
+    """Limits that brokers exceed, by resource; empty if all hold."""
     binding: BindingDocument | None
     """The limit that breaks first; null if no resource has one."""
     monthly_cost: float | None
@@ -2985,6 +2989,23 @@ class ValueLoss(Record):
     """Partitions that keep one replica, of more."""
     partitions_offline: int
     """Partitions that lose every replica."""
+
+
+class ViolatedLimitDocument(Record):
+    """The limit of a resource that brokers exceed in the placement with the least excess that was found."""
+
+    resource: str
+    """Resource whose limit is exceeded."""
+    brokers: int
+    """Number of brokers above their limits."""
+    broker: int
+    """Id of the broker that is farthest above its limit."""
+    value: float
+    """Its load, in the unit of the resource."""
+    limit: float
+    """Its limit, in the unit of the resource."""
+    soft: bool
+    """Whether the limit is soft, so that the scenario is feasible all the same."""
 
 
 class Violation(Record):

@@ -80,6 +80,11 @@ ListScenariosSort: TypeAlias = Literal[
     "largest_bytes_before",
     "largest_bytes_after",
     "short_of_racks",
+    "disk_utilisation",
+    "nic_in_utilisation",
+    "nic_out_utilisation",
+    "cpu_utilisation",
+    "topic_excess",
     "index",
 ]
 
@@ -270,6 +275,8 @@ class ChangesRequest(TypedDict, total=False):
 
     balance: SweepBalance | None
     """The balance constraint of every scenario; null for its default."""
+    limits: LimitsFields | None
+    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
     minimise: Literal["bytes", "replicas"] | None
     """What to minimise; null for the default."""
     racks_of_added: list[str] | None
@@ -1435,10 +1442,26 @@ class ReassignmentFile(TypedDict, total=False):
 
 
 class ReassignmentSweepRequest(TypedDict, total=False):
-    """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
+    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves."""
 
+    capacity: Mapping[str, CapacityFields]
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
+    snapshot has."""
+    consumers: Mapping[str, float]
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    follower_fetching: bool
+    """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
+    cpu_model: CpuModelFields | None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    growth: Mapping[str, float]
+    """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
+    default. What is copied has its size of today."""
     balance: SweepBalance | None
     """The balance constraint of every scenario; null for its default."""
+    limits: LimitsFields | None
+    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
     minimise: Literal["bytes", "replicas"]
     """What to minimise; null for the default."""
     racks_of_added: list[str] | None
@@ -1453,13 +1476,18 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """Kind of the sweep."""
     axes: Required[Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]]]
     """`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers of brokers
-    to add, as a list or a range. With both, every combination is a scenario. The last axis varies fastest."""
+    to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → shares of the
+    capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and `limits.leaders.absolute` →
+    amounts. Every combination is a scenario. The last axis varies fastest."""
     topics: list[str] | None
     """Topics whose partitions may move; all by default. Others count where they are."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before a broker is removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
+    objective: Literal["balance", "relieve"] | GoalsFields
+    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its limits, and
+    no other change; or goals in order of priority."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
 
@@ -1616,6 +1644,11 @@ class SweepBalance(TypedDict, total=False):
     replicas: Literal["tight", "keep"] | ToleranceRequest | None
     """`tight`: max − min ≤ 1 wherever that is possible; `keep`: only replicas that must move do; a tolerance: in
     between. The default is `tight` if brokers are added, `keep` otherwise."""
+    resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]] | None
+    """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` if these
+    are `tight` or have a tolerance."""
+    per_topic: PerTopicFields | None
+    """The balance of each topic, by count; without limits, resources or an objective."""
 
 
 class TagValue(TypedDict, total=False):

@@ -141,6 +141,34 @@ class TestScenarios:
         for name in ("moved_replicas", "spread_after", "largest_bytes_after", "optimal"):
             assert read.column(name).to_pylist() == [its[name] for its in actual]
 
+    def test_limits_are_axes(self, client: httpx.Client, database: Database, request_body: Json) -> None:
+        """A row has what the plan of the same scenario has; one above its limits is no plan."""
+        body = request_body | {
+            "axes": {"limits.disk": [0.4, 0.46, 1]},
+            "capacity": {"*": {"disk_bytes": 10_000}},
+            "ingress_bytes_per_s": {"orders": 120, "payments": 50},
+            "objective": "relieve",
+        }
+        path = sweep(client, database, body)
+        actual = items(client, path)
+        assert [row["feasible"] for row in actual] == [False, True, True]
+        assert items(client, path, feasible=False) == actual[:1]
+        [violated] = actual[0]["violated_limits"]
+        assert (violated["resource"], violated["limit"], violated["soft"]) == ("disk", 4_000, False)
+        opened = client.post(f"{path}/scenarios/1/plan").json()
+        assert opened["certificate"]["moved_bytes"] == actual[1]["moved_bytes"] > 0
+        after = [load["disk"]["after"] for load in opened["loads"].values()]
+        assert max(after) / 10_000 == actual[1]["disk_utilisation"] <= 0.46
+        refused = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
+        assert refused["conflict"][0]["constraint"] == "limits.disk"
+        assert refused["lifted_by"][0] == "1 more broker with a limit of 4000 of disk"
+        table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
+        read = pa.csv.read_csv(io.BytesIO(table.content))
+        assert read.column("axes.limits.disk").to_pylist() == [0.4, 0.46, 1.0]
+        assert read.column("feasible").to_pylist() == [False, True, True]
+        clone = client.post(f"{path}/clones", json={"axes": {"add_brokers": [0, 1]}, "limits": {"disk": 0.5}})
+        assert clone.json()["scenarios"] == 2
+
     def test_a_clone_changes_the_same_cluster_differently(
         self, client: httpx.Client, database: Database, request_body: Json
     ) -> None:
@@ -291,6 +319,26 @@ class TestBadInput:
             "/topics",
         )
         assert (error["value"], error["limit_name"]) == (17, "max_partitions")
+
+    @pytest.mark.parametrize(
+        ("changed", "code", "pointer"),
+        [
+            ({"axes": {"limits.disk": [0.8]}, "capacity": {}}, "capacity_missing", "/axes/limits.disk"),
+            ({"axes": {"limits.nic_out": [0.8]}}, "rates_missing", "/axes/limits.nic_out"),
+            ({"axes": {"limits.disk": [1.5]}}, "impossible_value", "/axes/limits.disk/0"),
+            ({"axes": {"limits.memory": [1]}}, "unknown_axis", "/axes/limits.memory"),
+            ({"limits": {"leaders": 0.5}}, "conflicting_fields", "/limits/leaders"),
+            ({"objective": "relieve"}, "conflicting_fields", "/objective"),
+            ({"capacity": {"77": {"disk_bytes": 1}}}, "unknown_broker", "/capacity/77"),
+            ({"consumers": {"ghost": 1}}, "unknown_topic", "/consumers/ghost"),
+            ({"balance": {"resources": ["nic_in"]}}, "rates_missing", "/balance/resources/0"),
+        ],
+    )
+    def test_limits_that_cannot_be(
+        self, client: httpx.Client, request_body: Json, changed: Json, code: str, pointer: str
+    ) -> None:
+        body = request_body | {"capacity": {"*": {"disk_bytes": 9_000}}} | changed
+        only_error(problem(client.post("/v1/sweeps", json=body), 422, code), pointer)
 
     def test_it_has_no_best(self, client: httpx.Client, database: Database) -> None:
         body = {"kind": "reassignment", "snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "axes": {"remove_broker": "each"}}

@@ -1,6 +1,7 @@
 """Spark inside the worker's own JVM: what `make run` has."""
 
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -18,12 +19,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from app.errors.kafka import InvalidPartitions
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
-from app.jobs.kernels import key_hashes
+from app.jobs.kernels import key_hashes, scenarios
 from app.jobs.keys import measure_example
 from app.jobs.spark import Ranges, Spark
+from app.services.sweeps import KINDS
 from tests.conftest import ROOT
 from tests.jobs import keys
 from tests.jobs.cluster import quick_java, wait_for
+from tests.jobs.test_sweep_kernels import DEFINITIONS
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +53,24 @@ def test_a_job_says_what_the_core_says(spark: Spark) -> None:
     found = keys.hashed(spark, keys.numbered(10_000, tasks=3), group="a")
     assert found.schema == key_hashes.SCHEMA
     assert keys.counts(found) == keys.expected(10_000)
+
+
+def test_limits_of_reassignments_are_scored_as_in_this_process(spark: Spark) -> None:
+    """Executors load the search over resources, and need nothing but the definition."""
+    definition = DEFINITIONS["reassignment"] | {"objective": "relieve"}
+    kind = KINDS["reassignment"]
+    count = kind.count(definition)
+    found = spark.run(
+        scenarios.KERNEL.name,
+        payload=scenarios.payload(kind.reader, definition),
+        over=Ranges(0, count, 4),
+        schema=scenarios.SCHEMA,
+        group="limits",
+    ).to_pydict()
+    rows = dict(zip(found["index"], map(json.loads, found["row"]), strict=True))
+    expected = {row.index: json.loads(json.dumps(row.document)) for row in kind.score(definition, 0, count)}
+    assert rows == expected
+    assert {row["feasible"] for row in rows.values()} == {True}
 
 
 def test_jobs_of_several_threads_run_beside_each_other(spark: Spark) -> None:

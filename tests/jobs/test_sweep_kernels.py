@@ -59,9 +59,22 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         },
     },
     "reassignment": {
-        "axes": {"remove_broker": "each", "add_brokers": [0, 1]},
+        "axes": {"remove_broker": "each", "limits.disk": [0.5, 1]},
         "minimise": "bytes",
         "resolved": {
+            "loads": {
+                "known": ["disk", "nic_in", "nic_out"],
+                "ingress": [10] * 9,
+                "reads": [0] * 9,
+                "retained": list(range(9)),
+                "base": [[0] * 6] * 6,
+                "capacity": [[60, 1000, 1000, 0, 0, 0]] * 6,
+                "of_added": [60, 1000, 1000, 0, 0, 0],
+                "cpu": [0.0, 0.0, 0.0],
+                "follower_fetching": False,
+                "unknown_sizes": 0,
+                "unknown_rates": [],
+            },
             "brokers": [{"id": i, "rack": f"r{i % 3}", "receives": True} for i in range(6)],
             "counts_racks": True,
             "spans_all": True,

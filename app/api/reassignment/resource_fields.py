@@ -81,8 +81,8 @@ class PricesFields(RequestModel):
     )
 
 
-class ResourceFields(RequestModel):
-    """What a request says about the resources of brokers; all of it is optional."""
+class LoadFields(RequestModel):
+    """What a request says about loads and capacities of brokers; all of it is optional."""
 
     capacity: dict[BrokerOrAll, CapacityFields] = Field(
         default_factory=dict,
@@ -108,6 +108,11 @@ class ResourceFields(RequestModel):
         description="By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all "
         "others, 1 by default. What is copied has its size of today.",
     )
+
+
+class ResourceFields(LoadFields):
+    """What a request says about the resources of brokers; all of it is optional."""
+
     limits: LimitsFields = Field(default_factory=LimitsFields)
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None = None

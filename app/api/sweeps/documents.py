@@ -69,8 +69,26 @@ class BindingDocument(BaseModel):
     """Limit of the resource, in its unit."""
 
 
+class ViolatedLimitDocument(BaseModel):
+    """The limit of a resource that brokers exceed in the placement with the least excess that was found."""
+
+    resource: str
+    """Resource whose limit is exceeded."""
+    brokers: int
+    """Number of brokers above their limits."""
+    broker: int
+    """Id of the broker that is farthest above its limit."""
+    value: float
+    """Its load, in the unit of the resource."""
+    limit: float
+    """Its limit, in the unit of the resource."""
+    soft: bool
+    """Whether the limit is soft, so that the scenario is feasible all the same."""
+
+
 class ScenarioDocument(BaseModel):
-    """One scored scenario, with the figures of its sweep's kind; those listed here are of capacity sweeps.
+    """One scored scenario, with the figures of its sweep's kind; those listed here are of capacity sweeps, `feasible`
+    and `violated_limits` of reassignments, too.
 
     A scenario that could not be scored has its `error` and its axes alone.
     """
@@ -82,7 +100,9 @@ class ScenarioDocument(BaseModel):
     axes: dict[str, Any]
     """Value of each axis."""
     feasible: bool | None = None
-    """Whether every load is within its limit under every failure."""
+    """Whether every load is within its limit under every failure; of reassignments, within every hard limit."""
+    violated_limits: list[ViolatedLimitDocument] | None = None
+    """Limits that brokers exceed, by resource; empty if all hold."""
     binding: BindingDocument | None = None
     """The limit that breaks first; null if no resource has one."""
     monthly_cost: float | None = None

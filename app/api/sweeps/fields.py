@@ -100,10 +100,11 @@ ChangeAxes = Annotated[
     dict[AxisName, list[Any] | SpanRequest | Literal["each"]],
     Field(
         min_length=1,
-        max_length=2,
+        max_length=8,
         description="`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers "
-        "of brokers to add, as a list or a range. With both, every combination is a scenario. The last axis varies "
-        "fastest.",
+        "of brokers to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → "
+        "shares of the capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and "
+        "`limits.leaders.absolute` → amounts. Every combination is a scenario. The last axis varies fastest.",
     ),
 ]
 AnyAxes = Annotated[

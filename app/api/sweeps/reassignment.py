@@ -6,9 +6,11 @@ from pydantic import Field
 
 from app.api.fields import Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.reassignment import EvenReplicas
+from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicFields
 from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
+from app.services.reassignment.resource_requests import Resource
+from app.services.sweeps import SweepRequest
 
 
 class SweepBalance(RequestModel):
@@ -19,6 +21,13 @@ class SweepBalance(RequestModel):
         description="`tight`: max − min ≤ 1 wherever that is possible; `keep`: only replicas that must move do; a "
         "tolerance: in between. The default is `tight` if brokers are added, `keep` otherwise.",
     )
+    resources: Annotated[list[Resource], Field(max_length=4)] | None = Field(
+        None,
+        description="Resources that are balanced jointly, each by the capacity of each broker, together with "
+        "`replicas` if these are `tight` or have a tolerance.",
+    )
+    per_topic: PerTopicFields | None = None
+    """The balance of each topic, by count; without limits, resources or an objective."""
 
 
 class ReassignmentChanges(RequestModel):
@@ -26,6 +35,8 @@ class ReassignmentChanges(RequestModel):
 
     balance: SweepBalance | None = None
     """The balance constraint of every scenario; null for its default."""
+    limits: LimitsFields | None = None
+    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
     minimise: Literal["bytes", "replicas"] | None = None
     """What to minimise; null for the default."""
     racks_of_added: Annotated[list[Rack], Field(min_length=1, max_length=10_000)] | None = Field(
@@ -35,8 +46,8 @@ class ReassignmentChanges(RequestModel):
     )
 
 
-class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges):
-    """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
+class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges, LoadFields):
+    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves."""
 
     kind: Annotated[Literal["reassignment"], KnownKind]
     """Kind of the sweep."""
@@ -54,4 +65,20 @@ class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges):
         "and every broker needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; "
         "`disabled`: racks are not constrained.",
     )
+    objective: Objective = Field(
+        "balance",
+        description="`balance`: what `balance` states; `relieve`: the least movement that brings every broker below "
+        "its limits, and no other change; or goals in order of priority.",
+    )
     labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> SweepRequest:
+        """The service's request; what has its default is left out of the definition, but `minimise` and `rack_mode`."""
+        request = super().service()
+        unstated = {
+            name
+            for name in ("objective", *LoadFields.model_fields)
+            if getattr(self, name) == type(self).model_fields[name].get_default(call_default_factory=True)
+        }
+        definition = {name: value for name, value in request.definition.items() if name not in unstated}
+        return SweepRequest(request.kind, definition, request.labels)

@@ -44,7 +44,10 @@ _READ_ROWS = 5_000
 
 SweepId = Annotated[Id, examples.SWEEP_ID]
 FeasibleFilter = Annotated[
-    bool | None, Query(description="Of a capacity sweep: only feasible scenarios, or only the others.")
+    bool | None,
+    Query(
+        description="Of a sweep of the kind `capacity` or `reassignment`: only feasible scenarios, or only the others."
+    ),
 ]
 AxisFilter = Annotated[
     list[Annotated[str, Field(max_length=900, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,

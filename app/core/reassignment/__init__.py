@@ -16,7 +16,7 @@ leaders/          preferred leaders: by count, exactly, or by ingress
 resources/        several resources at once: balance, limits, relief, goals in order of priority
 batches/          the reassignment in batches within limits, each with its inverse
 progress.py       which steps of a plan are done, by where the replicas are later
-sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_definition.py reads them
+sweep/            scenarios of a sweep: a broker removed, brokers added, limits varied
 """
 
 from app.core.reassignment.bands import narrowest_band

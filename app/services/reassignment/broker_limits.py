@@ -2,11 +2,8 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from app.core.model import Int64s
-from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
-from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.resources import NO_CAPACITY, RESOURCES, Limits, StatedLimit, stated_limits
 from app.errors.reassignments import CapacityMissing, RatesMissing
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.loads import IngressRates, PartitionSizes
@@ -30,16 +27,14 @@ def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -
 
     Raises `CapacityMissing` if a share has no capacity.
     """
-    limits = Limits.none(len(brokers.ids))
-    for name, limit in request.limits.stated().items():
-        column = RESOURCES.index(name)
-        limits.is_soft[column] = limit.soft
-        if limit.absolute is not None:
-            amount = limit.absolute * (MILLION if name == "cpu" else 1)
-            limits.upper[:, column] = min(round(amount), NO_LIMIT)
-            continue
-        limits.upper[:, column] = _shares(name, limit, brokers, capacity[:, column])
-    return limits
+    stated = request.limits.stated()
+    for name, limit in stated.items():
+        if limit.absolute is None:
+            _require_capacity(name, limit, brokers, capacity[:, RESOURCES.index(name)])
+    as_core: dict[str, StatedLimit] = {
+        name: StatedLimit(limit.share, limit.absolute, limit.soft) for name, limit in stated.items()
+    }
+    return stated_limits(as_core, capacity)
 
 
 def require_loads(
@@ -66,7 +61,7 @@ def require_rates(what: str, path: tuple[str, ...], scope: PartitionScope, rates
         raise RatesMissing(detail, path=path, topic=missing[0], topics=len(missing))
 
 
-def _shares(name: Limited, limit: Limit, brokers: BrokerTable, capacity: Int64s) -> Int64s:
+def _require_capacity(name: Limited, limit: Limit, brokers: BrokerTable, capacity: Int64s) -> None:
     is_missing: Bools = (capacity <= NO_CAPACITY) & ~brokers.is_removed
     if is_missing.any():
         field = _CAPACITY_FIELDS[name]
@@ -76,5 +71,3 @@ def _shares(name: Limited, limit: Limit, brokers: BrokerTable, capacity: Int64s)
             f"{len(brokers.ids)} brokers is unknown or 0: {brokers.named(is_missing)}; capacity states it"
         )
         raise CapacityMissing(detail, path=("limits", name), value=limit.share, broker=first, field=field)
-    shared = np.floor(capacity * (limit.share or 0.0)).astype(np.int64)
-    return np.where(capacity > NO_CAPACITY, shared, NO_LIMIT)

@@ -27,9 +27,15 @@ def capacities_of(stated: Mapping[str, CapacityRequest], brokers: BrokerTable) -
             raise UnknownBroker(detail, path=("capacity", name), value=int(name))
     capacity = np.full((len(brokers.known), len(RESOURCES)), NO_CAPACITY, np.int64)
     for place, broker in enumerate(brokers.known):
-        sources = (stated.get(str(broker.id)), stated.get(EVERY), broker.capacity)
-        for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
-            capacity[place, column] = round(unit * _first(sources, name))
+        capacity[place] = capacity_of(stated.get(str(broker.id)), stated.get(EVERY), broker.capacity)
+    return capacity
+
+
+def capacity_of(*sources: CapacityRequest | BrokerCapacity | None) -> Int64s:
+    """(resources,) int64 capacity of a broker, or `NO_CAPACITY`: of the first source that has each."""
+    capacity = np.full(len(RESOURCES), NO_CAPACITY, np.int64)
+    for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
+        capacity[column] = round(unit * _first(sources, name))
     return capacity
 
 

@@ -18,11 +18,9 @@ from app.core.reassignment import (
     summed,
 )
 from app.core.reassignment.resources import (
-    NO_LIMIT,
     RESOURCES,
     TOPIC_REPLICAS,
     LimitConflict,
-    Limits,
     PlacedPart,
     ResourceLoads,
     ResourcePlacement,
@@ -33,6 +31,7 @@ from app.core.reassignment.resources import (
     reach_goals,
     relieve,
     resource_violations,
+    without_removed,
 )
 from app.core.replica_lists import with_leader_first
 from app.errors import Json
@@ -133,7 +132,7 @@ def place_resources(
     resources = ResourceProblem(
         movement=problem.movement,
         loads=loads,
-        limits=_without_removed(problem, loads),
+        limits=without_removed(problem.limits, problem.brokers.is_removed, loads.base),
         leader=leaders,
         may_lead=problem.leaders.may_lead,
         topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
@@ -186,15 +185,6 @@ def _with_pinned(
     of_pinned = part_of_resources(resources, rows, every, every).loads
     lists = placement.replicas
     return replace(resources.loads, base=loads_of(of_pinned, problem.movement.rack_of, lists, lists[:, 0]))
-
-
-def _without_removed(problem: ReassignmentProblem, loads: ResourceLoads) -> Limits:
-    """The limits, those of removed brokers lowered to what stays there: nothing of the scope does, so that their limits
-    are no capacity for the others.
-    """
-    limits, removed = problem.limits, problem.brokers.is_removed[:, None]
-    lowered = np.where(removed & (limits.upper < NO_LIMIT), np.minimum(limits.upper, loads.base), limits.upper)
-    return replace(limits, upper=lowered)
 
 
 def _require_limits(problem: ReassignmentProblem, placement: ResourcePlacement) -> list[Relaxation]:

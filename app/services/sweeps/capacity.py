@@ -137,4 +137,5 @@ KIND = SweepKind(
     columns=columns,
     opened=opened,
     ranking=Ranking(front, best),
+    has_feasibility=True,
 )

@@ -48,6 +48,7 @@ class SweepKind:
     columns : of its tables, between the index and the error; the axes first.
     opened : one scenario as a plan.
     ranking : None if the kind has no objective.
+    has_feasibility : whether rows state if the scenario is feasible, so that they are filtered by it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class SweepKind:
     columns: Callable[[Definition], Sequence[Column]]
     opened: Callable[["UnitOfWork", Sweep, int, Limits], Plan]
     ranking: Ranking | None = None
+    has_feasibility: bool = False
 
     @property
     def is_measured_whole(self) -> bool:

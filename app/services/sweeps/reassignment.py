@@ -5,10 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+import numpy as np
+
 from app.core.measures.tally import positions_of
-from app.core.model import Broker
+from app.core.model import NO_REPLICA, Broker
+from app.core.reassignment.resources import StatedLimit
 from app.core.reassignment.sweep import NUMBERS, read_sweep
-from app.core.reassignment.sweep_definition import (
+from app.core.reassignment.sweep.definition import (
     ADD,
     SweptBroker,
     SweptCluster,
@@ -17,6 +20,8 @@ from app.core.reassignment.sweep_definition import (
     resolved_axes,
     resolved_document,
 )
+from app.core.reassignment.sweep.loads import LIMIT_AXES, SweptLoads, read_loads
+from app.core.reassignment.sweep.objective import require_consistent
 from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
 from app.errors import Json
@@ -27,24 +32,32 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Plan, make_plan
 from app.services.reassignment import (
     PLANNER,
-    BalanceRequest,
     BrokerTable,
-    Evenness,
     PartitionScope,
     PartitionSizes,
     ReassignmentRequest,
-    Tolerance,
     brokers_of,
     check,
     replicas_of_others,
     scope_of,
-    sizes_of,
 )
+from app.services.reassignment.capacities import capacity_of
+from app.services.reassignment.loads import IngressRates, loads_of, with_recorded_rates
+from app.services.reassignment.resource_requests import EVERY, Limit, LimitsRequest
+from app.services.reassignment.resources import NAMED_TOPICS, Resources, resources_of
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+_FRACTIONS = ("gap", *(name for name in NUMBERS if name.endswith("_utilisation")))
+_STATED = (
+    *("topics", "rack_mode", "minimise", "balance", "objective", "limits"),
+    *("capacity", "ingress_bytes_per_s", "consumers", "follower_fetching", "cpu_model", "growth"),
+)
+"""The fields that a sweep and a plan have alike."""
 
 
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
@@ -58,11 +71,15 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     SnapshotNotFound, UnknownTopic, DuplicateTopic, BrokersWithoutRack, LimitExceeded
     UnknownAxis, EmptyAxis, ImpossibleValue, UnknownBroker, ConflictingFields : of the axes.
     UnknownRack : brokers are added in a rack that has none.
+    SizesMissing, RatesMissing, CapacityMissing : what is limited or balanced is not known.
     """
-    if "resolved" not in definition:
+    resolved: Any = definition.get("resolved")
+    if resolved is None or "loads" not in resolved:  # also a sweep that was stored before it had loads
         definition = _resolved(uow, definition, limits)
     known = cast("Any", definition)["resolved"]["brokers"]
-    for axis in resolved_axes(definition):
+    axes = resolved_axes(definition)
+    require_consistent(definition, axes, read_loads(cast("Any", definition)["resolved"]["loads"]))
+    for axis in axes:
         if axis.path == ADD:
             limits.check_number("brokers", len(known) + max(cast("Sequence[int]", axis.values)), path=("axes", ADD))
     racks = sorted({broker["rack"] for broker in known if broker["rack"] is not None})
@@ -81,9 +98,13 @@ def scenarios(definition: Mapping[str, Json]) -> int:
 def columns(definition: Mapping[str, Json]) -> list[Column]:
     """The axes in their order, then the figures."""
     return [
-        *(Column.axis(axis.path, "int64") for axis in resolved_axes(definition)),
-        *(Column.figure(name, "double" if name == "gap" else "int64") for name in NUMBERS),
+        *(
+            Column.axis(axis.path, "double" if axis.path in LIMIT_AXES else "int64")
+            for axis in resolved_axes(definition)
+        ),
+        *(Column.figure(name, "double" if name in _FRACTIONS else "int64") for name in NUMBERS),
         Column.figure("optimal", "bool"),
+        Column.figure("feasible", "bool"),
     ]
 
 
@@ -92,11 +113,12 @@ def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     given = cast("Mapping[str, Any]", sweep.definition)
     definition = read_definition(given)
     change = definition.change(index)
+    stated = _request(given)
     request = replace(
-        _request(given),
+        stated,
         add_brokers=[Broker(broker.id, broker.rack) for broker in added_brokers(definition, change)],
         remove_brokers=[] if change.removed is None else [change.removed],
-        balance=BalanceRequest(replicas=_evenness((given.get("balance") or {}).get("replicas"))),
+        limits=_limits(definition.limits(index)),
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
     return make_plan(uow, PLANNER, request, limits)
@@ -104,17 +126,14 @@ def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
 
 def _request(given: Mapping[str, Any]) -> ReassignmentRequest:
     """The request that all scenarios have in common."""
-    return ReassignmentRequest(
-        snapshot_id=UUID(given["snapshot_id"]),
-        topics=given.get("topics"),
-        rack_mode=RackMode(given["rack_mode"]),
-        minimise=given["minimise"],
-        running_reassignment="merge",
-    )
+    stated = {name: given[name] for name in _STATED if given.get(name) is not None}
+    common = {"snapshot_id": given["snapshot_id"], "running_reassignment": "merge"}
+    return PLANNER.restored(stated | common)
 
 
-def _evenness(value: Any) -> Evenness | None:
-    return Tolerance(value["tolerance"]) if isinstance(value, Mapping) else value
+def _limits(limits: Mapping[str, StatedLimit]) -> LimitsRequest:
+    stated = {name: Limit(limit.share, limit.absolute, limit.soft) for name, limit in limits.items()}
+    return LimitsRequest(**stated)
 
 
 def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
@@ -122,14 +141,20 @@ def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits)
     request = _request(given)
     check(request, limits)
     snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
+    request = with_recorded_rates(request, cluster)
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
-    sizes = sizes_of(request, scope)
+    loads = loads_of(request, brokers, scope)
+    sizes = loads.sizes
+    resources = resources_of(request, brokers, scope, sizes, loads.rates)
     cluster_now = _cluster(request, brokers, scope, sizes)
     return {
         **definition,
         "snapshot_content_hash": snapshot.content_hash,
-        "warnings": [caution.as_json() for caution in (*brokers.cautions, *scope.cautions, *sizes.cautions)],
-        "resolved": resolved_document(cluster_now) | {"sizes_known": sizes.unknown == 0},
+        "warnings": [
+            caution.as_json() for caution in (*brokers.cautions, *scope.cautions, *sizes.cautions, *resources.cautions)
+        ],
+        "resolved": resolved_document(cluster_now, _loads(request, scope, sizes, loads.rates, resources))
+        | {"sizes_known": sizes.unknown == 0},
     }
 
 
@@ -152,14 +177,42 @@ def _cluster(
     )
 
 
+def _loads(
+    request: ReassignmentRequest,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
+    resources: Resources,
+) -> SweptLoads:
+    """What partitions load on brokers, as executors need it."""
+    names = [*scope.topics, *(topic.name for topic in scope.others)]
+    model = resources.cpu_model
+    factors = np.count_nonzero(scope.before != NO_REPLICA, axis=1).astype(np.int64)
+    unrated = [name for name in names if rates is None or name not in rates.reported]
+    return SweptLoads(
+        known=resources.names,
+        ingress=resources.scope.ingress,
+        reads=resources.scope.reads,
+        retained=resources.scope.size_bytes,
+        base=resources.row_loads(factors).base,
+        capacity=resources.capacity,
+        of_added=capacity_of(request.capacity.get(EVERY)),
+        cpu=(model.per_byte_in, model.per_byte_out, model.per_partition),
+        follower_fetching=resources.follower_fetching,
+        unknown_sizes=sizes.unknown,
+        unknown_rates=tuple(unrated[:NAMED_TOPICS]),
+    )
+
+
 KIND = SweepKind(
     name="reassignment",
     read_sweep=read_sweep,
     resolve=resolve,
     count=scenarios,
     counted_by=("axes",),
-    changes=("axes", "balance", "minimise", "racks_of_added"),
+    changes=("axes", "balance", "limits", "minimise", "racks_of_added"),
     numbers=NUMBERS,
     columns=columns,
     opened=opened,
+    has_feasibility=True,
 )

@@ -147,8 +147,8 @@ def _ranking(sweep: Sweep) -> Ranking:
 
 def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
     kind = KINDS[sweep.kind]
-    if selection.feasible is not None and kind.ranking is None:
-        raise _not_ranked(sweep)
+    if selection.feasible is not None and not kind.has_feasibility:
+        raise _without_feasibility(sweep)
     axes = axes_of(kind, sweep)
     for name in selection.axes:
         if name not in axes:
@@ -159,9 +159,14 @@ def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
 
 def _not_ranked(sweep: Sweep) -> NotForThisKind:
     detail = (
-        f"a {sweep.kind} sweep has no objective: none of its scenarios is feasible or better than another; "
+        f"a {sweep.kind} sweep has no objective: none of its scenarios is better than another; "
         f"/v1/sweeps/{sweep.id}/summary has the distributions of their figures"
     )
+    return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
+
+
+def _without_feasibility(sweep: Sweep) -> NotForThisKind:
+    detail = f"a {sweep.kind} sweep has no limits: none of its scenarios is feasible or not"
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 

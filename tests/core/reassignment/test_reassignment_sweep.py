@@ -9,7 +9,7 @@ from hypothesis import given
 from app.core.model import INT32_MAX
 from app.core.reassignment import KEEP, TIGHT
 from app.core.reassignment.sweep import NUMBERS, read_sweep
-from app.core.reassignment.sweep_definition import added_brokers, read_axes, read_definition, resolved_document
+from app.core.reassignment.sweep.definition import added_brokers, read_axes, read_definition, resolved_document
 from app.core.sweeps import score
 from app.errors import Failure
 from app.errors.reassignments import UnknownBroker
@@ -159,6 +159,7 @@ class TestRacks:
         assert row == {
             "index": 0,
             "axes": {"remove_broker": 2},
+            "feasible": None,
             "error": {
                 "code": "infeasible_reassignment",
                 "detail": "3 racks are needed for factor 3 on topic t; 2 are left (c has no broker that receives)",

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_RACK, NO_REPLICA, Int32s
-from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import ProblemBrokers, RackRule, problem_by_factor
-from app.core.reassignment.model import MovementProblem, ReplicaPlacement
-from app.core.reassignment.sweep_definition import (
+from app.core.reassignment.model import MovementProblem
+from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
+from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.sweep.definition import (
     BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
@@ -22,7 +23,8 @@ from app.core.reassignment.sweep_definition import (
     added_brokers,
     read_definition,
 )
-from app.core.reassignment.verifier import placement_violations
+from app.core.reassignment.sweep.loads import OF_CAPACITY
+from app.core.reassignment.sweep.placing import SweptPlacement, place
 from app.core.replica_lists import distinct_values, not_among, per_broker
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
@@ -42,14 +44,18 @@ NUMBERS = (
     "largest_bytes_before",
     "largest_bytes_after",
     "short_of_racks",
+    *(f"{name}_utilisation" for name in OF_CAPACITY),
+    "topic_excess",
 )
-"""The figures of a scenario.
+"""The figures of a scenario, besides `feasible` and `violated_limits`.
 
 `brokers` counts those that may receive replicas after the change; the smallest and largest count, its spread and the
 largest bytes are over them, and before the change over those that may receive replicas now. `lower_bound_bytes` is a
 lower bound on the moved bytes within the constraints; `gap` is the relative optimality gap of what is minimised, bytes
 or replicas. `short_of_racks` counts partitions in fewer racks than their replicas could span before the change; None if
-racks are not constrained.
+racks are not constrained. The utilisation of a resource is the largest share of its capacity that any broker needs
+after the change; None if the loads or the capacities are unknown. `topic_excess` counts the replicas outside the bands
+of their topics; None if topics are not balanced.
 """
 
 
@@ -78,7 +84,7 @@ class ReassignmentSweep:
     [(0, 70), (1, 70)]
     """
 
-    without_figures: Mapping[str, Json] = MappingProxyType({})
+    without_figures: Mapping[str, Json] = MappingProxyType({"feasible": None})
 
     def __init__(self, definition: ReassignmentSweepDefinition) -> None:
         self.definition = definition
@@ -96,9 +102,7 @@ class ReassignmentSweep:
         """The figures of scenario `index`. Raises `NotFeasible`, `ImpossibleValue` as `problem_of` does."""
         definition, change = self.definition, self.definition.change(index)
         cluster, problem = definition.cluster, problem_of(definition, change)
-        solution = least_movement(problem, definition.balance_of(change))
-        if violations := placement_violations(problem, solution):
-            raise RuntimeError("; ".join(violations[:5]))
+        solution = place(definition, index, problem)
         moved = not_among(solution.replicas, problem.current).sum(axis=1)
         receives = np.array([broker.receives for broker in cluster.brokers], np.bool_)
         return {
@@ -110,6 +114,7 @@ class ReassignmentSweep:
             "gap": solution.certificate.gap,
             **_balance_figures(cluster, cluster.replicas, receives, "before"),
             **_balance_figures(cluster, solution.replicas, problem.target, "after"),
+            **_load_figures(definition, problem, change, solution),
             "short_of_racks": _short_of_racks(cluster, problem, solution.replicas),
         }
 
@@ -169,7 +174,7 @@ def _not_feasible(
 
 
 def _bytes_lower_bound(
-    definition: ReassignmentSweepDefinition, problem: MovementProblem, solution: ReplicaPlacement
+    definition: ReassignmentSweepDefinition, problem: MovementProblem, solution: SweptPlacement
 ) -> int:
     """A lower bound on the moved bytes; without the balance constraint if replicas are minimised instead of bytes."""
     if definition.minimises_bytes:
@@ -204,3 +209,61 @@ def _short_of_racks(cluster: SweptCluster, problem: MovementProblem, replicas: I
     rack = np.where(replicas == NO_REPLICA, NO_RACK, problem.rack_of[replicas])
     spanned = distinct_values(np.where(rack < racks, rack, NO_RACK))
     return int(np.count_nonzero(spanned < np.minimum(problem.factors, racks)))
+
+
+def _load_figures(
+    definition: ReassignmentSweepDefinition, problem: MovementProblem, change: BrokerChange, found: SweptPlacement
+) -> dict[str, Json]:
+    """Feasibility, the limits that are exceeded, and the largest utilisation of each resource."""
+    violated = _violated(problem, found)
+    stays = problem.broker_ids != (-1 if change.removed is None else change.removed)
+    return {
+        "feasible": all(limit["soft"] for limit in violated),
+        "violated_limits": violated,
+        **{
+            f"{name}_utilisation": _utilisation(definition, found, RESOURCES.index(name), stays) for name in OF_CAPACITY
+        },
+        "topic_excess": found.topic_excess,
+    }
+
+
+def _violated(problem: MovementProblem, found: SweptPlacement) -> list[dict[str, Any]]:
+    """By resource whose limit is exceeded: how many brokers are above theirs, and the one farthest above."""
+    limits, loads = found.limits, found.loads
+    if limits is None or loads is None:
+        return []
+    violated = []
+    for column, name in enumerate(RESOURCES):
+        upper = limits.upper[:, column]
+        above = np.where(upper < NO_LIMIT, np.maximum(loads[:, column] - upper, 0), 0)
+        if not above.any():
+            continue
+        worst, unit = int(above.argmax()), MILLION if name == "cpu" else 1
+        violated.append(
+            {
+                "resource": name,
+                "brokers": int(np.count_nonzero(above)),
+                "broker": int(problem.broker_ids[worst]),
+                "value": _in_unit(int(loads[worst, column]), unit),
+                "limit": _in_unit(int(upper[worst]), unit),
+                "soft": bool(limits.is_soft[column]),
+            }
+        )
+    return violated
+
+
+def _utilisation(
+    definition: ReassignmentSweepDefinition, found: SweptPlacement, column: int, stays: NDArray[np.bool_]
+) -> float | None:
+    loads, known = found.loads, () if definition.loads is None else definition.loads.known
+    if loads is None or found.capacity is None or RESOURCES[column] not in known:
+        return None
+    capacity = found.capacity[:, column]
+    counted = stays & (capacity > NO_CAPACITY)
+    if not counted.any():
+        return None
+    return round(float((loads[counted, column] / capacity[counted]).max()), 6)
+
+
+def _in_unit(amount: int, unit: int) -> Json:
+    return amount if unit == 1 else round(amount / unit, 3)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,6 +12,16 @@ import numpy as np
 from app.core.measures.tally import positions_of
 from app.core.model import INT32_MAX, Int32s, Int64s, padded, unpadded
 from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.reassignment.resources import StatedLimit
+from app.core.reassignment.sweep.loads import (
+    LIMIT_AXES,
+    SweptLoads,
+    loads_document,
+    read_limit_axis,
+    read_loads,
+    with_axes,
+)
+from app.core.reassignment.sweep.objective import SweptObjective, read_balance, read_objective
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import as_integer
 from app.errors import Json
@@ -20,7 +29,7 @@ from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields, ImpossibleValue, UnknownAxis
 
 REMOVE, ADD = "remove_broker", "add_brokers"
-NAMES = (REMOVE, ADD)
+NAMES = (REMOVE, ADD, *LIMIT_AXES)
 EACH = "each"
 """Instead of a list of brokers to remove: every broker of the cluster."""
 MOST_ADDED = 10_000
@@ -89,13 +98,16 @@ class ReassignmentSweepDefinition:
 
     Parameters
     ----------
+    loads : what partitions load on brokers; None if the sweep has none. objective : limits and goals.
     balance : None is tight if brokers are added, and keep otherwise.
     racks_of_added : the racks of added brokers, in rotation; None chooses the racks with the fewest brokers.
     minimises_bytes : whether the moved bytes are minimised, or the moved replicas.
     """
 
     cluster: SweptCluster
+    loads: SweptLoads | None = field(repr=False)
     grid: Grid
+    objective: SweptObjective
     balance: Balance | None
     racks_of_added: tuple[str, ...] | None
     minimises_bytes: bool
@@ -104,6 +116,10 @@ class ReassignmentSweepDefinition:
         """The change of scenario `index`. Raises IndexError beyond the last."""
         values: Mapping[str, Any] = self.grid.values(index)  # whole numbers: `read_axes` validates them
         return BrokerChange(values.get(REMOVE), values.get(ADD, 0))
+
+    def limits(self, index: int) -> Mapping[str, StatedLimit]:
+        """The limits of scenario `index` by resource. Raises IndexError beyond the last."""
+        return with_axes(self.objective.limits, self.grid.values(index))
 
     def balance_of(self, change: BrokerChange) -> Balance:
         """The balance constraint of a scenario; without one, added brokers receive their share."""
@@ -119,8 +135,10 @@ def read_definition(definition: Mapping[str, Any]) -> ReassignmentSweepDefinitio
     resolved = definition["resolved"]
     return ReassignmentSweepDefinition(
         cluster=_read_cluster(resolved),
+        loads=read_loads(resolved.get("loads")),
+        objective=read_objective(definition),
         grid=Grid(resolved_axes(definition)),
-        balance=_read_balance((definition.get("balance") or {}).get("replicas")),
+        balance=read_balance((definition.get("balance") or {}).get("replicas")),
         racks_of_added=None if racks is None else tuple(racks),
         minimises_bytes=definition["minimise"] == "bytes" and resolved["sizes_known"],
     )
@@ -132,7 +150,7 @@ def resolved_axes(definition: Mapping[str, Any]) -> tuple[Axis, ...]:
 
 
 def read_axes(axes: Mapping[str, Json], brokers: Sequence[int]) -> tuple[Axis, ...]:
-    """Read the axes in their order; their values are whole numbers.
+    """Read the axes in their order: whole numbers of brokers, and limits.
 
     Parameters
     ----------
@@ -157,6 +175,10 @@ def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
         raise UnknownAxis(detail, path=("axes", name), value=name, known=list(NAMES))
     if name == REMOVE and values == EACH:
         return Axis(name, tuple(brokers))
+    if name in LIMIT_AXES:
+        amounts = read_limit_axis(name, values)
+        _require_distinct(name, amounts)
+        return Axis(name, amounts)
     numbers = tuple(
         as_integer(value, ("axes", name, position), minimum=0, maximum=_LARGEST_VALUE[name])
         for position, value in enumerate(read_axis(name, values).values)
@@ -167,7 +189,7 @@ def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
     return Axis(name, numbers)
 
 
-def _require_distinct(name: str, values: Sequence[int]) -> None:
+def _require_distinct(name: str, values: Sequence[float]) -> None:
     seen = set()
     for position, value in enumerate(values):
         if value in seen:
@@ -212,8 +234,8 @@ def _next_rack(rotation: Sequence[str] | None, brokers_in: Counter[str], number:
     return min(brokers_in, key=lambda rack: (brokers_in[rack], rack), default=None)
 
 
-def resolved_document(cluster: SweptCluster) -> dict[str, Json]:
-    """The cluster as JSON, so that executors need nothing else: replicas by broker id, topic by topic."""
+def resolved_document(cluster: SweptCluster, loads: SweptLoads | None = None) -> dict[str, Json]:
+    """The cluster and its loads as JSON, so that executors need nothing else: replicas by broker id, topic by topic."""
     ids = np.array([*(broker.id for broker in cluster.brokers), -1], np.int32)
     bounds = pairwise(cluster.starts.tolist())
     return {
@@ -230,6 +252,7 @@ def resolved_document(cluster: SweptCluster) -> dict[str, Json]:
         ],
         "base": cluster.base.tolist(),
         "base_bytes": cluster.base_bytes.tolist(),
+        **({} if loads is None else {"loads": loads_document(loads)}),
     }
 
 
@@ -249,12 +272,3 @@ def _read_cluster(resolved: Mapping[str, Any]) -> SweptCluster:
         base=np.array(resolved["base"], np.int64),
         base_bytes=np.array(resolved["base_bytes"], np.int64),
     )
-
-
-def _read_balance(value: Any) -> Balance | None:
-    """None if the request has none. A tolerance is the fraction that was written, not the float nearest to it."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return TIGHT if value == "tight" else KEEP
-    return Balance(Fraction(repr(value["tolerance"])))
