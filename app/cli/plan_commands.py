@@ -119,6 +119,13 @@ def plan_reassignment(
         bool, typer.Option("--fix-offline-replicas", help="Empty brokers that are fenced or down.")
     ] = False,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
+    broker_sets: Annotated[
+        Path | None, typer.Option(help="Broker sets: Cruise Control's brokerSets.json, or an object of ids by name.")
+    ] = None,
+    topic_set: Annotated[
+        list[str] | None,
+        typer.Option(help="topic=set, or topic_name_hash: as Cruise Control maps topics."),
+    ] = None,
     balance: Annotated[str | None, typer.Option(help="Replicas: tight, keep, or a tolerance (0.05).")] = None,
     balance_by: Annotated[str | None, typer.Option(help="Balance replicas by count or bytes.")] = None,
     leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,

@@ -10,6 +10,7 @@ from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import topics_to_move
+from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -120,6 +121,29 @@ def _group_event(text: str) -> dict[str, Json]:
     raise ConflictingFields(detail, path=("event",))
 
 
+def broker_sets(file: Path) -> dict[str, Json]:
+    """The broker sets of a file. Raises `MalformedText`."""
+    return {name: list(ids) for name, ids in sets_of_brokers.read(decode(read_input(file), "broker_sets")).items()}
+
+
+def _topic_sets(texts: Sequence[str]) -> Json:
+    """By topic its set, `orders=blue`; or the name of a policy alone, which the API checks."""
+    stated = listed(texts)
+    if len(stated) == 1 and "=" not in stated[0]:
+        return stated[0]
+    sets: dict[str, Json] = {}
+    for text in stated:
+        topic, _, name = text.partition("=")
+        if not topic or not name:
+            detail = f"--topic-set is {text}; it has to be topic=set, or topic_name_hash alone"
+            raise ConflictingFields(detail, path=("topic_sets",))
+        if topic in sets:
+            detail = f"--topic-set binds topic {topic} twice, to broker sets {sets[topic]} and {name}"
+            raise ConflictingFields(detail, path=("topic_sets", topic), value=name)
+        sets[topic] = name
+    return sets
+
+
 def named_topics(topics: Iterable[str] | None, file: Path | None) -> list[str]:
     """Topics by their options, and those of a file for Kafka's `--topics-to-move-json-file`. Raises `MalformedText`."""
     of_file = () if file is None else topics_to_move.read(decode(read_input(file), "topics_to_move"))
@@ -155,6 +179,8 @@ REASSIGNMENT: Fields = MappingProxyType(
         "leaders_only": ("leaders_only", as_typed),
         "fix_offline_replicas": ("fix_offline_replicas", as_typed),
         "rack_mode": ("rack_mode", as_typed),
+        "broker_sets": ("broker_sets", broker_sets),
+        "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),
         "balance_by": ("balance.replicas_by", as_typed),
         "leaders": ("balance.leaders", _balance),

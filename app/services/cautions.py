@@ -72,9 +72,9 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "not_settled": "Members exchange partitions without end.",
         "offline_log_dirs": "Log directories are offline.",
         "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
-        "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
         "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, so that the "
         "leader may assign others.",
+        "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
         "owned_partition_missing": "A member owns partitions that do not exist.",
         "owned_without_generation": "A member has owned partitions and no generation, so that the sticky assignor "
         "ignores them.",

@@ -8,6 +8,7 @@ reassignment_list.py    kafka-reassign-partitions --list
 strimzi.py              Kafka, KafkaNodePool, KafkaTopic, pods and nodes in YAML
 desired_topics.py       topics as they are to be: KafkaTopic and topicctl, in YAML
 cruise_control.py       kafka_cluster_state, load and partition_load
+broker_sets.py          broker sets of Cruise Control
 prometheus.py           sizes and rates by the HTTP API
 web_interfaces.py       AKHQ and kafka-ui
 """

@@ -141,7 +141,7 @@ def _with_minimums(
     short = minimums.least - attainable
     if not short.any():
         return replace(leaders, minimums=minimums), []
-    detail = stated.lacking(short, problem.brokers)
+    detail = replace(stated, brokers=stated.brokers & part.share.brokers).lacking(short, problem.brokers)
     if not problem.relaxes:
         raise _minimums_infeasible(problem, stated, short, detail)
     return replace(leaders, minimums=replace(minimums, least=attainable)), [Relaxation(MINIMUMS, detail)]
