@@ -79,13 +79,13 @@ def _copied(result: list[Int32s]) -> list[Int32s]:
 
 
 @cache
-def cluster_of(partitions: int) -> Cluster:
-    """A thousand topics of `partitions` in all over 300 brokers, as AdminUtils places them."""
+def cluster_of(partitions: int, number: int = TOPICS) -> Cluster:
+    """So many topics of `partitions` in all over 300 brokers, as AdminUtils places them."""
     listed = brokers(BROKERS, racks="even")
-    topics = [NewTopic(f"topic-{number:04}", partitions // TOPICS, 3) for number in range(TOPICS)]
+    topics = [NewTopic(f"topic-{index:04}", partitions // number, 3) for index in range(number)]
     placements = place_topics(PLACEMENTS["admin_utils"], listed, topics, random=JavaRandom(1), fixed_start_index=None)
     random = np.random.default_rng(1)
-    nothing = np.empty((partitions // TOPICS, 0), np.int32)
+    nothing = np.empty((partitions // number, 0), np.int32)
     return Cluster(
         "benchmark",
         listed,

@@ -8,7 +8,7 @@
 Flows are exact and integral. Which of several optimal flows is returned depends on the order of the arcs alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,7 +66,7 @@ def largest_cost(nodes: int) -> int:
     return LARGEST_PRODUCT // (nodes + 2)
 
 
-def min_cost_flow(network: Network, costs: Sequence[Int64s]) -> Flow:
+def min_cost_flow(network: Network, costs: Sequence[Int64s], *, is_over: Callable[[], bool] | None = None) -> Flow:
     """Minimise several costs in lexicographic order: the first, then the second among its optimal flows, and so on.
 
     By complementary slackness, the flows that are optimal for a cost are those that leave every arc of positive reduced
@@ -78,7 +78,9 @@ def min_cost_flow(network: Network, costs: Sequence[Int64s]) -> Flow:
 
     Parameters
     ----------
-    costs : each (arcs,) int64, 0 … `largest_cost(nodes)`.
+    costs : each (arcs,) int64, of absolute value up to `largest_cost(nodes)`.
+    is_over : whether a deadline has passed; the costs after the present one then are not minimised, and the flow has
+        none of their figures.
 
     Raises
     ------
@@ -113,10 +115,14 @@ def min_cost_flow(network: Network, costs: Sequence[Int64s]) -> Flow:
         )
         bounds.append(dual + int((filled * cost).sum()))
         duals.append(potentials)
+        if is_over is not None and is_over():
+            break
         full = reduced < 0
         filled[open_arcs[full]] = remaining.capacities[full]
         remaining, open_arcs = _narrowed(remaining, full, reduced == 0), open_arcs[reduced == 0]
-    return Flow(amounts, tuple(int((amounts * cost).sum()) for cost in costs), tuple(bounds), tuple(duals))
+    return Flow(
+        amounts, tuple(int((amounts * cost).sum()) for cost in costs[: len(bounds)]), tuple(bounds), tuple(duals)
+    )
 
 
 def cheapest_amounts(network: Network, costs: Int64s) -> Int64s:

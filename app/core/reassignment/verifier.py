@@ -57,10 +57,10 @@ def topic_violations(
     ----------
     topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a target broker.
     """
-    outside = 0
-    for topic in np.unique(topic_of):
-        on_each = per_broker(placement.replicas[topic_of == topic], len(problem.base))
-        outside += int(np.abs(on_each - np.clip(on_each, low[topic], high[topic]))[problem.target].sum())
+    row, column = np.nonzero(placement.replicas != NO_REPLICA)
+    cells = topic_of[row] * low.shape[1] + placement.replicas[row, column]
+    on_each = np.bincount(cells, minlength=low.size).reshape(low.shape)
+    outside = int(np.abs(on_each - np.clip(on_each, low, high))[:, problem.target].sum())
     if outside == placement.topic_excess:
         return []
     return [f"topics are outside their bands by {outside} replicas, not {placement.topic_excess}"]

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from app.core.model import NO_REPLICA
 from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.counts import per_topic
+from app.core.reassignment.counts import per_topic, topic_network
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
+from app.core.reassignment.counts.slots import slots_of
+from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
@@ -34,6 +37,52 @@ def balances(draw: st.DrawFn) -> tuple[MovementProblem, TopicBalance]:
     return problem, TopicBalance(np.array(topics, np.int64), 3, draw(st.lists(share, min_size=3, max_size=3)))
 
 
+@st.composite
+def slotted(draw: st.DrawFn) -> tuple[MovementProblem, TopicBalance]:
+    """As `balances`, where most partitions have to have one replica in each rack; brokers that only keep, are removed
+    or are off limits to some partitions, successors, new partitions.
+    """
+    racks = draw(st.integers(1, 3))
+    sizes = draw(st.lists(st.integers(1, 3), min_size=racks, max_size=racks).filter(lambda sizes: sum(sizes) <= 6))
+    rack_of = np.repeat(np.arange(racks), sizes).astype(np.int32)
+    every, rows = np.ones(len(rack_of), bool), draw(st.integers(1, 4))
+    kinds = []
+    for _ in range(draw(st.integers(1, 2))):
+        first_of_each = [int(np.flatnonzero(rack_of == rack)[0]) for rack in range(racks)]
+        receives = np.isin(np.arange(len(rack_of)), first_of_each) | np.array(draw(_flags(len(rack_of))))
+        keeps = receives | np.array(draw(_flags(len(rack_of))))
+        kinds.append(PartitionKind(racks, keeps, receives, repairs=True))
+    current, copied = np.full((rows, racks), NO_REPLICA, np.int32), np.zeros((rows, racks), np.bool_)
+    for row in range(rows):
+        if draw(st.integers(0, 4)):
+            in_racks = [draw(st.sampled_from(np.flatnonzero(rack_of == rack).tolist())) for rack in range(racks)]
+            width = racks if draw(st.integers(0, 4)) else racks - 1
+            current[row, :width] = draw(st.permutations(in_racks))[:width]
+            copied[row, :width] = draw(st.lists(st.sampled_from([0, 0, 1]), min_size=width, max_size=width))
+    kind_of = np.array(draw(st.lists(st.integers(0, len(kinds) - 1), min_size=rows, max_size=rows)), np.int32)
+    domains, domain_of = find_domains(kinds, kind_of, current, rack_of, RackRule(racks))
+    heavy = draw(st.sampled_from([1, 10**12]))
+    problem = MovementProblem(
+        broker_ids=np.arange(len(rack_of), dtype=np.int32),
+        rack_of=rack_of,
+        target=every,
+        base=np.array(draw(st.lists(st.integers(0, 2), min_size=len(rack_of), max_size=len(rack_of))), np.int64),
+        domains=domains,
+        domain_of=domain_of,
+        current=current,
+        is_copied=copied,
+        must_keep=np.full(rows, NO_REPLICA, np.int32),
+        weight=np.array(draw(st.lists(st.integers(0, 5), min_size=rows, max_size=rows)), np.int64) * heavy,
+    )
+    topics = draw(st.lists(st.integers(0, 1), min_size=rows, max_size=rows))
+    share = st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 2), None])
+    return problem, TopicBalance(np.array(topics, np.int64), 2, draw(st.lists(share, min_size=2, max_size=2)))
+
+
+def _flags(count: int) -> st.SearchStrategy[list[bool]]:
+    return st.lists(st.sampled_from([True, True, False]), min_size=count, max_size=count)
+
+
 def excess(problem: MovementProblem, topics: TopicBalance, placement: Whole) -> int:
     """By how many replicas topics are outside their bands, counted one by one."""
     low, high = topics.bands(problem)
@@ -45,8 +94,8 @@ def excess(problem: MovementProblem, topics: TopicBalance, placement: Whole) -> 
     return total
 
 
-@given(balances(), st.sampled_from([KEEP, TIGHT]))
-@examples(120)
+@given(st.one_of(balances(), slotted(), slotted()), st.sampled_from([KEEP, TIGHT]))
+@examples(200)
 def test_the_least_excess_and_then_the_least_movement_of_all_placements(
     case: tuple[MovementProblem, TopicBalance], balance: Balance
 ) -> None:
@@ -59,6 +108,38 @@ def test_the_least_excess_and_then_the_least_movement_of_all_placements(
     assert (chosen.topic_excess, chosen.moved) == best[:2]
     assert topics.excess(problem, chosen.replicas) == chosen.topic_excess
     assert (chosen.certificate.optimal, chosen.certificate.gap) == (True, 0.0)
+
+
+@given(slotted(), st.sampled_from([KEEP, TIGHT]))
+@examples(80)
+def test_after_a_deadline_the_placement_is_legal_with_the_least_excess_and_a_bound(
+    case: tuple[MovementProblem, TopicBalance], balance: Balance
+) -> None:
+    """The bound counts each topic in each rack on its own, without a flow."""
+    problem, topics = case
+    proven = balance_topics(problem, balance, topics)
+    late = balance_topics(problem, balance, topics, is_over=lambda: True)
+    assert placement_violations(problem, late) == []
+    assert late.topic_excess == proven.topic_excess
+    assert late.certificate.lower_bound <= proven.moved <= late.moved
+
+
+@given(slotted(), st.sampled_from([KEEP, TIGHT]))
+@examples(80)
+def test_slots_or_partitions_as_nodes_come_to_the_same(
+    case: tuple[MovementProblem, TopicBalance], balance: Balance
+) -> None:
+    problem, topics = case
+    as_slots = balance_topics(problem, balance, topics)
+    slots, _ = slots_of(problem)
+    nothing = replace(slots, row=slots.row[:0], rack=slots.rack[:0], home=slots.home[:0], column=slots.column[:0])
+    nothing = replace(nothing, is_pinned=slots.is_pinned[:0], receivers=slots.receivers[:0])
+    none_consists = np.zeros(len(problem.current), np.bool_)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (per_topic, topic_network):
+            patch.setattr(module, "slots_of", lambda _: (nothing, none_consists))
+        as_nodes = balance_topics(problem, balance, topics)
+    assert (as_slots.topic_excess, as_slots.moved) == (as_nodes.topic_excess, as_nodes.moved)
 
 
 @given(problems())

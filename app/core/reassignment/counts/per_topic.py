@@ -1,7 +1,7 @@
 """Replicas balanced per topic and over the whole cluster: the least movement, exact, with its certificate.
 
-A topic on a broker is a node of the flow network, between the topic's replicas and the broker. So the bands of topics
-and the band of the cluster hold together, and the placement still is a minimum-cost flow.
+A replica passes the capacity of its topic on a broker, and that of the broker. So the bands of topics and the band of
+the cluster hold together, and the placement still is a minimum-cost flow (`topic_network`).
 
 Hard constraints: those of `least_movement`, the band of the cluster included. Goals, in lexicographic order, each
 reached exactly:
@@ -10,10 +10,12 @@ reached exactly:
    of all topics can hold together with the band of the cluster;
 2. the least weight moved, then the fewest replicas.
 
-The network has all partitions. Its dual solution proves the optimum.
+The dual solution of the flow proves the optimum. If the deadline passes before movement is minimised, the bound counts
+each topic in each rack on its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
@@ -22,25 +24,22 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.flow import min_cost_flow
+from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.counts.network import (
-    BrokerArcs,
-    CandidateReceivers,
-    PlacementNetwork,
-    TopicArcs,
-    candidate_receivers,
-    placement_network,
-)
-from app.core.reassignment.counts.places import PlaceCosts, in_order, moved_weight
+from app.core.reassignment.counts.least_movement import never
+from app.core.reassignment.counts.network import CandidateReceivers, candidate_receivers
+from app.core.reassignment.counts.places import in_order, moved_weight, movement_costs
+from app.core.reassignment.counts.slots import slots_of
+from app.core.reassignment.counts.topic_network import TopicBands, TopicNetwork, topic_network
 from app.core.reassignment.counts.within_band import scaled_costs, tie_costs
 from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
-from app.core.replica_lists import per_broker, sums_by
+from app.core.replica_lists import sums_by
 
 SOLVER = "ortools min-cost flow"
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
+_UNLIMITED = 1 << 40
 
 
 class TooManyPairs(Exception):
@@ -78,13 +77,23 @@ class TopicBalance:
         np.add.at(least, self.topic_of, table.least[problem.domain_of])
         np.add.at(most, self.topic_of, table.most[problem.domain_of])
         sizes = tuple(np.bincount(problem.rack_of[problem.target], minlength=racks).tolist())
-        means = cache(partial(_rack_means, sizes))
+        bands_of = cache(partial(_bands, sizes))
         low, high = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
         for topic, tolerance in enumerate(self.tolerance):
             bounds = tuple(least[topic].tolist()), tuple(most[topic].tolist())
-            bands = [_band(mean, tolerance) for mean in means(int(totals[topic]), *bounds)]
+            bands = bands_of(int(totals[topic]), *bounds, tolerance)
             low[topic], high[topic] = [band.low for band in bands], [band.high for band in bands]
         return low[:, problem.rack_of], high[:, problem.rack_of]
+
+    def grouped(self, problem: MovementProblem) -> TopicBands:
+        """The bands, with all topics that have none as one."""
+        low, high = self.bands(problem)
+        has_band = np.array([tolerance is not None for tolerance in self.tolerance], np.bool_)
+        group = np.where(has_band, np.cumsum(has_band) - 1, np.count_nonzero(has_band))
+        without = np.full((1, low.shape[1]), _UNLIMITED)
+        return TopicBands(
+            group[self.topic_of], np.vstack([low[has_band], 0 * without]), np.vstack([high[has_band], without])
+        )
 
     def table(self, replicas: Int32s, brokers: int) -> Int64s:
         """(topics, brokers) int64: the replicas of each topic on each broker."""
@@ -99,16 +108,20 @@ class TopicBalance:
         return int(np.maximum(low - table, 0).sum() + np.maximum(table - high, 0).sum())
 
 
-def balance_topics(problem: MovementProblem, balance: Balance, topics: TopicBalance) -> ReplicaPlacement:
+def balance_topics(
+    problem: MovementProblem, balance: Balance, topics: TopicBalance, *, is_over: Callable[[], bool] = never
+) -> ReplicaPlacement:
     """Minimise the movement that brings each topic within its band, together with the band of the cluster.
 
-    Complexity: two or three minimum-cost flows over all partitions, and places of topics on brokers.
+    Complexity: two or three minimum-cost flows over topics in racks and brokers, with at most an arc for each topic on
+    each broker if all bands can hold, and one for each replica if not; partitions without slots are nodes besides.
 
     Parameters
     ----------
     problem : the partitions and their eligible brokers.
     balance : of the whole cluster; `KEEP` has no band.
     topics : the balance of each topic.
+    is_over : whether the deadline has passed; then the best placement so far is returned, with its gap.
 
     Raises
     ------
@@ -136,16 +149,8 @@ def balance_topics(problem: MovementProblem, balance: Balance, topics: TopicBala
     if balance.tolerance is not None:
         total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
         band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    costs, scale = scaled_costs(problem)
-    nothing = PlaceCosts(np.zeros_like(costs.current), np.zeros_like(costs.other))
-    networks = _Networks(problem, band, topics)
-    movement, outside = networks.of(costs), networks.of(nothing, counts_excess=True)
-    goals = [outside.costs, movement.costs]
-    if scale == 1:
-        goals.append(networks.of(tie_costs(problem)).costs)
-    flow = min_cost_flow(movement.flow, goals)
-    replicas = movement.places(flow.amounts, problem.must_keep, problem.widest)
-    moved, bound = moved_weight(problem, replicas), flow.lower_bounds[1] // scale
+    replicas, bound = _least(problem, band, topics, is_over)
+    moved = moved_weight(problem, replicas)
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     if band is not None:
         constraints.append(f"{band.low} to {band.high} replicas on every target broker")
@@ -153,6 +158,36 @@ def balance_topics(problem: MovementProblem, balance: Balance, topics: TopicBala
     constraints.append(f"topics are outside their bands by {excess} replicas, the fewest possible")
     certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
     return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess)
+
+
+def _least(
+    problem: MovementProblem, band: Band | None, topics: TopicBalance, is_over: Callable[[], bool]
+) -> tuple[Int32s, int]:
+    """(rows, widest) int32 placement, unordered, and a lower bound on the weight moved with its excess.
+
+    The bands of topics are hard at first, which leaves a small network; if they cannot hold, their excess is minimised.
+    """
+    bands = topics.grouped(problem)
+    candidates = _all_candidates(problem, np.flatnonzero(~slots_of(problem)[1]))
+    with suppress(InfeasibleFlow):
+        network = topic_network(problem, band, bands, candidates, is_hard=True)
+        replicas, bound = _solved(network, is_over)
+        if not network.excess.any() or not topics.excess(problem, replicas):
+            return replicas, bound
+    return _solved(topic_network(problem, band, bands, candidates, is_hard=False), is_over)
+
+
+def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+    """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
+    costs, scale = scaled_costs(network.problem)
+    goals = [network.excess, network.costs(costs)]
+    if scale == 1:
+        goals.append(network.costs(tie_costs(network.problem)))
+    flow = min_cost_flow(network.flow, goals, is_over=is_over)
+    bound = network.least_by_topic(movement_costs(network.problem))
+    if len(flow.costs) > 1:
+        bound = (flow.lower_bounds[1] + network.constant(costs)) // scale
+    return network.places(flow.amounts), bound
 
 
 def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int]) -> list[Fraction]:
@@ -175,6 +210,13 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
     return [_share(level, size, low, max(low, high)) / size if size else Fraction(0) for size, low, high in bounded]
 
 
+def _bands(
+    sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int], tolerance: Fraction | None
+) -> list[Band]:
+    """The band on the brokers of each rack, of a topic with so many replicas."""
+    return [_band(mean, tolerance) for mean in _rack_means(sizes, total, least, most)]
+
+
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
     """The replicas of a rack whose brokers have so many each, within its bounds."""
     return min(max(level * size, Fraction(least)), Fraction(most))
@@ -182,32 +224,8 @@ def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
 
 def _band(mean: Fraction, tolerance: Fraction | None) -> Band:
     if tolerance is None:
-        return Band(0, 1 << 40)
+        return Band(0, _UNLIMITED)
     return Band(min(floor(mean), ceil(mean * (1 - tolerance))), max(ceil(mean), floor(mean * (1 + tolerance))))
-
-
-class _Networks:
-    """The network of all partitions, for several costs of the same arcs."""
-
-    def __init__(self, problem: MovementProblem, band: Band | None, topics: TopicBalance) -> None:
-        self.problem, self.topics = problem, topics
-        self.rows = np.arange(len(problem.current))
-        self.capacity = _capacity(problem, band)
-        self.candidates = _all_candidates(problem, self.rows)
-        self.arcs = _topic_arcs(problem, topics)
-
-    def of(self, costs: PlaceCosts, *, counts_excess: bool = False) -> PlacementNetwork:
-        """The network with the costs of places, or of the excess of topics."""
-        arcs = self.arcs
-        topics = TopicArcs(
-            topics=self.topics.topics,
-            topic_of=self.topics.topic_of,
-            topic=arcs[0],
-            broker=arcs[1],
-            capacities=arcs[2],
-            costs=arcs[3] if counts_excess else np.zeros_like(arcs[3]),
-        )
-        return placement_network(self.problem, costs, self.rows, self.capacity, self.candidates, topics)
 
 
 def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceivers:
@@ -224,33 +242,3 @@ def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceiver
     return candidate_receivers(
         problem, rows, underfull=none_underfull, requested=none_requested, most_pairs=LARGEST_PAIRS
     )
-
-
-def _capacity(problem: MovementProblem, band: Band | None) -> BrokerArcs:
-    frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
-    everything = int(problem.factors.sum()) + 1
-    low, high = np.zeros_like(frozen), np.full_like(frozen, everything)
-    if band is not None:
-        low = np.where(problem.target, np.maximum(band.low - frozen, 0), 0)
-        high = np.where(problem.target, np.maximum(band.high - frozen, low), everything)
-    return BrokerArcs(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
-
-
-def _topic_arcs(problem: MovementProblem, topics: TopicBalance) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-    """Topics, brokers, capacities and costs of arcs: a replica below the band is free, one within costs 1, one above 2.
-
-    The sum differs from the excess by a constant. On brokers that are no targets a replica costs 1.
-    """
-    brokers, most = len(problem.base), int(problem.factors.sum()) + 1
-    pinned = topics.table(problem.must_keep[:, None], brokers)
-    low, high = topics.bands(problem)
-    target = np.broadcast_to(problem.target, pinned.shape)
-    below = np.where(target, np.maximum(low - pinned, 0), 0)
-    within = np.where(target, np.clip(high - np.maximum(pinned, low), 0, most), most)
-    above = np.where(target, most, 0)
-    kinds = []
-    for cost, capacity in enumerate((below, within, above)):
-        topic, broker = np.nonzero(capacity)
-        kinds.append((topic, broker, capacity[topic, broker], np.full(len(topic), cost)))
-    topic, broker, capacities, costs = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
-    return topic, broker, capacities, costs
