@@ -113,7 +113,7 @@ def _place_topics(problem: ReassignmentProblem, part: ProblemPart) -> ReplicaPla
     """The replica lists of a part with each topic balanced. Raises `LimitExceeded`."""
     topics = _topics(part)
     try:
-        return balance_topics(part.movement, problem.replicas.balance, topics)
+        return balance_topics(part.movement, problem.replicas.balance, topics, is_over=problem.is_over)
     except TooManyPairs as large:
         raise LimitExceeded(
             f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
