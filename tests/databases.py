@@ -74,6 +74,12 @@ def copied(template: str, *, server: str) -> Iterator[Database]:
         _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+def drop(database: Database) -> None:
+    """Drop a database and end every connection to it."""
+    server = database.url.set(database="postgres").render_as_string(hide_password=False)
+    _execute(server, f"DROP DATABASE {database.url.database} WITH (FORCE)")
+
+
 def _execute(server: str, statement: str) -> None:
     engine = sa.create_engine(sa.make_url(server).set(database="postgres"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:

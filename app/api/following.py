@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.api.admission import Admission
 from app.api.preferences import Preferences
+from app.errors.access import DatabaseUnavailable
 from app.errors.failure import NotFound
 from app.store.database import Database, UnitOfWork
 
@@ -72,7 +73,7 @@ class Followers:
     async def observations(self, observe: Observe, *, within_s: float | None = None) -> AsyncIterator[Observation]:
         """Look again and again until it has ended or was deleted, the time is up, or the service stops.
 
-        At least one look is taken, and the last one when the time is up.
+        At least one look is taken, and the last one when the time is up. A look that finds no database is none.
         """
         ends = None if within_s is None else time.monotonic() + within_s
         pause_s = _FIRST_POLL_S
@@ -80,10 +81,14 @@ class Followers:
         while not self._is_ending.is_set():
             try:
                 observation = await to_thread.run_sync(self._look, observe, limiter=self._limiter)
+                yield observation
+                if observation.has_ended:
+                    return
             except NotFound:
                 return
-            yield observation
-            if observation.has_ended or is_last:
+            except DatabaseUnavailable:
+                pause_s = POLL_EVERY_S
+            if is_last:
                 return
             left_s = pause_s if ends is None else ends - time.monotonic()
             is_last = left_s < pause_s

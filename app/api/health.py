@@ -17,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from app.api import metrics
-from app.errors.access import ServiceBusy
+from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.errors.machine import SparkUnavailable
 from app.services.spark_master import SparkMaster
 from app.store import migrations
@@ -76,7 +76,7 @@ class Readiness:
         """Jobs, sweeps and the queue as the database has them; None if it does not answer in time."""
         try:
             return await self._shared("activity", lambda: _activity(self._database))
-        except (TimeoutError, sa.exc.SQLAlchemyError, ServiceBusy) as failure:
+        except (TimeoutError, sa.exc.SQLAlchemyError, DatabaseUnavailable, ServiceBusy) as failure:
             structlog.get_logger().warning("metrics.database_unavailable", reason=type(failure).__name__)
             return None
 
@@ -140,8 +140,10 @@ def _database(database: Database) -> str:
     try:
         with database.engine.connect() as connection:
             revision = migrations.current(connection)
+    except DatabaseUnavailable as failure:
+        return f"cannot be reached: {type(failure.__cause__).__name__}"
     except sa.exc.SQLAlchemyError as failure:
-        return f"cannot be reached: {type(failure).__name__}"
+        return f"cannot be read: {type(failure).__name__}"
     newest = migrations.newest()
     return "ok" if revision == newest else f"the schema is at {revision}; `rackplan migrate` brings it to {newest}"
 
@@ -150,7 +152,7 @@ def _queue(database: Database) -> str:
     try:
         with database.engine.connect() as connection:
             connection.execute(sa.text("SELECT 1 FROM procrastinate_jobs LIMIT 1"))
-    except sa.exc.SQLAlchemyError as failure:
+    except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
         return f"cannot be read: {type(failure).__name__}"
     return "ok"
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import seeding
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
-from app.errors.access import ServiceBusy
+from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.store.database import Database
 
 HEADER = "Rackplan-Compiling"
@@ -61,11 +61,11 @@ class Preparation:
                 return
             try:
                 step()
-            except (DBAPIError, ServiceBusy) as failure:
+            except (DBAPIError, DatabaseUnavailable, ServiceBusy) as failure:
                 if self._is_ending.is_set():
                     return
                 # The service answers without the examples; the next start stores them.
-                detail = failure.detail if isinstance(failure, ServiceBusy) else str(failure.orig)
+                detail = str(failure.orig) if isinstance(failure, DBAPIError) else failure.detail
                 structlog.get_logger().warning("examples.not_kept", detail=detail)
         self.is_done.set()
 

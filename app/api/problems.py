@@ -19,6 +19,7 @@ from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, status_of
 from app.errors import Failure, Json
 from app.errors.access import (
+    DatabaseUnavailable,
     Forbidden,
     IdempotencyKeyInFlight,
     IdempotencyKeyReused,
@@ -129,6 +130,7 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     InvalidField,
     ServiceBusy,
     ServiceStopping,
+    DatabaseUnavailable,
 )
 _IMPLIED: Mapping[type[Failure], type[Failure]] = {
     UnsupportedMediaType: LimitExceeded,  # by the length of the body

@@ -21,6 +21,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
         access.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
         access.ServiceStopping: HTTPStatus.SERVICE_UNAVAILABLE,
+        access.DatabaseUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 
@@ -31,6 +32,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         requests.TooManySweeps: {"Retry-After": "30"},
         access.ServiceBusy: {"Retry-After": "1"},
         access.ServiceStopping: {"Retry-After": "5"},
+        access.DatabaseUnavailable: {"Retry-After": "2"},
     }
 )
 

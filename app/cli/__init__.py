@@ -26,6 +26,7 @@ from app import __version__
 from app.cli import check_commands, plan_commands, service_commands
 from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
+from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
 from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
@@ -56,6 +57,9 @@ def main() -> None:
     """Run the command; a failure is a line on standard error and an exit code."""
     try:
         app()
+    except DatabaseUnavailable as failure:
+        reason, *_ = str(failure.__cause__ or failure.detail).splitlines()  # the driver's hints follow
+        fail_with(DatabaseUnavailable(reason))
     except Failure as failure:
         fail_with(failure)
 

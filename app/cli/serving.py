@@ -63,7 +63,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
         if url is None:
             postgres = started.enter_context(_embedded(settings))
             url = postgres.url
-            when_stopping.append(postgres.write_checkpoint)  # while the worker ends
+            when_stopping += [postgres.is_stopping.set, postgres.write_checkpoint]  # while the worker ends
             if postgres.data_dir != settings.data_dir.resolve():
                 typer.echo(
                     f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True

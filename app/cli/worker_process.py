@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from runpy import run_module
 from threading import Event, Thread
+from time import monotonic
 
 import structlog
 
@@ -26,7 +27,10 @@ from app.store.accounts import SHELTER
 
 _ENDS_WITHIN_S = 10.0
 _CHECKED_EVERY_S = 0.2
-_RESTARTED_AFTER_S = 1.0
+_RESTARTED_AFTER_S = (1.0, 2.0, 5.0, 15.0)
+"""The pauses before the first, second, … restart of a row; the last one before every further one."""
+_STABLE_AFTER_S = 60.0
+"""A worker that ran for so long begins a new row of restarts."""
 _MODULE = "app.worker"
 
 
@@ -68,15 +72,20 @@ class Worker:
         return os.environ if self.account is None else self.account.environment(os.environ)
 
     def _restart_until(self, is_over: Event, worker: subprocess.Popen[bytes]) -> None:
+        started, restarts = monotonic(), 0
         while True:
             while worker.poll() is None and not is_over.wait(_CHECKED_EVERY_S):
                 pass
             if is_over.is_set():
                 _end(worker)
                 return
-            structlog.get_logger().warning("worker.died", status=worker.returncode)
-            if is_over.wait(_RESTARTED_AFTER_S):
+            if monotonic() - started >= _STABLE_AFTER_S:
+                restarts = 0
+            pause_s = _RESTARTED_AFTER_S[min(restarts, len(_RESTARTED_AFTER_S) - 1)]
+            structlog.get_logger().warning("worker.died", status=worker.returncode, restarted_after_s=pause_s)
+            if is_over.wait(pause_s):
                 return
+            started, restarts = monotonic(), restarts + 1
             worker = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:

@@ -61,3 +61,13 @@ class ServiceBusy(Failure):
     """More requests are under way than can be served now; says how many. The same request may be sent again."""
 
     title = "The service is busy"
+
+
+class DatabaseUnavailable(Failure):
+    """The database cannot be reached, or the connection to it was lost. The same request may be sent again.
+
+    If the connection is lost during a commit, the change may have been made: an Idempotency-Key tells.
+    """
+
+    code = "unavailable"
+    title = "The database is not available"

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import structlog
 
 from app.errors import Failure
+from app.errors.access import DatabaseUnavailable
 from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.jobs import keys
@@ -47,6 +48,8 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
         with database.begin() as uow:
             sweeps.wait(uow, sweep_id, unavailable)
         return
+    except DatabaseUnavailable:
+        raise  # the chunk is scored again once the database is back
     except Failure as failure:
         with database.begin() as uow:
             sweeps.fail(uow, sweep_id, failure)
@@ -114,6 +117,8 @@ def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, ended: 
         try:
             with database.begin() as uow:
                 is_over = uow.sweeps.get(sweep_id).has_ended
+        except DatabaseUnavailable:
+            continue
         except SweepNotFound:
             is_over = True
         if is_over:

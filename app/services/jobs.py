@@ -6,6 +6,7 @@ from uuid import UUID
 import structlog
 
 from app.errors import Failure
+from app.errors.access import DatabaseUnavailable
 from app.errors.quotation import document_of
 from app.services.limits import Limits
 from app.services.plans import run_job
@@ -43,6 +44,8 @@ def run(database: "Database", job_id: UUID, limits: Limits) -> None:
             plan = run_job(uow, KINDS[job.kind].planner, job.request, limits, on_step=begin)
             if not uow.jobs.succeed(job_id, plan.head.id):
                 raise _Cancelled
+    except DatabaseUnavailable:
+        raise  # the job is run again once the database is back
     except Failure as failure:
         with database.begin() as uow:
             uow.jobs.fail(job_id, document_of(failure))

@@ -26,6 +26,7 @@ The Postgres that `rackplan serve` starts unless a database is configured:
     data_folder.py      chooses the data folder, and locks it
     server_programs.py  the Postgres programs that the server's account can execute
     postmaster.py       the server's main process: start, find, stop
+    supervision.py      starts it again whenever it ends
 
 The account of child processes, if the caller is root:
 

@@ -62,6 +62,7 @@ def sole_use(folder: Path) -> Iterator[None]:
     Raises
     ------
     DataFolderInUse : another live process holds it.
+    DataFolderUnreachable : its file system is read-only, or full.
     DataFolderOwnedByAnother : the caller may not write to the folder.
     """
     path = folder / "lock"
@@ -70,6 +71,9 @@ def sole_use(folder: Path) -> Iterator[None]:
         lock = path.open("a+", encoding="ascii")
     except PermissionError as error:
         raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
+    except OSError as error:
+        detail = f"the data folder {folder} cannot be written: {error.strerror}; make it writable or name another one"
+        raise DataFolderUnreachable(detail, folder=str(folder)) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

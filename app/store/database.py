@@ -7,6 +7,7 @@ from typing import Self
 import orjson
 import sqlalchemy as sa
 
+from app.errors.access import DatabaseUnavailable
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
@@ -68,7 +69,8 @@ class Database:
 
     Parameters
     ----------
-    url : `postgresql://…`; any driver that it names is replaced.
+    url : `postgresql://…`; any driver that it names is replaced. Every statement raises `DatabaseUnavailable` if there
+        is no connection, or if it is lost.
     connections : pool size; a transaction that needs one more waits for some seconds, then raises `ServiceBusy`.
     """
 
@@ -84,6 +86,7 @@ class Database:
             json_deserializer=orjson.loads,
             connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": "-c timezone=UTC"},
         )
+        sa.event.listen(self.engine, "handle_error", _raise_unavailable)
 
     @contextmanager
     def begin(self) -> Iterator[UnitOfWork]:
@@ -117,3 +120,17 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
+    """Tell a database that cannot be reached from a statement that fails."""
+    if context.is_pre_ping:  # the pool connects anew
+        return
+    if context.connection is None:
+        detail = "no connection to the database can be made; try again in a moment"
+    elif context.is_disconnect:
+        detail = "the connection to the database was lost; try again in a moment"
+    else:
+        return
+    # The driver's own message names addresses and accounts: it is the cause, which the command line shows.
+    raise DatabaseUnavailable(detail) from context.original_exception

@@ -114,9 +114,15 @@ def serving(cluster: Path) -> PidFile | None:
 
 
 def start(
-    cluster: Path, *, account: Account, programs: Programs, settings: Mapping[str, str | int], log: Path
+    cluster: Path,
+    *,
+    account: Account,
+    programs: Programs,
+    settings: Mapping[str, str | int],
+    log: Path,
+    port: int | None = None,
 ) -> Postmaster:
-    """Start a server over a cluster on a free port of 127.0.0.1, without waiting until it is ready.
+    """Start a server over a cluster on a port of 127.0.0.1, or on a free one, without waiting until it is ready.
 
     Its output is appended to `log`. Another process may take the port first; the server then ends, and the caller
     tries again.
@@ -126,7 +132,7 @@ def start(
     EmbeddedPostgresFailed : the program cannot be executed.
     """
     command: list[str | Path] = [programs.postgres, "-D", cluster]
-    for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": _free_port()}.items():
+    for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": port or _free_port()}.items():
         command += ["-c", f"{name}={value}"]
     # Opened here and inherited, so that the log can be in the caller's folder, where the account may not write.
     with log.open("ab") as output:

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from app.api.compression import LARGE_BYTES, LEAST_BYTES, preferred
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID
+from app.store.database import Database
+from tests import databases
+from tests.api.conftest import Serve
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic
 from tests.api.operations import IDS, OPERATIONS
 
@@ -27,6 +30,12 @@ def _url(path: str, operation: dict[str, Any]) -> httpx.URL:
     query = {p["name"]: examples[p["name"]][0] for p in parameters if p["in"] == "query" and examples[p["name"]]}
     in_path = {p["name"]: examples[p["name"]][0] for p in parameters if p["in"] == "path"}
     return httpx.URL(path.format(**in_path), params=query)
+
+
+def _content(operation: dict[str, Any]) -> dict[str, Any]:
+    """The body of an operation's first JSON example, as an argument of a client's request; none if it takes none."""
+    media = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    return {"json": next(iter(media["examples"].values()))["value"]} if "examples" in media else {}
 
 
 def _headers(response: httpx.Response) -> dict[str, str]:
@@ -102,6 +111,31 @@ class TestUnknownQueryParameters:
     @pytest.mark.parametrize("page", PAGES)
     def test_pages_ignore_them(self, client: httpx.Client, page: str) -> None:
         assert client.get(page, params={"utm_source": "x"}).status_code == 200
+
+
+class TestWithoutDatabase:
+    """A database that cannot be reached, which may last: the same request may be sent again."""
+
+    NEED_NONE = frozenset({"/healthz", "/readyz", "/metrics"})
+
+    def test_on_every_operation(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        databases.drop(scratch)
+        for method, path, operation in OPERATIONS:
+            response = client.request(method, _url(path, operation), **_content(operation))
+            if path in self.NEED_NONE:
+                assert response.status_code != 500, path
+                continue
+            found = problem(response, 503, "unavailable")
+            assert response.headers["retry-after"] == "2", path
+            assert "rackplan" not in found["detail"], "neither an account nor an address"
+
+    def test_pages(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        databases.drop(scratch)
+        for page in ("/", f"/plans/{EXAMPLE_PLAN_ID}"):
+            response = client.get(page)
+            assert (response.status_code, response.headers["retry-after"]) == (503, "2")
 
 
 class TestCompression:

@@ -6,6 +6,7 @@ import httpx
 import sqlalchemy as sa
 
 from app.store.database import Database
+from tests import databases
 from tests.api.conftest import Serve
 
 
@@ -28,10 +29,7 @@ class TestReadyz:
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch)
         assert client.get("/readyz").status_code == 200
-        server = sa.create_engine(scratch.url.set(database="postgres"), isolation_level="AUTOCOMMIT")
-        with server.connect() as connection:
-            connection.execute(sa.text(f"DROP DATABASE {scratch.url.database} WITH (FORCE)"))
-        server.dispose()
+        databases.drop(scratch)
         response = client.get("/readyz")
         found = response.json()
         assert (response.status_code, found["status"]) == (503, "unavailable")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +35,8 @@ pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[2]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another account than root's")
+
+HANGS_AFTER_S = 120
 
 WRITER = """
 import itertools, sys
@@ -218,6 +220,19 @@ def written_until_killed(data: Path, shelter: Path, *, with_server: bool) -> tup
     return server, rows
 
 
+def until_answered(server: Server) -> None:
+    """Wait until the server can be asked, as after a restart."""
+    deadline = time.monotonic() + HANGS_AFTER_S
+    while True:
+        try:
+            assert ask(server, "SELECT 1") == [1]
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        else:
+            return
+
+
 def wait_until_refused(folder: Path) -> None:
     """Wait until the folder's server lets nobody in any more."""
     file = postmaster.read_pid_file(folder / "postgres/cluster")
@@ -368,6 +383,13 @@ class TestUsedFolder:
         with running(used, shelter=shelter) as server:
             assert server.was_running
 
+    def test_it_cannot_be_written(self, place: Path, shelter: Path) -> None:
+        """As on a file system that is read-only: the lock cannot be made."""
+        (place / "data/lock").mkdir(parents=True)
+        (place / "data").chmod(0o755)
+        with pytest.raises(DataFolderUnreachable, match="cannot be written"), running(place / "data", shelter=shelter):
+            pass
+
     def test_its_server_can_be_used_meanwhile(self, used: Path, shelter: Path) -> None:
         assert url_of_running(used, shelter=shelter) is None
         with child(DRAINER, used, shelter) as process:
@@ -454,6 +476,36 @@ class TestKilled:
                 os.kill(server.pid, signal.SIGKILL)
         with running(used, shelter=shelter) as server:
             assert ask(server, "SELECT count(*) FROM rounds") == [4]
+
+    def test_it_is_restarted_under_the_same_url(self, used: Path, shelter: Path) -> None:
+        """Twice, the second time with a statement that runs on: no server starts beside a process of another one."""
+        with running(used, shelter=shelter) as server:
+            do(server, "CREATE TABLE restarts AS SELECT 1 AS number")
+            os.kill(server.pid, signal.SIGKILL)
+            until_answered(server)
+            do(server, "INSERT INTO restarts VALUES (2)")
+            with closing(connect(server)) as busy:
+                backend = psutil.Process(busy.info.backend_pid)
+                busy.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 100000000000)")
+                main = backend.parent()
+                assert main is not None
+                assert main.pid != server.pid
+                main.kill()
+                psutil.wait_procs([main, backend], timeout=HANGS_AFTER_S)
+                until_answered(server)
+            assert not backend.is_running()
+            assert ask(server, "SELECT number FROM restarts ORDER BY number") == [1, 2]
+            do(server, "DROP TABLE restarts")
+        assert server_processes(used) == []
+
+    def test_it_is_not_restarted_once_it_stops(self, used: Path, shelter: Path) -> None:
+        """As when the whole group of a service gets SIGTERM."""
+        with running(used, shelter=shelter) as server:
+            server.is_stopping.set()
+            os.kill(server.pid, signal.SIGTERM)
+            psutil.wait_procs([psutil.Process(server.pid)], timeout=HANGS_AFTER_S)
+            time.sleep(0.3)
+            assert server_processes(used) == []
 
     def test_a_server_on_its_way_down_is_waited_for(self, used: Path, shelter: Path) -> None:
         """It was told to stop, and its starter was killed before it had: it can be neither taken over nor doubled."""
