@@ -65,6 +65,7 @@ class TestStatuses:
             "NotFeasible": "infeasible_reassignment",
             "LogDirsTooSmall": "infeasible_log_dirs",
             "InvalidField": "validation",
+            "DatabaseUnavailable": "unavailable",
         }
 
     def test_a_category_has_neither_code_nor_title(self) -> None:
