@@ -47,6 +47,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, console, reference, sharing
 from app.web.access import CONSOLE, Access
+from app.web.chart_process import ENGINE
 from app.web.plans import page as pages
 
 gc.freeze()
@@ -79,6 +80,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         preparation.start()
         yield
         is_ending.set()
+        ENGINE.close()
         preparation.wait_for_end()
         readiness.close()
         database.close()

@@ -6,8 +6,9 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-import vl_convert
 from fastapi import APIRouter, HTTPException, Request, Response
+
+from app.web.chart_process import ENGINE
 
 FOLDER = "/static"
 _MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
@@ -44,7 +45,7 @@ class Asset:
 @cache
 def _read(name: str) -> Asset:
     if name == CHARTS:
-        content = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
+        content = ENGINE.draw("script", "window.vegaEmbed = vegaEmbed;")
     else:
         content = files(_PACKAGES[name]).joinpath("static", name).read_bytes()
     if name == "redoc.standalone.js":  # no option of it leaves out the picture of another host

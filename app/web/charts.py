@@ -9,8 +9,9 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeAlias
 
 import orjson
-import vl_convert
 from fastapi import Query, Response
+
+from app.web.chart_process import ENGINE
 
 Spec: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Sequence[Mapping[str, object]]
@@ -157,20 +158,8 @@ def response(spec: Spec, suffix: Suffix, *, theme: Theme = "light", width: int =
     headers = {"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
     if suffix == "json":
         return Response(orjson.dumps(whole), HTTPStatus.OK, headers, "application/json")
-    if suffix == "png":
-        return Response(_png(whole), HTTPStatus.OK, headers, "image/png")
-    return Response(_svg(whole), HTTPStatus.OK, headers, "image/svg+xml")
-
-
-# The engine, some 100 MB of memory, is started by the first chart, not by the import.
-def _svg(spec: Spec) -> str:
-    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return drawn
-
-
-def _png(spec: Spec) -> bytes:
-    drawn: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
-    return drawn
+    media_type = "image/png" if suffix == "png" else "image/svg+xml"
+    return Response(ENGINE.draw(suffix, whole), HTTPStatus.OK, headers, media_type)
 
 
 def _styled(spec: Spec, theme: Theme, width: int, height: int) -> Spec:

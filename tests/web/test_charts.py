@@ -1,0 +1,65 @@
+"""The process that draws charts: started by the first one, and not kept when there is nothing to draw."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from app.web.chart_process import ChartFailed, ChartProcess
+from app.web.charts import bars
+
+SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
+ENDED_WITHIN_S = 60
+
+
+@pytest.fixture
+def engine() -> Iterator[ChartProcess]:
+    """An engine of the test's own."""
+    engine = ChartProcess()
+    yield engine
+    engine.close()
+
+
+def test_pictures(engine: ChartProcess) -> None:
+    """One process draws them all, and again after it is killed."""
+    assert engine.pid is None
+    assert engine.draw("svg", SPEC).startswith(b"<svg")
+    first = engine.pid
+    assert engine.draw("png", SPEC).startswith(b"\x89PNG")
+    assert engine.pid == first is not None
+    os.kill(first, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(first)], timeout=ENDED_WITHIN_S)
+    assert engine.draw("svg", SPEC).startswith(b"<svg")
+
+
+def test_what_cannot_be_drawn(engine: ChartProcess) -> None:
+    """The process stays for the next chart."""
+    with pytest.raises(ChartFailed):
+        engine.draw("svg", {"mark": 7})
+    first = engine.pid
+    assert engine.draw("svg", SPEC).startswith(b"<svg")
+    assert engine.pid == first
+
+
+def test_data_of_other_hosts_is_not_loaded(engine: ChartProcess) -> None:
+    with pytest.raises(ChartFailed):
+        engine.draw("svg", {**SPEC, "data": {"url": "http://127.0.0.1:9/data.json"}})
+
+
+def test_it_ends_when_it_is_idle() -> None:
+    engine = ChartProcess(idle_s=0.1)
+    before = {*psutil.Process().children()}
+    engine.draw("svg", SPEC)
+    _, left = psutil.wait_procs({*psutil.Process().children()} - before, timeout=ENDED_WITHIN_S)
+    assert not left
+    assert engine.draw("svg", SPEC).startswith(b"<svg")
+    engine.close()
+
+
+def test_a_chart_that_takes_too_long_is_given_up() -> None:
+    engine = ChartProcess(drawn_within_s=0.01)
+    with pytest.raises(ChartFailed, match="has ended with status -9"):
+        engine.draw("svg", SPEC)
+    assert engine.pid is None
