@@ -113,6 +113,16 @@ def name_of(process: psutil.Process) -> str:
     return ""
 
 
+def mask(status: str, field: str) -> int:
+    """A set of signals in the kernel's description of a process."""
+    return int(status.split(f"{field}:")[1].split(maxsplit=1)[0], 16)
+
+
+def bit(number: signal.Signals) -> int:
+    """A signal in such a set."""
+    return 1 << number - 1
+
+
 def is_one_line(said: str) -> bool:
     """Whether a failure is one line, besides what Kafka says."""
     first, *further = said.splitlines()
@@ -181,6 +191,16 @@ class TestServe:
             export = service.client.get(f"{plan.headers['Location']}/export?format=replica_assignment")
             assert export.text.count(",") == 47
             assert service.ctrl_c() == 0
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="reads the signals of a process from /proc")
+    def test_after_nohup_a_closed_terminal_stops_nothing(self, data_dir: Path) -> None:
+        with subprocess.Popen(["nohup", RACKPLAN, "serve"], env=environment(data_dir)) as process:
+            signals = Path(f"/proc/{process.pid}/status")
+            while not mask(signals.read_text(), "SigCgt") & bit(signal.SIGTERM):
+                assert process.poll() is None
+                time.sleep(0.02)
+            assert mask(signals.read_text(), "SigIgn") & bit(signal.SIGHUP)
+            process.terminate()
 
     def test_keys_are_made_and_revoked_beside_a_running_service(self, used_data_dir: Path) -> None:
         with serving(used_data_dir, "--no-worker") as service:

@@ -29,6 +29,8 @@ _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
+    After `nohup` a closed terminal stops nothing.
+
     Parameters
     ----------
     with_worker : whether to run a worker beside the API.
@@ -46,7 +48,8 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     _require_address(settings)
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
-    signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     # The API is imported, which takes longer than anything else here, while other processes prepare what it needs.
     Thread(target=import_module, args=("app.main",), daemon=True).start()
     try:
