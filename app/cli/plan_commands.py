@@ -128,6 +128,10 @@ def plan_reassignment(
     ] = None,
     balance: Annotated[str | None, typer.Option(help="Replicas: tight, keep, or a tolerance (0.05).")] = None,
     balance_by: Annotated[str | None, typer.Option(help="Balance replicas by count or bytes.")] = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(help="broker=number, `*` for all others, or capacity: brokers are balanced by it."),
+    ] = None,
     leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,
     minimise: Annotated[str | None, typer.Option(help="The objective: bytes or replicas.")] = None,
     max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,

@@ -121,6 +121,25 @@ def _group_event(text: str) -> dict[str, Json]:
     raise ConflictingFields(detail, path=("event",))
 
 
+def _weights(texts: Sequence[str]) -> Json:
+    """`capacity`, or by broker its weight, `101=2`, `*=1`."""
+    stated = listed(texts)
+    if stated == ["capacity"]:
+        return "capacity"
+    weights: dict[str, Json] = {}
+    for text in stated:
+        broker, _, number = text.partition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            detail = f"--weight is {text}; it has to be broker=number, such as 101=2, or capacity"
+            raise ConflictingFields(detail, path=("weight",)) from None
+        if broker in weights:
+            raise ConflictingFields(f"--weight names {broker} twice", path=("weight",))
+        weights[broker] = weight
+    return weights
+
+
 def broker_sets(file: Path) -> dict[str, Json]:
     """The broker sets of a file. Raises `MalformedText`."""
     return {name: list(ids) for name, ids in sets_of_brokers.read(decode(read_input(file), "broker_sets")).items()}
@@ -183,6 +202,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),
         "balance_by": ("balance.replicas_by", as_typed),
+        "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _balance),
         "minimise": ("minimise", as_typed),
         "max_moved_bytes": ("max_moved_bytes", as_typed),

@@ -373,6 +373,23 @@ class BrokerTransfer(Record):
     """Number of replicas of new partitions, which are not copied; `replicas_in` does not count them."""
 
 
+class BrokerWeight(Record):
+    """A broker that is balanced by its weight."""
+
+    broker: int
+    """Id of the broker."""
+    weight: int
+    """Weight of the broker, as a whole number without a factor that all have in common."""
+    share: float
+    """Share of the load of the brokers of its set that is in proportion to the weight, in the unit of `by`."""
+    low: int | None
+    """Lower end of the broker's band; null if the load is no count, or replicas are kept."""
+    high: int | None
+    """Upper end of the broker's band; null if the load is no count, or replicas are kept."""
+    load: int
+    """Load of the broker after the plan, in the unit of `by`."""
+
+
 class CertificateDocument(Record):
     """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
 
@@ -2196,6 +2213,8 @@ class ReplicasBalance(Record):
     """By bytes or throughput: no plan has a smaller `largest`."""
     per_topic: PerTopicBalance | None
     """Balance of each topic; null if the request has none."""
+    weights: list[BrokerWeight] | None
+    """Brokers that are balanced, if their weights differ; `low` and `high` then are extremes."""
 
 
 class Resize(Record):

@@ -118,6 +118,10 @@ class BalanceFields(TypedDict, total=False):
     `leaders` if these are `tight` or have a tolerance."""
     per_topic: PerTopicFields | None
     """The balance of each topic, by count; without a budget, a trade-off or resources."""
+    weights: Literal["capacity"] | Mapping[str, float] | None
+    """By broker id, or `*` for all others, the weight of a broker: its band is in proportion to it. `capacity`:
+    disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By default the weights are those of the
+    snapshot, which are 1 if it states none."""
 
 
 class BaseRequest(TypedDict, total=False):

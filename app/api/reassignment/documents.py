@@ -46,6 +46,23 @@ class PerTopicBalance(BaseModel):
     """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
 
 
+class BrokerWeight(BaseModel):
+    """A broker that is balanced by its weight."""
+
+    broker: int
+    """Id of the broker."""
+    weight: int
+    """Weight of the broker, as a whole number without a factor that all have in common."""
+    share: float
+    """Share of the load of the brokers of its set that is in proportion to the weight, in the unit of `by`."""
+    low: int | None
+    """Lower end of the broker's band; null if the load is no count, or replicas are kept."""
+    high: int | None
+    """Upper end of the broker's band; null if the load is no count, or replicas are kept."""
+    load: int
+    """Load of the broker after the plan, in the unit of `by`."""
+
+
 class ReplicasBalance(Ends):
     """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
 
@@ -60,6 +77,9 @@ class ReplicasBalance(Ends):
     largest_bound: int | None = Field(description="By bytes or throughput: no plan has a smaller `largest`.")
     per_topic: PerTopicBalance | None
     """Balance of each topic; null if the request has none."""
+    weights: list[BrokerWeight] | None = Field(
+        None, description="Brokers that are balanced, if their weights differ; `low` and `high` then are extremes."
+    )
 
 
 class PreferredRacksDocument(BaseModel):

@@ -8,12 +8,13 @@ from app.api.clusters import BrokerRequest
 from app.api.fields import INT64_MAX, BrokerId, Bytes, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.reassignment.log_dir_fields import LogDirsFields
-from app.api.reassignment.resource_fields import ResourceFields
+from app.api.reassignment.resource_fields import BrokerOrAll, ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 from app.services.reassignment.resource_requests import GoalName, Resource
 
 Number = Annotated[Int32, Field(ge=1)]
+Weight = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 # The service rejects factors below 1, with the exception of Kafka.
 Factor = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
 BrokerSetName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$", description="A broker set's name.")]
@@ -82,6 +83,12 @@ class BalanceFields(RequestModel):
     )
     per_topic: PerTopicFields | None = Field(
         None, description="The balance of each topic, by count; without a budget, a trade-off or resources."
+    )
+    weights: Literal["capacity"] | dict[BrokerOrAll, Weight] | None = Field(
+        None,
+        description="By broker id, or `*` for all others, the weight of a broker: its band is in proportion to it. "
+        "`capacity`: disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By default the weights are those "
+        "of the snapshot, which are 1 if it states none.",
     )
 
 

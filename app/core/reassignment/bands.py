@@ -32,7 +32,7 @@ def narrowest_band(problem: MovementProblem) -> Band:
     """
     if not problem.target.any():
         return Band(0, 0)
-    groups = _grouped_counts(problem)
+    groups = grouped_counts(problem)
     high = groups.lowest_ceiling()
     return Band(groups.highest_floor(high), high)
 
@@ -84,8 +84,8 @@ class GroupedLoads:
         start = min(ceiling, self._total_with(self.base[self.target]) // targets)
         return start - _smallest(lambda depth: self.is_feasible(start - depth, ceiling), 0, start)
 
-    def is_feasible(self, low: int, high: int) -> bool:
-        """Whether every target broker's load can be within low … high.
+    def is_feasible(self, low: int | Int64s, high: int | Int64s) -> bool:
+        """Whether every target broker's load can be within low … high, of all brokers or (brokers,) of each.
 
         The network has an arc of each group to its shares of racks, of each share to brokers, and of brokers to the
         sink. Lower bounds of arcs are sent from the start.
@@ -126,7 +126,7 @@ def _smallest(holds: Callable[[int], bool], start: int, end: int) -> int:
     return number
 
 
-def _grouped_counts(problem: MovementProblem) -> GroupedLoads:
+def grouped_counts(problem: MovementProblem) -> GroupedLoads:
     """Partitions grouped by domain, pinned broker and brokers that may only keep their replica; each replica loads 1.
 
     Pinned replicas are part of the base.

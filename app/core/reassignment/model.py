@@ -76,6 +76,8 @@ class MovementProblem:
     must_keep : (rows,) int32 the current broker that has to stay, as the leader's if the factor is lowered, or
         `NO_REPLICA`.
     weight : (rows,) int64 >= 0, the cost of moving one replica of the partition: bytes, or 1.
+    share : (brokers,) int64 > 0 without a common factor: counts are balanced in proportion to it. None is the same for
+        all brokers.
     """
 
     broker_ids: Int32s
@@ -88,6 +90,7 @@ class MovementProblem:
     is_copied: NDArray[np.bool_] = field(repr=False)
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
+    share: Int64s | None = field(default=None, repr=False)
 
     @property
     def racks(self) -> int:
@@ -163,6 +166,19 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BrokerBounds:
+    """Inclusive bounds on the count of each target broker. low, high : (brokers,) int64; others are not bounded."""
+
+    low: Int64s = field(repr=False)
+    high: Int64s = field(repr=False)
+
+    @classmethod
+    def of(cls, band: Band, brokers: int) -> "BrokerBounds":
+        """The same band for all brokers."""
+        return cls(np.full(brokers, band.low, np.int64), np.full(brokers, band.high, np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ReplicaPlacement:
     """The brokers of every replica after the reassignment.
 
@@ -175,12 +191,14 @@ class ReplicaPlacement:
         Moved are `problem.weight` for each replica on a broker that has none now, or whose copy `is_copied` all the
         same; partitions without any replica now (new ones) cost nothing.
     topic_excess : by how many replicas topics are outside their bands; None if topics are not balanced.
+    bounds : of each broker if they differ by its weight; `band` then is from the smallest to the largest.
     """
 
     replicas: Int32s = field(repr=False)
     band: Band | None
     certificate: Certificate[int]
     topic_excess: int | None = None
+    bounds: BrokerBounds | None = field(default=None, repr=False)
 
     @property
     def moved(self) -> int:

@@ -33,6 +33,7 @@ def part_of(problem: MovementProblem, rows: Int64s, target: NDArray[np.bool_]) -
         is_copied=problem.is_copied[rows],
         must_keep=problem.must_keep[rows],
         weight=problem.weight[rows],
+        share=problem.share,
     )
 
 

@@ -10,6 +10,7 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   resource_requests.py  what a request says about resources: capacities, traffic, limits, prices
   growth.py        sizes and rates in the future
   capacities.py    capacities of brokers
+  weights.py       weights of brokers
   broker_limits.py their upper limits, and what is missing for them
   objectives.py    what is optimised over resources
   resources.py     what partitions load on brokers: disk, NIC in and out, vCPU

@@ -1,11 +1,12 @@
 """What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Band, ReplicaPlacement
+from app.core.reassignment import Band, MovementProblem, ReplicaPlacement
+from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.movement import Moves
@@ -42,8 +43,43 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "solver": changes.solver,
     }
     goals = None if solution.resources is None else goals_json(solution.resources.placement)
+    if problem.movement.share is not None:
+        replicas["weights"] = [
+            row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
+        ]
     sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
     return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
+
+
+def _placed(
+    problem: ReassignmentProblem, solution: ReassignmentSolution
+) -> Iterator[tuple[ProblemPart, ReplicaPlacement]]:
+    return zip(problem.parts, solution.placed.parts, strict=True)
+
+
+def weights_of_targets(movement: MovementProblem) -> Int64s:
+    """(targets,) int64 weight of each broker that is balanced; 1 of all without weights."""
+    share = np.ones(len(movement.base), np.int64) if movement.share is None else movement.share
+    return np.asarray(share[movement.target], np.int64)
+
+
+def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[Json]:
+    """The weight of each balanced broker of a part, its share of the load, and its bounds."""
+    target, objective = part.movement.target, problem.replicas
+    lists, count = placement.replicas, len(objective.base_load)
+    loads = objective.base_load + per_broker(lists, count, objective.load[part.rows])
+    weights = weights_of_targets(part.movement)
+    unit = int(loads[target].sum()) / max(1, int(weights.sum()))
+    for place, weight in zip(np.flatnonzero(target).tolist(), weights.tolist(), strict=True):
+        bounds = placement.bounds
+        yield {
+            "broker": int(problem.brokers.ids[place]),
+            "weight": weight,
+            "share": round(unit * weight, 6),
+            "low": None if bounds is None else int(bounds.low[place]),
+            "high": None if bounds is None else int(bounds.high[place]),
+            "load": int(loads[place]),
+        }
 
 
 def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[Json]:

@@ -13,9 +13,7 @@ from app.services.reassignment.loads import IngressRates, PartitionSizes
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.resource_requests import GoalsRequest
 from app.services.reassignment.scope import PartitionScope
-
-_OF_REPLICAS = {"count": "replicas", "bytes": "disk", "throughput": "nic_in"}
-"""By the load that replicas are balanced by: the goal that balances it beside resources."""
+from app.services.reassignment.weights import GOAL_OF
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +30,14 @@ class ResourceObjective:
 
 
 def objective_of(
-    request: ReassignmentRequest, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None
+    request: ReassignmentRequest,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
+    *,
+    is_weighted: bool,
 ) -> ResourceObjective | None:
-    """The objective over resources; None if the request is about counts, bytes or throughput alone.
+    """The objective over resources; None if the request is about counts, or bytes or throughput without weights.
 
     Raises
     ------
@@ -42,7 +45,9 @@ def objective_of(
     SizesMissing, RatesMissing : the loads of a goal are unknown.
     """
     resources, limits = request.balance.resources, request.limits.stated()
-    if not (limits or resources or request.objective != "balance"):
+    by_weight = is_weighted and request.balance.replicas_by != "count" and not request.leaders_only
+    by_weight = by_weight and request.replicas_balance.tolerance is not None
+    if not (limits or resources or by_weight or request.objective != "balance"):
         return None
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
@@ -61,7 +66,7 @@ def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
         return ()
     joint: dict[str, Goal] = {name: Goal(name) for name in request.balance.resources}
     for name, balance in (
-        (_OF_REPLICAS[request.balance.replicas_by], request.replicas_balance),
+        (GOAL_OF[request.balance.replicas_by], request.replicas_balance),
         ("leaders", request.leaders_balance),
     ):
         if balance.tolerance is not None:
@@ -82,7 +87,7 @@ def _require(name: str, scope: PartitionScope, sizes: PartitionSizes, rates: Ing
 
 
 def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
-    together = "limits, balance.resources and objective place replicas and leaders together"
+    together = "limits, balance.resources, objective and weights of bytes place replicas and leaders together"
     if request.leaders_only:
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
     for name in ("preferred_racks", "min_leaders_per_broker"):

@@ -88,7 +88,8 @@ def place(problem: ReassignmentProblem) -> PlacedReplicas:
     objective = problem.replicas
     if objective.by == "count":
         placements, relaxed = _within_budget(problem)
-        if not problem.is_over():
+        # Ties balance the bytes of brokers, all alike.
+        if not problem.is_over() and problem.movement.share is None:
             pairs = zip(problem.parts, placements, strict=True)
             placements = [spread_destinations(part.movement, placement, part.ties) for part, placement in pairs]
         return PlacedReplicas.of(problem, placements, (), relaxed)

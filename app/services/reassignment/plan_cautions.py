@@ -8,14 +8,16 @@ import numpy as np
 
 from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.measures.violations import violations
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action
 from app.core.replica_lists import not_among
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
+from app.services.reassignment.balance_reports import weights_of_targets
 from app.services.reassignment.brokers import NAMED_BROKERS
 from app.services.reassignment.certificates import not_preferred
 from app.services.reassignment.measure_cautions import of_measures
+from app.services.reassignment.parts import ProblemPart
 from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution
 
 NAMED_TOPICS = 20
@@ -69,6 +71,9 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
             tolerance, loads = objective.balance.tolerance, objective.loads(after)[part.movement.target]
             if not tolerance or not len(loads):
                 continue
+            if objective is problem.replicas and part.movement.share is not None:
+                yield from _of_weights(part, tolerance, loads, of_set)
+                continue
             mean = Fraction(int(loads.sum()), len(loads))
             smallest, largest = int(loads.min()), int(loads.max())
             if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
@@ -77,6 +82,20 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
                     f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}, where a tolerance of "
                     f"{float(tolerance)} allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
                 )
+
+
+def _of_weights(part: ProblemPart, tolerance: Fraction, loads: Int64s, of_set: str) -> Iterator[Caution]:
+    """Brokers farther from their share by weight than a tolerance allows."""
+    weights = weights_of_targets(part.movement)
+    unit = Fraction(int(loads.sum()), int(weights.sum()))
+    pairs = zip(loads.tolist(), weights.tolist(), strict=True)
+    farther = sum(abs(load - unit * weight) > tolerance * unit * weight for load, weight in pairs)
+    if farther:
+        yield Caution(
+            "tolerance_not_reached",
+            f"{counted(farther, 'broker')}{of_set} {'is' if farther == 1 else 'are'} farther from the share of the "
+            f"replicas by weight than a tolerance of {float(tolerance)} allows",
+        )
 
 
 def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:

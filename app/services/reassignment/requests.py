@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -43,6 +43,8 @@ ReplicasBy = Literal["count", "bytes", "throughput"]
 """The objectives that replicas can be balanced by; the API reads it, and `loads.py` has the load of each."""
 LeadersBy = Literal["count", "ingress"]
 """The objectives that leaders can be balanced by."""
+WeightsRequest: TypeAlias = Literal["capacity"] | Mapping[str, float]
+"""By broker id, or `EVERY` other, a weight; or the capacity for what is balanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,12 @@ class PerTopicRequest:
 
 @dataclass(frozen=True, slots=True)
 class BalanceRequest:
-    """How even brokers are to be; None is what the change itself calls for. Resources are balanced jointly."""
+    """How even brokers are to be; None is what the change itself calls for. Resources are balanced jointly.
+
+    Parameters
+    ----------
+    weights : by broker id, `*` for all others, the weight of a broker; or its capacity. None is that of the snapshot.
+    """
 
     replicas: Evenness | None = None
     replicas_by: ReplicasBy = "count"
@@ -63,6 +70,7 @@ class BalanceRequest:
     leaders_by: LeadersBy = "count"
     resources: Sequence[Resource] = ()
     per_topic: PerTopicRequest | None = None
+    weights: WeightsRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +222,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
         del fields["objective"]
-    for name in ("resources", "per_topic"):
+    for name in ("resources", "per_topic", "weights"):
         if not getattr(request.balance, name):
             del cast("dict[str, Json]", fields["balance"])[name]
     return stated_fields(request, fields)

@@ -59,6 +59,7 @@ from app.services.reassignment.requests import ReassignmentRequest, canonical_fi
 from app.services.reassignment.resource_requests import PricesRequest
 from app.services.reassignment.resources import Resources, resources_of
 from app.services.reassignment.scope import PartitionScope, scope_of
+from app.services.reassignment.weights import weights_of
 
 if TYPE_CHECKING:
     from app.services.reassignment.placing import PlacedReplicas
@@ -282,6 +283,12 @@ def resolve(
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     limits = limits_of(request, brokers, resources.capacity)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
+    weights = None if request.leaders_only else weights_of(request, brokers, resources.capacity)
+    if weights is not None and request.balance.per_topic is not None:
+        detail = (
+            'brokers have weights, and balance.per_topic gives all the same; "weights": {"*": 1} lets them be equal'
+        )
+        raise ConflictingFields(detail, path=("balance", "per_topic"), value="weights")
     movement = MovementProblem(
         broker_ids=brokers.ids,
         rack_of=brokers.rack_of,
@@ -293,6 +300,7 @@ def resolve(
         is_copied=is_copied,
         must_keep=_must_keep(brokers, domains, before),
         weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+        share=weights,
     )
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope)
@@ -311,7 +319,7 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective_of(request, scope, sizes, loads.rates),
+        objective=objective_of(request, scope, sizes, loads.rates, is_weighted=weights is not None),
         prices=request.prices,
         batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
         log_dirs=log_dirs_of(request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share),

@@ -43,6 +43,7 @@ from app.services.reassignment.objectives import ResourceObjective
 from app.services.reassignment.parts import ProblemPart
 from app.services.reassignment.placing import PlacedReplicas
 from app.services.reassignment.resolve import ReassignmentProblem
+from app.services.reassignment.weights import GOAL_OF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +129,7 @@ def place_resources(
     """
     goals = [goal for group in objective.priorities for goal in group]
     has_topics = any(goal.name == TOPIC_REPLICAS for goal in goals)
-    loads = problem.resources.row_loads(problem.movement.factors)
+    loads = _weighted(problem, problem.resources.row_loads(problem.movement.factors))
     resources = ResourceProblem(
         movement=problem.movement,
         loads=loads,
@@ -143,6 +144,17 @@ def place_resources(
     parts = [_placed(problem, objective, resources, part, pinned) for part in problem.parts]
     placement = joined_resources(resources, parts, pinned)
     return ResourceSolution(tuple(parts), pinned, placement), _require_limits(problem, placement)
+
+
+def _weighted(problem: ReassignmentProblem, loads: ResourceLoads) -> ResourceLoads:
+    """The loads, with weights in place of the capacities for counts and for what replicas are balanced by."""
+    weights = problem.movement.share
+    if weights is None:
+        return loads
+    capacity = loads.capacity.copy()
+    for name in {"replicas", "leaders", GOAL_OF[problem.replicas.by]}:
+        capacity[:, RESOURCES.index(name)] = weights
+    return replace(loads, capacity=capacity)
 
 
 def _placed(

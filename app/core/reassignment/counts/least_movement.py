@@ -37,11 +37,14 @@ from app.core.reassignment.counts.places import (
     movement_costs,
     stay_put,
 )
+from app.core.reassignment.counts.weighted import Levels, narrowest_levels, summary
 from app.core.reassignment.counts.within_band import least_within
-from app.core.reassignment.model import KEEP, Balance, Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.replica_lists import per_broker
 
 SOLVER = "ortools min-cost flow"
+LARGEST_RATIO = 100
+"""With `keep`, a broker counts as no smaller than one part in so many of the largest one."""
 
 
 def never() -> bool:
@@ -87,6 +90,9 @@ def least_movement(
     if balance.tolerance is None:
         replicas, bound = fairest_receivers(problem)
         return _placed(problem, replicas, bound, None)
+    if problem.share is not None:
+        bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
+        return _placed(problem, *least_within(problem, bounds, is_over=is_over), summary(problem, bounds), bounds)
     total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
     band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
     return movement_within(problem, band, is_over=is_over)
@@ -104,17 +110,21 @@ def movement_within(problem: MovementProblem, band: Band, *, is_over: Callable[[
     ------
     InfeasibleFlow : no legal placement is within the band.
     """
-    replicas, bound = least_within(problem, band, is_over=is_over)
+    bounds = BrokerBounds.of(band, len(problem.base))
+    replicas, bound = least_within(problem, bounds, is_over=is_over)
     return _placed(problem, replicas, bound, band)
 
 
-def _placed(problem: MovementProblem, replicas: Int32s, bound: int, band: Band | None) -> ReplicaPlacement:
+def _placed(
+    problem: MovementProblem, replicas: Int32s, bound: int, band: Band | None, bounds: BrokerBounds | None = None
+) -> ReplicaPlacement:
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     if band is not None:
-        constraints.append(f"{band.low} to {band.high} replicas on every target broker")
+        words = "on every target broker" if bounds is None else "on target brokers, each by its weight"
+        constraints.append(f"{band.low} to {band.high} replicas {words}")
     moved = moved_weight(problem, replicas)
     certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
-    return ReplicaPlacement(in_order(problem, replicas), band, certificate)
+    return ReplicaPlacement(in_order(problem, replicas), band, certificate, bounds=bounds)
 
 
 class BudgetTooSmall(Exception):
@@ -140,7 +150,7 @@ def trade_off(
     -------
     The least movement of each problem within its band, the narrowest first.
     """
-    narrowest = [narrowest_band(problem) for problem in problems]
+    narrowest = [_narrowest(problem) for problem in problems]
     keeping = [least_movement(problem, KEEP) for problem in problems]
     widest = max(map(_width, problems, keeping, narrowest), default=0)
     curve: list[Sequence[ReplicaPlacement]] = []
@@ -169,7 +179,7 @@ def within_budget(
     forced = sum(placement.certificate.lower_bound for placement in best)
     if forced > budget:
         raise BudgetTooSmall(forced)
-    narrowest = [narrowest_band(problem) for problem in problems]
+    narrowest = [_narrowest(problem) for problem in problems]
     low, high = 0, max(map(_width, problems, best, narrowest), default=0)
     while low <= high:
         middle = (low + high) // 2
@@ -184,17 +194,29 @@ def within_budget(
 
 
 def _within_width(
-    problems: Sequence[MovementProblem], narrowest: Sequence[Band], width: int, is_over: Callable[[], bool]
+    problems: Sequence[MovementProblem], narrowest: Sequence[Band | Levels], width: int, is_over: Callable[[], bool]
 ) -> Sequence[ReplicaPlacement]:
     """The least movement of each problem within its narrowest band, widened at both ends."""
-    return [
-        movement_within(problem, _wider(band, width), is_over=is_over)
-        for problem, band in zip(problems, narrowest, strict=True)
-    ]
+    placements = []
+    for problem, band in zip(problems, narrowest, strict=True):
+        if isinstance(band, Band):
+            placements.append(movement_within(problem, _wider(band, width), is_over=is_over))
+            continue
+        bounds = band.bounds(width)
+        least = least_within(problem, bounds, is_over=is_over)
+        placements.append(_placed(problem, *least, summary(problem, bounds), bounds))
+    return placements
 
 
-def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Band) -> int:
+def _narrowest(problem: MovementProblem) -> Band | Levels:
+    """The narrowest band, in proportion to weights if there are any."""
+    return narrowest_band(problem) if problem.share is None else narrowest_levels(problem)
+
+
+def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Band | Levels) -> int:
     """By how much the narrowest band has to be widened at both ends until it contains the placement."""
+    if isinstance(narrowest, Levels):
+        return narrowest.width(counts(problem, placement.replicas))
     on_targets = counts(problem, placement.replicas)[problem.target]
     if not len(on_targets):
         return 0
@@ -260,13 +282,16 @@ def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> 
         receives = table.may_receive[domain]
         for rack in np.unique(problem.rack_of[receives]):
             brokers = np.flatnonzero(receives & (problem.rack_of == rack))
-            level = _water_level(frozen[brokers], moving_replicas)
-            reach[brokers] = np.maximum(reach[brokers], level)
+            reach[brokers] = np.maximum(reach[brokers], _levels(problem, frozen, brokers, moving_replicas))
     # A partition has one replica on a broker at most, so that counts elsewhere may exceed the level a little.
     steps = np.maximum(reach - frozen, 0) + int(table.factor.max())
     broker = np.repeat(np.arange(len(frozen)), steps)
     nth = np.arange(len(broker)) - np.repeat(np.cumsum(steps) - steps, steps)
     cost = frozen[broker] + nth
+    if problem.share is not None:
+        # What matters is the count for the weight; the largest weight counts as one.
+        ratio = np.minimum(int(problem.share.max()) / problem.share, LARGEST_RATIO)
+        cost = np.floor(cost * ratio[broker]).astype(np.int64)
     lowest = int(cost.min(initial=0)) if len(cost) else 0
     beyond = int(cost.max(initial=0)) + 1 - lowest
     each = np.arange(len(frozen))
@@ -276,6 +301,18 @@ def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> 
         capacities=np.concatenate([np.ones(len(broker), np.int64), np.full(len(each), moving_replicas)]),
         costs=np.concatenate([cost - lowest, np.full(len(each), beyond)]),
     )
+
+
+def _levels(problem: MovementProblem, frozen: Int64s, brokers: Int64s, amount: int) -> Int64s:
+    """(len(brokers),) int64: counts that none of these brokers exceeds if it shares this amount fairly."""
+    if problem.share is None:
+        return np.full(len(brokers), _water_level(frozen[brokers], amount))
+    weights = np.maximum(problem.share[brokers], int(problem.share.max()) / LARGEST_RATIO)
+    order = np.argsort(frozen[brokers] / weights)
+    sums, counted = np.cumsum(weights[order]), np.cumsum(frozen[brokers][order])
+    # Each broker may be a whole replica above its share.
+    level = ((amount + len(brokers) + counted) / sums).min()
+    return np.ceil(level * weights).astype(np.int64) + 1
 
 
 def _water_level(heights: Int64s, amount: int) -> int:

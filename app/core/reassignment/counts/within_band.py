@@ -37,7 +37,7 @@ from app.core.reassignment.counts.places import (
     movement_costs,
     stay_put,
 )
-from app.core.reassignment.model import Band, MovementProblem
+from app.core.reassignment.model import BrokerBounds, MovementProblem
 
 SPARE_PARTITIONS = 64
 """Partitions beyond the apparent need that are active from the start, or are activated to reach the band."""
@@ -45,8 +45,8 @@ LARGEST_SCALED = 1 << 40
 """Largest weight times tie scale that a network of two million nodes solves exactly: see `flow.largest_cost`."""
 
 
-def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
-    """Minimise the movement within a band of counts.
+def least_within(problem: MovementProblem, band: BrokerBounds, *, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+    """Minimise the movement within bounds of counts.
 
     Returns
     -------
@@ -88,7 +88,7 @@ class _RestrictedProblem:
     """The placement, and the active partitions, which are in the restricted problem; the others are frozen."""
 
     problem: MovementProblem
-    band: Band
+    band: BrokerBounds
     replicas: Int32s
     is_active: NDArray[np.bool_]
     requested: Int64s
@@ -106,8 +106,9 @@ class _RestrictedProblem:
 
     def distance_to_band(self) -> int:
         """By how many replicas counts are outside the band."""
-        counted = self.counts()[self.problem.target]
-        return int(np.maximum(counted - self.band.high, 0).sum() + np.maximum(self.band.low - counted, 0).sum())
+        counted, target = self.counts(), self.problem.target
+        above, below = np.maximum(counted - self.band.high, 0), np.maximum(self.band.low - counted, 0)
+        return int((above + below)[target].sum())
 
     def activate(self, rows: Int64s, places: Int32s) -> bool:
         """Add partitions to the restricted problem with the places that pricing requests; whether anything is new."""
@@ -136,7 +137,7 @@ def _lightest(state: _RestrictedProblem) -> NDArray[np.bool_]:
     chosen = np.zeros(len(state.is_active), np.bool_)
     order = np.argsort(problem.weight, kind="stable")
     order = order[~state.is_active[order]]
-    missing = int(np.maximum(state.band.low - counted[problem.target], 0).sum())
+    missing = int(np.maximum(state.band.low - counted, 0)[problem.target].sum())
     if missing:
         chosen[order[: missing + SPARE_PARTITIONS]] = True
     surplus = np.where(problem.target, counted - state.band.high, 0)

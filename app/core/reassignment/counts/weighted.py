@@ -1,0 +1,157 @@
+"""Bands of counts in proportion to the weights of brokers.
+
+A level is a number of replicas for a unit of weight. At a level a broker of weight w has at most ceil(level · w)
+replicas, or at least floor(level · w): the two whole numbers around its share, if the level is the mean. The narrowest
+band has the lowest feasible level of ceilings and, below it, the highest feasible level of floors. With equal weights
+these are the smallest maximum and the largest minimum (`bands`).
+
+Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor, gcd
+
+import numpy as np
+
+from app.core.flow import InfeasibleFlow
+from app.core.model import Int64s
+from app.core.reassignment.bands import grouped_counts
+from app.core.reassignment.model import Band, BrokerBounds, MovementProblem
+
+LARGEST_WEIGHT = 10**6
+"""Weights are whole numbers up to this one: more digits than any capacity is known to."""
+
+
+def whole_weights(weights: Int64s) -> Int64s:
+    """Weights without a common factor, at most `LARGEST_WEIGHT`; scaling all of them changes nothing.
+
+    Parameters
+    ----------
+    weights : (brokers,) int64 > 0.
+    """
+    reduced = [weight // gcd(*weights.tolist()) for weight in weights.tolist()]
+    largest = max(reduced, default=1)
+    if largest > LARGEST_WEIGHT:
+        reduced = [max(1, (2 * weight * LARGEST_WEIGHT + largest) // (2 * largest)) for weight in reduced]
+        divisor = gcd(*reduced)
+        reduced = [weight // divisor for weight in reduced]
+    return np.array(reduced, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """The levels of floors and ceilings of the target brokers.
+
+    Parameters
+    ----------
+    weight : (brokers,) int64. mean : the level of the total. low, high : levels.
+    """
+
+    problem: MovementProblem = field(repr=False)
+    weight: Int64s = field(repr=False)
+    mean: Fraction
+    low: Fraction
+    high: Fraction
+
+    @property
+    def unit(self) -> Fraction:
+        """The level of one replica on a broker of the mean weight."""
+        weights = self.weight[self.problem.target]
+        return Fraction(len(weights), max(1, int(weights.sum())))
+
+    def bounds(self, width: int = 0, tolerance: Fraction = Fraction(0)) -> BrokerBounds:
+        """The bounds, wider by so many replicas of a broker of the mean weight, joined with a tolerance of the mean."""
+        low, high = max(self.low - width * self.unit, Fraction(0)), self.high + width * self.unit
+        mean = min(max(self.mean, self.low), self.high)
+        least = [min(floor(low * w), ceil(mean * w * (1 - tolerance))) for w in self.weight.tolist()]
+        most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
+        return BrokerBounds(np.array(least, np.int64), np.array(most, np.int64))
+
+    def width(self, counts: Int64s) -> int:
+        """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
+        target, most = self.problem.target, Fraction(0)
+        for count, weight in zip(counts[target].tolist(), self.weight[target].tolist(), strict=True):
+            share = Fraction(count, weight)
+            most = max(most, share - self.high, self.low - share)
+        return ceil(most / self.unit)
+
+
+def narrowest_levels(problem: MovementProblem) -> Levels:
+    """The narrowest feasible band in proportion to the weights of the problem, exactly.
+
+    Complexity: O(log(rows) + log(brokers)) maximum flows, as of `narrowest_band`.
+
+    Raises
+    ------
+    InfeasibleFlow : no legal placement exists.
+    """
+    target = problem.target
+    weight = np.ones(len(target), np.int64) if problem.share is None else problem.share
+    groups = grouped_counts(problem)
+    total = int(groups.total.sum()) + int(groups.base[target].sum())
+    of_targets = weight[target]
+    if not len(of_targets):
+        return Levels(problem, weight, Fraction(0), Fraction(0), Fraction(0))
+    mean = Fraction(total, int(of_targets.sum()))
+    step = Fraction(len(of_targets), int(of_targets.sum()))
+    levels = Levels(problem, weight, mean, mean, mean)
+
+    def holds(low: Fraction, high: Fraction) -> bool:
+        bounds = _at(levels, low, high)
+        return groups.is_feasible(bounds.low, bounds.high)
+
+    start = mean if target[groups.broker].all() else Fraction(0)
+    end = Fraction(total + 1, int(of_targets.min()))
+    if not holds(Fraction(0), end):
+        raise InfeasibleFlow
+    high = _first(lambda level: holds(Fraction(0), level), start, end, step, of_targets, rising=True)
+    low = _first(lambda level: holds(level, high), min(mean, high), Fraction(0), step, of_targets, rising=False)
+    return Levels(problem, weight, mean, low, high)
+
+
+def _at(levels: Levels, low: Fraction, high: Fraction) -> BrokerBounds:
+    weights = levels.weight.tolist()
+    return BrokerBounds(
+        np.array([floor(low * weight) for weight in weights], np.int64),
+        np.array([ceil(high * weight) for weight in weights], np.int64),
+    )
+
+
+def _first(
+    holds: Callable[[Fraction], bool],
+    start: Fraction,
+    end: Fraction,
+    step: Fraction,
+    weights: Int64s,
+    *,
+    rising: bool,
+) -> Fraction:
+    """The first level from `start` to `end` for which a monotone predicate holds, given that it holds for `end`."""
+    failing, level, size = start, start, step
+    while level != end and not holds(level):
+        failing, size = level, size * 2
+        level = min(level + size, end) if rising else max(level - size, end)
+    if level == failing:
+        return level
+    # Ceilings are the same from one k / w, exclusive, to the next; floors from one, inclusive, to the next.
+    between = {
+        Fraction(count, weight)
+        for weight in set(weights.tolist())
+        for count in range(floor(min(level, failing) * weight), ceil(max(level, failing) * weight) + 1)
+    }
+    inside = [each for each in between if min(level, failing) < each < max(level, failing)]
+    candidates = [*sorted(inside, reverse=not rising), level]
+    first, last = 0, len(candidates) - 1
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if holds(candidates[middle]) else (middle + 1, last)
+    return candidates[last]
+
+
+def summary(problem: MovementProblem, bounds: BrokerBounds) -> Band:
+    """The smallest floor and the largest ceiling of a target broker."""
+    if not problem.target.any():
+        return Band(0, 0)
+    return Band(int(bounds.low[problem.target].min()), int(bounds.high[problem.target].max()))

@@ -1,0 +1,135 @@
+"""Counts balanced in proportion to the weights of brokers, beside every legal placement of small problems."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from app.core.reassignment import KEEP, TIGHT, Balance, MovementProblem, least_movement, within_budget
+from app.core.reassignment.counts.places import counts
+from app.core.reassignment.counts.weighted import LARGEST_WEIGHT, narrowest_levels, whole_weights
+from app.core.reassignment.verifier import placement_violations
+from tests import draws as st
+from tests.core.reassignment.test_least_movement import all_placements, problem_of, problems
+from tests.profiles import examples
+
+
+@st.composite
+def weighted(draw: st.DrawFn) -> MovementProblem:
+    """A small problem whose brokers have weights of their own."""
+    problem = draw(problems())
+    brokers = len(problem.broker_ids)
+    weights = draw(st.lists(st.sampled_from([1, 1, 2, 3, 5]), min_size=brokers, max_size=brokers))
+    return replace(problem, share=whole_weights(np.array(weights, np.int64)))
+
+
+NEARER = Fraction(1, 10**9)
+
+
+def level_of(counted: tuple[int, ...], weights: list[int]) -> Fraction:
+    """The level just above which no count is above its ceiling."""
+    return max(
+        (Fraction(count - 1, weight) for count, weight in zip(counted, weights, strict=True)), default=Fraction(0)
+    )
+
+
+@given(weighted())
+@examples(60)
+def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placements(problem: MovementProblem) -> None:
+    assert problem.share is not None
+    levels, weights = narrowest_levels(problem), problem.share[problem.target].tolist()
+    placements = [(moved, counted) for moved, _, counted, _ in all_placements(problem)]
+    is_whole = all(sum(counted) == sum(placements[0][1]) for _, counted in placements) and problem.target.all()
+    high = max(min(level_of(counted, weights) for _, counted in placements) + NEARER, levels.mean if is_whole else 0)
+    most = [ceil(high * weight) for weight in weights]
+    if weights and is_whole:
+        assert [ceil(levels.high * weight) for weight in weights] == most
+    most = [ceil(levels.high * weight) for weight in weights]
+    below = [(moved, counted) for moved, counted in placements if (np.array(counted) <= most).all()]
+    lowest = [
+        min((Fraction(count + 1, w) for count, w in zip(counted, weights, strict=True)), default=Fraction(0))
+        for _, counted in below
+    ]
+    low = min(max(lowest) - NEARER, levels.mean, levels.high)
+    least = [floor(levels.low * weight) for weight in weights]
+    assert least == [floor(low * weight) for weight in weights]
+    inside = [moved for moved, counted in below if (np.array(counted) >= least).all()]
+    placed = least_movement(problem, TIGHT)
+    assert placement_violations(problem, placed) == []
+    assert placed.moved == placed.certificate.lower_bound == min(inside)
+
+
+@given(weighted(), st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 2)]), st.integers(2, 9))
+@examples(40)
+def test_scaling_all_weights_changes_nothing(problem: MovementProblem, tolerance: Fraction, factor: int) -> None:
+    assert problem.share is not None
+    scaled = replace(problem, share=whole_weights(problem.share * factor))
+    for balance in (KEEP, Balance(tolerance)):
+        first, second = least_movement(problem, balance), least_movement(scaled, balance)
+        assert np.array_equal(first.replicas, second.replicas)
+        assert first.certificate == second.certificate
+
+
+@given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4)]))
+@examples(60)
+def test_equal_weights_are_no_weights(problem: MovementProblem, tolerance: Fraction) -> None:
+    equal = replace(problem, share=np.ones(len(problem.broker_ids), np.int64))
+    for balance in (KEEP, Balance(tolerance)):
+        free, bound = least_movement(problem, balance), least_movement(equal, balance)
+        assert (free.moved, free.certificate.lower_bound) == (bound.moved, bound.certificate.lower_bound)
+        assert (free.band is None) == (bound.band is None)
+        if problem.target.any():
+            assert free.band == bound.band
+
+
+@given(weighted(), st.sampled_from([Fraction(0), Fraction(1, 4)]))
+@examples(40)
+def test_targets_add_up_to_the_total_and_are_within_the_bounds(problem: MovementProblem, tolerance: Fraction) -> None:
+    levels = narrowest_levels(problem)
+    ideal = [levels.mean * int(weight) for weight in levels.weight[problem.target]]
+    total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
+    assert sum(ideal, Fraction(0)) == (total if ideal else 0)
+    bounds = levels.bounds(tolerance=tolerance)
+    if levels.low <= levels.mean <= levels.high:
+        for share, low, high in zip(ideal, bounds.low[problem.target], bounds.high[problem.target], strict=True):
+            assert low <= share <= high
+            assert low <= ceil(share * (1 - tolerance))
+            assert high >= floor(share * (1 + tolerance))
+
+
+@given(weighted(), st.integers(0, 30))
+@examples(40)
+def test_a_budget_is_kept_and_buys_no_less_than_forced_moves(problem: MovementProblem, more: int) -> None:
+    least = least_movement(problem, KEEP).moved
+    (placed,) = within_budget([problem], least + more)
+    assert placement_violations(problem, placed) == []
+    assert least <= placed.moved <= least + more
+
+
+def test_a_broker_of_twice_the_weight_has_twice_the_replicas() -> None:
+    problem = problem_of([[row % 4] for row in range(40)], [0, 0, 0, 0])
+    placed = least_movement(replace(problem, share=np.array([2, 1, 1, 1])), TIGHT)
+    assert counts(problem, placed.replicas).tolist() == [16, 8, 8, 8]
+    assert placed.moved == placed.certificate.lower_bound == 6
+
+
+def test_what_a_removed_broker_had_goes_to_others_by_their_weight() -> None:
+    problem = problem_of([[0]] * 12 + [[1]] * 2 + [[2]] * 1, [0, 0, 0], removed=(0,))
+    placed = least_movement(replace(problem, share=np.array([1, 2, 1])), KEEP)
+    assert counts(problem, placed.replicas).tolist() == [0, 10, 5]
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([4, 6], [2, 3]),
+        ([10**15, 2 * 10**15], [1, 2]),
+        ([10**12 + 1, 10**12], [1, 1]),
+        ([1, 10**18], [1, LARGEST_WEIGHT]),
+    ],
+)
+def test_weights_are_whole_numbers_without_a_common_factor(weights: list[int], expected: list[int]) -> None:
+    assert whole_weights(np.array(weights)).tolist() == expected

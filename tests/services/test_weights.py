@@ -1,0 +1,134 @@
+"""Weights of brokers in a balance: where they come from, what they reach, and what they exclude."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from app.core.model import Broker, BrokerCapacity, Cluster
+from app.core.replicas.rack_modes import RackMode
+from app.errors import Failure
+from app.errors.reassignments import CapacityMissing, UnknownBroker
+from app.errors.requests import ConflictingFields
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
+from app.services.reassignment.resource_requests import CapacityRequest
+from app.store.records import NewPlan
+from tests import draws as st
+from tests.profiles import examples
+from tests.services.reassignments import topic
+
+IDS = (1, 2, 3, 4)
+CLUSTER = Cluster(
+    "c",
+    tuple(Broker(broker, "ab"[broker % 2]) for broker in IDS),
+    (topic("orders", [[1, 2], [3, 4], [2, 1], [4, 3], [1, 4], [3, 2]] * 5, list(range(1, 31))),),
+)
+"""Every broker has 15 of the 60 replicas; racks have 30 each."""
+
+
+def planned(cluster: Cluster = CLUSTER, **fields: Any) -> NewPlan:
+    """The plan of a request with these fields."""
+    return draft_plan(PLANNER, ReassignmentRequest(**fields), cluster, Limits())
+
+
+def tight(**fields: Any) -> BalanceRequest:
+    return BalanceRequest(replicas="tight", **fields)
+
+
+def answered(plan: NewPlan) -> Mapping[str, Any]:
+    return {name: value for name, value in plan.answer.items() if name not in ("certificate", "seconds")}
+
+
+def after(plan: NewPlan) -> dict[int, int]:
+    """Replicas on each broker."""
+    movement: Any = plan.answer["movement"]
+    return {row["broker"]: row["replicas_after"] for row in movement}
+
+
+WEIGHED = {1: 20, 2: 20, 3: 10, 4: 10}
+
+
+def test_weights_are_stated_or_of_the_snapshot_or_of_the_capacity() -> None:
+    stated = planned(balance=tight(weights={"1": 2, "2": 2}))
+    of_all = planned(balance=tight(weights={"*": 0.5, "3": 0.25, "4": 0.25}))
+    weights, disks = {1: 2.0, 2: 2.0}, {str(broker): CapacityRequest(disk_bytes=2 * 10**12) for broker in (1, 2)}
+    brokers = tuple(replace(one, weight=weights.get(one.id, 1.0)) for one in CLUSTER.brokers)
+    snapshot = replace(CLUSTER, brokers=brokers)
+    by_capacity = tuple(replace(one, capacity=BrokerCapacity(disk_bytes=10**12)) for one in CLUSTER.brokers)
+    overridden = planned(replace(CLUSTER, brokers=by_capacity), balance=tight(weights="capacity"), capacity=disks)
+    for plan in (stated, of_all, planned(snapshot, balance=tight()), overridden):
+        assert after(plan) == WEIGHED
+        certificate: Any = plan.answer["certificate"]
+        assert certificate["moved_bytes"] == certificate["lower_bound_bytes"]
+    assert after(planned(snapshot, balance=tight(weights={"*": 1}))) == dict.fromkeys(IDS, 15)
+
+
+@given(st.sampled_from(["tight", "keep", Tolerance(0.1)]), st.sampled_from([0.1, 1.0, 7.0, 1e6]))
+@examples(12)
+def test_the_same_weight_for_all_is_none(replicas: Any, weight: float) -> None:
+    plans = [
+        planned(remove_brokers=[1], rack_mode=RackMode.SAFE, balance=BalanceRequest(replicas=replicas, weights=weights))
+        for weights in (None, {"*": weight})
+    ]
+    assert answered(plans[0]) == answered(plans[1])
+
+
+@given(st.lists(st.integers(1, 5), min_size=4, max_size=4), st.sampled_from([2.0, 0.5, 1000.0]))
+@examples(12)
+def test_scaling_all_weights_changes_nothing(weights: list[int], factor: float) -> None:
+    first, second = (
+        planned(balance=tight(weights={str(broker): weight * by for broker, weight in zip(IDS, weights, strict=True)}))
+        for by in (1.0, factor)
+    )
+    assert answered(first) == answered(second)
+
+
+@given(st.lists(st.integers(1, 5), min_size=4, max_size=4))
+@examples(20)
+def test_shares_add_up_to_the_total_and_bands_are_around_them(weights: list[int]) -> None:
+    stated = {str(broker): float(weight) for broker, weight in zip(IDS, weights, strict=True)}
+    balance: Any = planned(balance=tight(weights=stated), rack_mode=RackMode.DISABLED).answer["balance"]
+    rows = balance["replicas"].get("weights")
+    assert (rows is None) == (len(set(weights)) == 1)
+    for row in rows or ():
+        assert row["low"] <= row["load"] <= row["high"]
+    assert rows is None or sum(row["share"] for row in rows) == pytest.approx(60)
+
+
+def test_bytes_are_balanced_by_weight_with_bounds() -> None:
+    plan: Any = planned(balance=tight(replicas_by="bytes", weights={"1": 2, "2": 2}))
+    (goal,) = plan.answer["balance"]["resources"]
+    assert goal["goal"] == "disk"
+    assert goal["largest_bound"] <= goal["largest"] < 1.05
+    certificate = plan.answer["certificate"]
+    assert 0 < certificate["lower_bound_bytes"] <= certificate["moved_bytes"]
+
+
+def test_sets_have_shares_of_their_own() -> None:
+    plan: Any = planned(
+        broker_sets={"all": [1, 2, 3]},
+        topic_sets={"orders": "all"},
+        balance=tight(weights={"1": 2, "4": 9}),
+        rack_mode=RackMode.SAFE,
+    )
+    rows = plan.answer["balance"]["replicas"]["weights"]
+    assert [row["broker"] for row in rows] == [1, 2, 3]
+    assert sum(row["share"] for row in rows) == pytest.approx(60)
+
+
+@pytest.mark.parametrize(
+    ("balance", "failure", "path"),
+    [
+        (tight(weights={"9": 2}), UnknownBroker, ("balance", "weights", "9")),
+        (tight(weights="capacity"), CapacityMissing, ("balance", "weights")),
+        (tight(weights={"1": 2}, per_topic=PerTopicRequest("tight")), ConflictingFields, ("balance", "per_topic")),
+    ],
+)
+def test_what_cannot_be_is_named(balance: BalanceRequest, failure: type[Failure], path: tuple[Any, ...]) -> None:
+    with pytest.raises(failure) as failed:
+        planned(balance=balance)
+    assert failed.value.path == path
