@@ -144,6 +144,25 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
+    per_topic: Annotated[
+        str | None, typer.Option(help="Replicas of each topic: tight, or a tolerance of its mean.")
+    ] = None,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
+    ] = None,
+    drain_log_dir: Annotated[
+        list[str] | None, typer.Option(help="broker:path: log directories to empty, by commas: 101:/data/d1.")
+    ] = None,
+    balance_log_dirs: Annotated[
+        str | None, typer.Option(help="Log directories of each broker: tight, keep, or a tolerance.")
+    ] = None,
+    log_dir_bytes: Annotated[
+        list[str] | None, typer.Option(help="broker:path=bytes, or *:path=bytes: sizes of log directories, by commas.")
+    ] = None,
+    max_disk_share: Annotated[
+        float | None, typer.Option(help="Share of a disk, or log directory, in use at any step, such as 0.8.")
+    ] = None,
     relax: Annotated[
         bool,
         typer.Option("--relax", help="If infeasible, plan the nearest feasible change."),

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from app.cli.disk_options import capacities, directory_bytes, drained
 from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -211,6 +212,12 @@ REASSIGNMENT: Fields = MappingProxyType(
         "limit": ("limits", limits),
         "objective": ("objective", as_typed),
         "resources": ("balance.resources", listed),
+        "per_topic": ("balance.per_topic", lambda text: {"replicas": _balance(text)}),
+        "capacity": ("capacity", capacities),
+        "drain_log_dir": ("log_dirs.drain", drained),
+        "balance_log_dirs": ("log_dirs.balance", _balance),
+        "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
+        "max_disk_share": ("batches.max_disk_share", as_typed),
         "relax": ("on_conflict", lambda _: "relax"),
         "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", as_typed),
         "kafka_version": ("kafka_version", as_typed),

@@ -1,0 +1,80 @@
+"""The options of `rackplan plan reassignment` about log directories and capacities."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.cli.disk_options import capacities, directory_bytes, drained
+from app.cli.offline import Inputs
+from app.cli.plan_options import OF_KIND, fields_of
+from app.cli.planning import Export, body_of, make
+from app.errors.requests import ConflictingFields
+from tests.conftest import ROOT
+from tests.jbod import log_dirs_text
+
+OPTIONS = dict.fromkeys(OF_KIND["reassignment"])
+
+
+def fields(**options: Any) -> dict[str, Any]:
+    found: dict[str, Any] = fields_of(OPTIONS | options, OF_KIND["reassignment"])
+    return found
+
+
+def test_options_are_fields_of_a_request() -> None:
+    assert fields(
+        drain_log_dir=["101:/data/d1,101:/data/d2", "104:/a:b"],
+        balance_log_dirs="0.1",
+        log_dir_bytes=["*:/data/d1=10", "101:/data/d1=20"],
+        capacity=["disk=100,cpu=8.5", "101:nic_in=5"],
+        max_disk_share=0.8,
+        per_topic="tight",
+    ) == {
+        "log_dirs": {
+            "drain": {"101": ["/data/d1", "/data/d2"], "104": ["/a:b"]},
+            "balance": {"tolerance": 0.1},
+            "total_bytes": {"*": {"/data/d1": 10}, "101": {"/data/d1": 20}},
+        },
+        "capacity": {"*": {"disk_bytes": 100, "vcpu": 8.5}, "101": {"nic_in_bytes_per_s": 5}},
+        "batches": {"max_disk_share": 0.8},
+        "balance": {"per_topic": {"replicas": "tight"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (drained, "101"),
+        (drained, "101:"),
+        (drained, "*:/data/d1"),
+        (drained, "x:/data/d1"),
+        (directory_bytes, "101:/data/d1"),
+        (directory_bytes, "101:/data/d1=-1"),
+        (directory_bytes, "/data/d1=5"),
+        (directory_bytes, "1:/a=5,1:/a=6"),
+        (capacities, "disk"),
+        (capacities, "disk=much"),
+        (capacities, "memory=5"),
+        (capacities, "x:disk=5"),
+        (capacities, "disk=5,disk=6"),
+    ],
+)
+def test_what_has_another_form_is_named(read: Any, text: str) -> None:
+    with pytest.raises(
+        ConflictingFields, match=text.split(",", maxsplit=1)[0].split("=", maxsplit=1)[0].replace("*", r"\*")
+    ):
+        read([text])
+
+
+def test_a_drain_without_a_service(tmp_path: Any) -> None:
+    """As the API plans it: the directory is empty afterwards, and the files name the new directories."""
+    (tmp_path / "log_dirs.txt").write_text(log_dirs_text())
+    samples = ROOT / "tests" / "samples"
+    parts = {
+        "brokers": samples / "kafka-broker-api-versions.txt",
+        "topics": samples / "kafka-topics-describe.txt",
+        "log_dirs": tmp_path / "log_dirs.txt",
+    }
+    body = body_of(fields(drain_log_dir=["101:/data/d1"]), None)
+    made: Any = make("reassignment", body, Inputs((), parts, None, None), Export(None, None, False))
+    assert json.loads(made)["log_dirs"]["moved_replicas"] == 22
