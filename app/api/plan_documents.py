@@ -368,6 +368,24 @@ class DiffDocument(BaseModel):
     """Token of the next page; null on the last page."""
 
 
+class LoadChange(BaseModel):
+    """The load of a resource of a broker on both sides: bytes, bytes/s, vCPU, or a count."""
+
+    before: float | None
+    """Load before; null if it is unknown there, as of a broker that only one of two plans has."""
+    after: float | None
+    """Load after the plan; null if it is unknown."""
+
+
+class CrossRackChange(BaseModel):
+    """Bytes/s between racks on both sides."""
+
+    before_bytes_per_s: int
+    """Bytes/s before."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
 class ReassignmentDiffSummary(DiffSummary):
     """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
 
@@ -378,6 +396,11 @@ class ReassignmentDiffSummary(DiffSummary):
     flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
     flows_in_all: int
     """Number of flows, listed or not."""
+    loads: dict[str, dict[str, LoadChange]] | None = Field(
+        description="By broker id and resource, as each plan states its loads; null against another snapshot."
+    )
+    cross_rack: CrossRackChange | None
+    """Bytes/s between racks, as each plan states them; null if either does not."""
 
 
 class ReassignmentDiffDocument(BaseModel):

@@ -706,6 +706,15 @@ class CrossRackCause(Record):
     """Bytes/s after the plan."""
 
 
+class CrossRackChange(Record):
+    """Bytes/s between racks on both sides."""
+
+    before_bytes_per_s: int
+    """Bytes/s before."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
 class CrossRackDocument(Record):
     """Bytes/s from rack to rack: of all causes, and of each. Clients are spread evenly over racks."""
 
@@ -1301,6 +1310,15 @@ class LeastRepairDocument(Record):
     """Number of replicas that are copied."""
     lower_bound_bytes: int
     """No repair moves fewer bytes."""
+
+
+class LoadChange(Record):
+    """The load of a resource of a broker on both sides: bytes, bytes/s, vCPU, or a count."""
+
+    before: float | None
+    """Load before; null if it is unknown there, as of a broker that only one of two plans has."""
+    after: float | None
+    """Load after the plan; null if it is unknown."""
 
 
 class Loads(Record):
@@ -2077,6 +2095,10 @@ class ReassignmentDiffSummary(Record):
     """The largest first, 1000 at most."""
     flows_in_all: int
     """Number of flows, listed or not."""
+    loads: dict[str, dict[str, LoadChange]] | None
+    """By broker id and resource, as each plan states its loads; null against another snapshot."""
+    cross_rack: CrossRackChange | None
+    """Bytes/s between racks, as each plan states them; null if either does not."""
 
 
 class ReassignmentPlanDocument(Record):

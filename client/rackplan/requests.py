@@ -20,6 +20,7 @@ ExportPlanFormat: TypeAlias = Literal[
     "replica_assignment",
     "script",
     "csv",
+    "loads",
     "text",
     "markdown",
     "arrow",

@@ -1,19 +1,21 @@
 """What `/diff` says of a reassignment: the books of each broker, and pages of partitions under them."""
 
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from app.api.plan_documents import ReassignmentDiffDocument
-from app.core.model import Placement, padded
+from app.core.model import Broker, Placement, padded
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.plans import Difference, Plan, as_json
-from app.services.reassignment import compared, difference, summed
+from app.services.plans import Difference, Plan, as_json, draft_plan
+from app.services.reassignment import PLANNER, ReassignmentRequest, compared, difference, summed
+from app.services.reassignment.differences import load_changes
 from app.store.database import Database
-from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, captured, kafkas_own, plan
+from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, as_kept, captured, kafkas_own, plan
+from tests.services.test_health import CLUSTER as HEALTHY
 
 
 def document(found: Difference) -> dict[str, Any]:
@@ -40,6 +42,8 @@ def test_a_worked_example() -> None:
         "moved_bytes": 13 * MIB,
         "unknown_size_replicas": 1,
         "flows_in_all": 2,
+        "loads": None,
+        "cross_rack": None,
     }
     assert brokers[106] == {
         "broker": 106,
@@ -117,3 +121,26 @@ def _items(found: Difference) -> list[Any]:
     items = list(found.items(0, found.total))
     assert all(asdict(item) for item in items)  # type: ignore[call-overload] # records of the core
     return items
+
+
+def test_loads_of_two_plans_side_by_side() -> None:
+    """Of one plan before and after; of two what each reaches, null for a broker or resource that one of them lacks."""
+    rates = {"clicks": 10.0, "orders": 100.0}
+    stated, grown = (
+        as_kept(draft_plan(PLANNER, replace(request, ingress_bytes_per_s=rates), HEALTHY, Limits()))
+        for request in (
+            ReassignmentRequest(),
+            ReassignmentRequest(growth={"orders": 2.0}, add_brokers=[Broker(4, "b")]),
+        )
+    )
+    own, of_grown = (cast("Any", each.head.answer) for each in (stated, grown))
+    alone: Any = load_changes(stated, None)
+    assert alone["loads"]["1"]["disk"] == {"before": 600, "after": own["loads"]["1"]["disk"]["after"]}
+    assert alone["cross_rack"]["before_bytes_per_s"] == own["cross_rack"]["before_bytes_per_s"]
+    both: Any = load_changes(grown, stated)
+    for broker, by_resource in own["loads"].items():
+        for name, load in by_resource.items():
+            assert both["loads"][broker][name]["before"] == load["after"]
+    assert both["loads"]["4"]["disk"] == {"before": None, "after": of_grown["loads"]["4"]["disk"]["after"]}
+    without = as_kept(replace(plan(), answer={**plan().answer}))
+    assert load_changes(without, None) == {"loads": {}, "cross_rack": None}

@@ -153,7 +153,10 @@ def test_loads_with_a_limit_are_a_table() -> None:
     loads: Json = {"101": {"nic_out": {**load, "headroom": 1 << 20, "potential": 5 << 20}}}
     crossing: Json = {"before_bytes_per_s": 1024, "after_bytes_per_s": 2048}
     page = page_of(replace(new, answer={**new.answer, "loads": loads, "cross_rack": crossing, "excess": None}))
-    assert "101 NIC out 1.0 MiB/s 2.0 MiB/s 3.0 MiB/s 4.0 MiB/s 3.0 MiB/s 1.0 MiB/s" in rows(page)
+    assert (
+        "101 NIC out 1.0 MiB/s 2.0 MiB/s 3.0 MiB/s (of 105) 4.0 MiB/s (of az-b) 3.0 MiB/s 1.0 MiB/s 5.0 MiB/s"
+        in rows(page)
+    )
     assert "From rack to rack: 1.0 KiB/s → 2.0 KiB/s." in page.text
 
 

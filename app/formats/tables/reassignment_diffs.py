@@ -1,4 +1,4 @@
-"""What a reassignment changes, as text and as Markdown: a summary, what each broker has, what moves. Ours.
+"""What a reassignment changes, as text and as Markdown: a summary, what each broker has, its loads, what moves. Ours.
 
     orders-3  101,105,108 → 101,106,108  +106 −105  12.3 MiB  racks 3 → 3  leader 101
 
@@ -14,6 +14,8 @@ from app.core.measures.transfers import NOWHERE, PartitionTransfer, Transfers
 from app.core.model import NO_REPLICA, Int64s
 from app.errors.quotation import escaped
 from app.formats.syntax.quantities import byte_size, counted, known_size
+from app.formats.tables import load_tables
+from app.formats.tables.load_tables import Loads
 from app.formats.tables.topic_tables import markdown_cell
 
 _ARROW, _NOTHING = " → ", "–"
@@ -37,24 +39,26 @@ class _Table:
     labels: Sequence[str] = ()
 
 
-def write_text(transfers: Transfers, *, limit: int) -> str:
+def write_text(transfers: Transfers, loads: Loads, *, limit: int) -> str:
     """The difference as plain text.
 
     Parameters
     ----------
+    loads : of the plan; empty if they are unknown.
     limit : how many rows each table shows; a line beneath says how many it leaves out.
     """
     blocks = ["\n".join(sentences(transfers))]
     blocks += [
-        "\n".join([*_aligned(table, list(table.rows(limit))), *_left_out(table, limit)]) for table in _tables(transfers)
+        "\n".join([*_aligned(table, list(table.rows(limit))), *_left_out(table, limit)])
+        for table in _tables(transfers, loads)
     ]
     return "\n\n".join(blocks) + "\n"
 
 
-def write_markdown(transfers: Transfers, *, limit: int) -> str:
+def write_markdown(transfers: Transfers, loads: Loads, *, limit: int) -> str:
     """The same as Markdown."""
     blocks = [" ".join(sentences(transfers))]
-    for table in _tables(transfers):
+    for table in _tables(transfers, loads):
         ruler = ["---:" if name in table.numbers else "---" for name in table.head]
         rows = [[markdown_cell(cell) for cell in row] for row in table.rows(limit)]
         blocks.append("\n".join(f"| {' | '.join(row)} |" for row in (table.head, ruler, *rows)))
@@ -102,7 +106,7 @@ def _racks(transfers: Transfers) -> list[str]:
     ]
 
 
-def _tables(transfers: Transfers) -> Iterator[_Table]:
+def _tables(transfers: Transfers, loads: Loads) -> Iterator[_Table]:
     numbers = ("broker", "replicas", "leaders", "bytes", "bytes in", "bytes out")
     yield _Table(
         "broker",
@@ -111,6 +115,10 @@ def _tables(transfers: Transfers) -> Iterator[_Table]:
         len(transfers.brokers),
         lambda shown: _broker_rows(transfers, shown),
     )
+    if rows := load_tables.cells(loads):
+        head = ("broker", "resource", *load_tables.HEAD)
+        flush = frozenset(head) - {"resource"}
+        yield _Table("load", head, flush, len(rows), lambda shown: _load_rows(rows, shown))
     if flows := len(transfers.flows.senders):
         head = ("from", "to", "replicas", "bytes")
         yield _Table("flow", head, frozenset(head), flows, lambda shown: _flow_rows(transfers, shown))
@@ -136,6 +144,10 @@ def _broker_rows(transfers: Transfers, shown: int) -> Iterator[Sequence[str]]:
             _changed(*(_size(load.size_bytes, load.replicas, load.unknown_size, i) for load in (before, after))),
             *(_size(counts.size_bytes, counts.replicas, counts.unknown_size, i) for counts in (arriving, leaving)),
         )
+
+
+def _load_rows(rows: Sequence[tuple[str, str, list[str]]], shown: int) -> Iterator[Sequence[str]]:
+    return ((broker, resource, *cells) for broker, resource, cells in rows[:shown])
 
 
 def _flow_rows(transfers: Transfers, shown: int) -> Iterator[Sequence[str]]:

@@ -43,6 +43,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
         "script": Format("application/x-sh", "sh"),
         "csv": Format("text/csv; charset=utf-8", "csv"),
+        "loads": Format("text/csv; charset=utf-8", "csv", "-loads", is_negotiable=False, has_topics=False),
         "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
         "markdown": Format("text/markdown; charset=utf-8", "md"),
         "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),

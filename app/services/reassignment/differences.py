@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import numpy as np
 
 from app.core.measures.transfers import NOWHERE, Copies, Transfers, transfers
 from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
+from app.core.reassignment.resources import RESOURCES
 from app.errors import Json
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
@@ -92,12 +93,56 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
         # What only the other plan names is, in this one, where its own snapshot has it.
         after = {**before, **after}
         before = {**before_of(_snapshot(uow, other.head.snapshot_id)), **planned(other.placements)}
-    return summed(compared_assignments(before, after, brokers_of(plan.head, cluster), cluster))
+    moved = compared_assignments(before, after, brokers_of(plan.head, cluster), cluster)
+    is_known = other is not None or against is None or against == plan.head.snapshot_id
+    loads = load_changes(plan, other) if is_known else _UNKNOWN_LOADS
+    return Difference({**summary(moved), **loads}, moved.movement.total, moved.partitions)
+
+
+_UNKNOWN_LOADS: Mapping[str, Json] = {"loads": None, "cross_rack": None}
+
+
+def load_changes(plan: Plan, other: Plan | None) -> dict[str, Json]:
+    """The loads of brokers and the bytes/s between racks, as both plans state them.
+
+    Parameters
+    ----------
+    other : the plan that is compared with; None compares with the cluster as it was.
+
+    Returns
+    -------
+    `loads` by broker id and resource, null on a side on which it is unknown; `cross_rack`, null unless both are known.
+    """
+    answer: Any = plan.head.answer
+    start, when = (answer, "before") if other is None else (other.head.answer, "after")
+    before, after = (_amounts(start, when), _amounts(answer, "after"))
+    crossing: tuple[Any, Any] = start.get("cross_rack"), answer.get("cross_rack")
+    pairs = sorted({*before, *after}, key=lambda pair: (int(pair[0]), RESOURCES.index(pair[1])))
+    loads: dict[str, Json] = {}
+    for broker, resource in pairs:
+        change = {"before": before.get((broker, resource)), "after": after.get((broker, resource))}
+        cast("dict[str, Json]", loads.setdefault(broker, {}))[resource] = change
+    is_known = None not in crossing
+    return {
+        "loads": loads,
+        "cross_rack": {
+            "before_bytes_per_s": crossing[0][f"{when}_bytes_per_s"],
+            "after_bytes_per_s": crossing[1]["after_bytes_per_s"],
+        }
+        if is_known
+        else None,
+    }
+
+
+def _amounts(answer: Mapping[str, Any], when: str) -> dict[tuple[str, str], Json]:
+    """By broker id and resource."""
+    loads: Mapping[str, Any] = answer.get("loads") or {}
+    return {(broker, name): load[when] for broker, by in loads.items() for name, load in by.items()}
 
 
 def summed(moved: Transfers) -> Difference:
     """The difference as pages of partitions under a summary."""
-    return Difference(summary(moved), moved.movement.total, moved.partitions)
+    return Difference({**summary(moved), **_UNKNOWN_LOADS}, moved.movement.total, moved.partitions)
 
 
 def summary(moved: Transfers) -> dict[str, Json]:

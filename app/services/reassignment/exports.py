@@ -20,7 +20,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from app.errors.requests import NotExportable
 from app.formats.kafka_files import leader_election, reassignment, replica_assignment
 from app.formats.kafka_files.reassignment import Reassignment
 from app.formats.tables import reassignment_diffs, reassignment_tables
+from app.formats.tables.load_tables import Loads, write_loads_csv
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment import kubernetes, readme
 from app.services.reassignment.differences import compared
@@ -61,6 +62,22 @@ def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:
         return write(compared(plan, _known(cluster_of)))
 
     return written
+
+
+def _of_differences(write: Callable[..., str]) -> Write:
+    """A writer of plans from a writer of their transfers and loads."""
+
+    def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+        return write(compared(plan, _known(cluster_of)), _loads(plan), limit=MARKDOWN_ROWS).encode()
+
+    return written
+
+
+def _loads(plan: Plan | NewPlan) -> Loads:
+    """The loads of the answer; empty of a plan that was stored before it had some."""
+    head = plan.head if isinstance(plan, Plan) else plan
+    loads: Any = head.answer.get("loads") or {}
+    return cast("Loads", loads)
 
 
 def _known(cluster_of: ClusterOf) -> Cluster:
@@ -252,8 +269,9 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "batches": _batches,
         "kubernetes": _kubernetes,
         "replica_assignment": _of_transfers(_replica_assignment),
-        "text": _of_transfers(lambda moved: reassignment_diffs.write_text(moved, limit=MARKDOWN_ROWS).encode()),
-        "markdown": _of_transfers(lambda moved: reassignment_diffs.write_markdown(moved, limit=MARKDOWN_ROWS).encode()),
+        "text": _of_differences(reassignment_diffs.write_text),
+        "markdown": _of_differences(reassignment_diffs.write_markdown),
+        "loads": lambda plan, _: write_loads_csv(_loads(plan)),
         "csv": _of_transfers(lambda moved: reassignment_tables.write_csv(moved.changed())),
         "arrow": _of_transfers(lambda moved: reassignment_tables.write_arrow(moved.changed())),
     }

@@ -16,6 +16,7 @@ from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
 from app.formats.kafka_files.topic_script import altered_topic
 from app.formats.syntax.quantities import byte_size, counted, known_size
+from app.formats.tables.load_tables import fullest
 from app.formats.tables.reassignment_diffs import sentences
 from app.services.reassignment.stored_steps import StoredSteps
 from app.store.records import NewPlan, PlanHead
@@ -84,9 +85,11 @@ def write(
         also = [f"{counted(moved_within, 'replica')} moved between log directories, {size}."]
     else:
         also = []
+    near = fullest(answer.get("loads") or {})
     parts = [
         [title, f"Plan {head.hash}"],
         [*([] if also and not moved.movement.total else sentences(moved)), *also],
+        *([["After the plan, nearest to its limit or capacity:", *(f"  {each}" for each in near)]] if near else []),
         [_IN_ORDER],
     ]
     if grown:

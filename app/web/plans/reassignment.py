@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.model import Cluster
+from app.formats.tables import load_tables
 from app.formats.tables.reassignment_diffs import sentences
 from app.services.plans import Plan
 from app.services.reassignment import broker_transfers, compared
@@ -13,14 +14,6 @@ from app.web.pictures.moves import MovesPicture
 from app.web.plans.view import View
 from app.web.words import byte_size, counted, known_size, share
 
-RESOURCE_NAMES = {
-    "disk": "disk",
-    "nic_in": "NIC in",
-    "nic_out": "NIC out",
-    "cpu": "vCPU",
-    "replicas": "replicas",
-    "leaders": "leaders",
-}
 SHOWN_BATCHES, SHOWN_BROKERS, SHOWN_PARTITIONS = 100, 300, 100
 
 
@@ -90,7 +83,9 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
         "batches_in_all": len(batches),
         "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
-        "loads": load_rows(answer.get("loads") or {})[:SHOWN_BROKERS],
+        "loads": load_tables.cells(answer.get("loads") or {})[:SHOWN_BROKERS],
+        "per_topic": answer.get("balance", {}).get("replicas", {}).get("per_topic"),
+        "log_dirs": log_dir_rows(answer.get("log_dirs"))[:SHOWN_BROKERS],
         "cross_rack": answer.get("cross_rack"),
         "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
         "cordons": _cordon_steps(answer.get("execution")),
@@ -103,37 +98,18 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
     }
 
 
-def load_rows(loads: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]:
-    """By broker and resource: before, after, after the worst loss of a broker and of a rack, limit, headroom."""
+def log_dir_rows(log_dirs: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The log directories of a plan that chooses them, broker by broker, each with its share after the plan."""
+    brokers = [] if log_dirs is None else log_dirs["brokers"]
     return [
-        (broker, RESOURCE_NAMES[resource], [_amount(resource, value) for value in _figures(load)])
-        for broker, by_resource in loads.items()
-        for resource, load in by_resource.items()
-        if not _is_plain(load)
+        {
+            **directory,
+            "broker": of_broker["broker"],
+            "share": None if not directory["total_bytes"] else directory["bytes_after"] / directory["total_bytes"],
+        }
+        for of_broker in brokers
+        for directory in of_broker["log_dirs"]
     ]
-
-
-def _figures(load: Mapping[str, Any]) -> list[float | None]:
-    worst = load["after_worst_loss"]
-    limit = load["capacity"] if load["limit"] is None else load["limit"]
-    return [load["before"], load["after"], worst["broker"], worst["rack"], limit, load["headroom"]]
-
-
-def _is_plain(load: Mapping[str, Any]) -> bool:
-    """Whether the table of brokers says as much: a load without a limit that no loss changes."""
-    worst = load["after_worst_loss"]
-    has_limit = load["capacity"] is not None or load["limit"] is not None
-    return not has_limit and worst["broker"] == load["after"] and worst["rack"] in (None, load["after"])
-
-
-def _amount(resource: str, value: float | None) -> str:
-    """A load in words: bytes, bytes/s, vCPU or a count."""
-    if value is None:
-        return "–"
-    if resource in ("disk", "nic_in", "nic_out"):
-        size = byte_size(abs(int(value)))
-        return ("−" if value < 0 else "") + (size if resource == "disk" else f"{size}/s")
-    return f"{value:,}"
 
 
 def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
