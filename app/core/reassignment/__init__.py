@@ -59,7 +59,14 @@ from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
-from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, LeaderProblem, leader_violations
+from app.core.reassignment.leaders.per_topic import topic_bands
+from app.core.reassignment.leaders.problem import (
+    LeaderChoice,
+    LeaderMinimums,
+    LeaderProblem,
+    LeaderTopics,
+    leader_violations,
+)
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.log_dirs import (
     LogDirPlacement,

@@ -165,6 +165,17 @@ class Band:
     high: int
 
 
+UNLIMITED = 1 << 40
+"""More replicas or leaders than there are."""
+
+
+def band_around(mean: Fraction, tolerance: Fraction | None) -> Band:
+    """The whole numbers within the tolerance of a topic's mean, and those around it; None is any number."""
+    if tolerance is None:
+        return Band(0, UNLIMITED)
+    return Band(min(floor(mean), ceil(mean * (1 - tolerance))), max(ceil(mean), floor(mean * (1 + tolerance))))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerBounds:
     """Inclusive bounds on the count of each target broker. low, high : (brokers,) int64; others are not bounded."""

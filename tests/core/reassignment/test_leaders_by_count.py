@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.leaders.choosing import bounds, changes_bound, choose_leaders
+from app.core.reassignment.leaders.changes import bounds, changes_bound
+from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from tests import draws as st

@@ -19,7 +19,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
-from math import ceil, floor
 
 import numpy as np
 
@@ -33,13 +32,12 @@ from app.core.reassignment.counts.places import in_order, moved_weight, movement
 from app.core.reassignment.counts.slots import slots_of
 from app.core.reassignment.counts.topic_network import TopicBands, TopicNetwork, topic_network
 from app.core.reassignment.counts.within_band import scaled_costs, tie_costs
-from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import UNLIMITED, Balance, Band, MovementProblem, ReplicaPlacement, band_around
 from app.core.replica_lists import sums_by
 
 SOLVER = "ortools min-cost flow"
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
-_UNLIMITED = 1 << 40
 
 
 class TooManyPairs(Exception):
@@ -90,7 +88,7 @@ class TopicBalance:
         low, high = self.bands(problem)
         has_band = np.array([tolerance is not None for tolerance in self.tolerance], np.bool_)
         group = np.where(has_band, np.cumsum(has_band) - 1, np.count_nonzero(has_band))
-        without = np.full((1, low.shape[1]), _UNLIMITED)
+        without = np.full((1, low.shape[1]), UNLIMITED)
         return TopicBands(
             group[self.topic_of], np.vstack([low[has_band], 0 * without]), np.vstack([high[has_band], without])
         )
@@ -214,18 +212,12 @@ def _bands(
     sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int], tolerance: Fraction | None
 ) -> list[Band]:
     """The band on the brokers of each rack, of a topic with so many replicas."""
-    return [_band(mean, tolerance) for mean in _rack_means(sizes, total, least, most)]
+    return [band_around(mean, tolerance) for mean in _rack_means(sizes, total, least, most)]
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
     """The replicas of a rack whose brokers have so many each, within its bounds."""
     return min(max(level * size, Fraction(least)), Fraction(most))
-
-
-def _band(mean: Fraction, tolerance: Fraction | None) -> Band:
-    if tolerance is None:
-        return Band(0, _UNLIMITED)
-    return Band(min(floor(mean), ceil(mean * (1 - tolerance))), max(ceil(mean), floor(mean * (1 + tolerance))))
 
 
 def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceivers:

@@ -11,10 +11,6 @@ leadership may be split, by the same flow, rounded up; and the load of the heavi
 candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
 the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
 broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
-
-The bound on changes follows from dual prices alone. For any prices of leading at the brokers, no choice within the band
-costs less than every partition's cheapest candidate, prices included, less the most that brokers within the band could
-earn by them. With optimal prices that is the optimum, since the flow has an integral one.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +20,24 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import repair_kernel as kernel
+from app.core.reassignment.leaders.changes import (
+    bounds,
+    change_costs,
+    changes_bound,
+    fewest_to_leave,
+    forced_changes,
+    only_candidates,
+    priced_bound,
+)
 from app.core.reassignment.leaders.minimums import MinimumNodes
-from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderMinimums, LeaderProblem
+from app.core.reassignment.leaders.per_topic import with_topics
+from app.core.reassignment.leaders.problem import (
+    NOT_A_CANDIDATE,
+    LeaderChoice,
+    LeaderMinimums,
+    LeaderProblem,
+    LeaderTopics,
+)
 from app.core.reassignment.leaders.shares import Shares
 from app.core.reassignment.model import KEEP, Balance, Band
 from app.core.replica_lists import per_broker, sums_by
@@ -36,6 +48,7 @@ LARGEST_SUM = 1 << 61
 INGRESS_TOLERANCE = 1000
 """Ingress is balanced to one part in so many of the lower bound: measured rates are no more precise than that."""
 SOLVER_BY_COUNT = "flow between brokers, by distances"
+SOLVER_BY_TOPIC = "ortools min-cost flow"
 SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
 
 
@@ -43,10 +56,10 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose a preferred leader of each partition.
 
     Hard constraints: it is one of the replicas, on a broker that may lead if there is one. Goals, in lexicographic
-    order: minimums of topics, which have to be attainable; the balance; the fewest changes; the fewest leaders on new
-    replicas. All are reached exactly if every
-    partition weighs 1; otherwise the certificates state the gaps. With `KEEP`, brokers outside the targets share the
-    leaders; by how much the largest target could be below without that, the certificate of the largest states.
+    order: minimums of topics, which have to be attainable; the balance; the least excess of topics outside their
+    bands; the fewest changes; the fewest leaders on new replicas. All are reached exactly if every partition weighs 1;
+    otherwise the certificates state the gaps. With `KEEP`, brokers outside the targets share the leaders; by how much
+    the largest target could be below without that, the certificate of the largest states.
 
     The choice is a function of the input; which of several equally good ones it is, is arbitrary.
 
@@ -76,6 +89,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     >>> choice.band, choice.certificate.value, choice.certificate.optimal
     (Band(low=2, high=2), 2, True)
     """
+    if problem.topics is not None:
+        return within_topics(problem, problem.topics, balance)
     if (problem.weight == 1).all():
         return (
             by_count(problem, balance)
@@ -133,6 +148,32 @@ def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Bal
     return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high)
 
 
+def within_topics(problem: LeaderProblem, topics: LeaderTopics, balance: Balance) -> LeaderChoice:
+    """Choose the leaders of partitions that all weigh 1, with bands of topics and attainable minimums.
+
+    The minimums come first, then the band of the cluster, then the least excess of topics, then the fewest changes.
+
+    Raises
+    ------
+    ValueError : with `keep`, which has no band, or if weights differ.
+    """
+    if not (problem.weight == 1).all():
+        raise ValueError("bands of topics count leaders")
+    costs, unit = change_costs(problem)
+    if problem.minimums is None:
+        tight = _shares(problem, costs).without_costs().narrow()
+    else:
+        spread = MinimumNodes.of(problem, problem.minimums, costs).shares.without_costs()
+        spread.meet_exact()
+        tight = spread.narrow()
+    band = problem.band(balance, tight)
+    chosen = with_topics(problem, topics, costs, *bounds(problem, band))
+    choice = _answer(
+        problem, chosen.leaders, _BY_TOPIC, band, forced_changes(problem) + chosen.bound // unit, tight.high
+    )
+    return replace(choice, topic_excess=topics.excess(chosen.leaders))
+
+
 def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> LeaderChoice:
     is_named = minimums.topic >= 0
     rows = np.flatnonzero(is_named)
@@ -155,7 +196,7 @@ def _with_fewest_changes(problem: LeaderProblem, nodes: MinimumNodes, low: Int64
     """The leaders with the fewest changes within bounds, which have to be feasible, and the bound on changes."""
     within = nodes.bounds(low, high)
     prices = nodes.shares.settle(*within)
-    bound = _priced_bound(problem, nodes.shares.table, nodes.costs, *within, prices)
+    bound = priced_bound(problem, nodes.shares.table, nodes.costs, *within, prices)
     return nodes.leaders(), bound
 
 
@@ -190,15 +231,6 @@ def _fairest(part: LeaderProblem, costs: Int32s, spread: Shares) -> _Fairest:
     return _Fairest(_shares(part, within), (totals // sizes)[group], -(-totals // sizes)[group])
 
 
-def bounds(problem: LeaderProblem, band: Band) -> tuple[Int64s, Int64s]:
-    """(brokers,) int64 twice: the minimum and the maximum that each broker leads within the band, without its
-    `base`.
-    """
-    everything = int(problem.weight.sum()) + 1
-    low = np.where(problem.target, band.low - problem.base, -1)
-    return low, np.where(problem.target, band.high - problem.base, everything)
-
-
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions of different weight."""
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
@@ -214,10 +246,10 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
     loads = problem.loads(leaders)[problem.target]
     if balance.tolerance is None:
-        bound = _forced(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
+        bound = forced_changes(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
         return _answer(problem, leaders, _BY_INGRESS, None, bound, largest_bound)
     band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
-    bound = _forced(problem) + fewest_to_leave(problem, band.high)
+    bound = forced_changes(problem) + fewest_to_leave(problem, band.high)
     return _answer(problem, leaders, _BY_INGRESS, band, bound, largest_bound)
 
 
@@ -233,6 +265,9 @@ class _Method:
 _KEPT = "leaders that may stay do"
 _OF_CHANGED = "leaders of partitions whose replicas stay do as well; the others are as fair as possible"
 _BY_COUNT = _Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
+_BY_TOPIC = _Method(
+    SOLVER_BY_TOPIC, "leaders of the largest broker", "{} to {} leaders a broker; then the least excess of topics"
+)
 _BY_INGRESS = _Method(
     SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker"
 )
@@ -259,11 +294,6 @@ def _answer(
         without_choice=problem.without_choice(),
         prices=np.zeros(len(problem.base), np.int64) if prices is None else prices,
     )
-
-
-def _forced(problem: LeaderProblem) -> int:
-    """Number of partitions with a forced change: a lower bound on changes."""
-    return int(np.count_nonzero(problem.is_forced()))
 
 
 def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
@@ -298,82 +328,3 @@ def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int
     """(len(idle),) int32 leaders of partitions without ingress, on the brokers that lead the fewest partitions."""
     numbers = per_broker(leaders[:, None], len(problem.base))
     return Shares.of(problem.replicas[idle], costs, np.ones(len(idle), np.int64), problem.target, numbers).leaders()
-
-
-def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s, int]:
-    """The cost of each candidate: `unit` if it is a change, 1 if it has to be copied first, -1 if it may not lead.
-
-    `unit` exceeds the number of rows that could lead on a new replica, so that changes count first. A partition with a
-    forced change is changed by every candidate, and none of them is charged for it. With `keep` only candidates without
-    that charge remain, and those of partitions that `may_change`.
-
-    Returns
-    -------
-    (rows, width) int32, and the unit.
-    """
-    candidates = problem.candidates()
-    unit = _unit(problem)
-    has_choice = (problem.leader >= 0) & ~problem.is_forced()
-    is_change = has_choice[:, None] & (problem.replicas != problem.leader[:, None])
-    is_open = candidates & (~is_change | problem.may_change[:, None]) if keep else candidates
-    return np.where(is_open, is_change * unit + problem.is_new, NOT_A_CANDIDATE).astype(np.int32), unit
-
-
-def _unit(problem: LeaderProblem) -> int:
-    return int(np.count_nonzero((problem.candidates() & problem.is_new).any(axis=1))) + 1
-
-
-def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int64s]:
-    """(rows,) int32 leaders of the partitions with one candidate, `NO_LEADER` for others; and the rows with a
-    choice.
-    """
-    number = np.count_nonzero(costs >= 0, axis=1)
-    leaders = np.full(len(number), NO_LEADER, np.int32)
-    leaders[number == 1] = problem.replicas[(costs >= 0) & (number == 1)[:, None]]
-    return leaders, np.flatnonzero(number > 1)
-
-
-def changes_bound(
-    problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s, among: Int32s | None = None
-) -> int:
-    """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
-
-    Parameters
-    ----------
-    low, high : (brokers,) int64.
-    prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
-    among : (rows, width) int32, negative for candidates that lead in none of these choices; None excludes no candidate.
-    """
-    costs, _ = change_costs(problem)
-    if among is not None:
-        costs = np.where(among < 0, NOT_A_CANDIDATE, costs).astype(np.int32)
-    return _priced_bound(problem, problem.replicas, costs, low, high, prices)
-
-
-def _priced_bound(
-    problem: LeaderProblem, table: Int32s, costs: Int32s, low: Int64s, high: Int64s, prices: Int64s
-) -> int:
-    """`changes_bound` of a table of nodes and their costs, with bounds and prices of nodes."""
-    unit = _unit(problem)
-    priced = costs + prices[table] * problem.weight[:, None]
-    is_led = (costs >= 0).any(axis=1)
-    cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
-    least = int(cheapest[is_led].sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())
-    # The remainder of a unit is the part of new replicas, which the unit exceeds.
-    return _forced(problem) + max(least // unit, 0)
-
-
-def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
-    """A lower bound on the changes from target brokers that lead more than `most`, `base` included; forced changes
-    apart.
-
-    The load above it has to leave the broker, at best by its heaviest partitions.
-    """
-    stays = np.flatnonzero((problem.leader >= 0) & ~problem.is_forced() & (problem.replicas >= 0).any(axis=1))
-    order = stays[np.lexsort((-problem.weight[stays], problem.leader[stays]))]
-    leader, weight = problem.leader[order], problem.weight[order]
-    loads = problem.base + sums_by(leader, weight, len(problem.base))
-    before = np.cumsum(weight) - weight
-    starts = np.searchsorted(leader, np.arange(len(loads)))
-    moved_before = before - np.append(before, 0)[np.minimum(starts, len(before))][leader] if len(order) else before
-    return int(np.count_nonzero(problem.target[leader] & (loads[leader] - moved_before > most) & (weight > 0)))

@@ -36,6 +36,28 @@ class LeaderMinimums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeaderTopics:
+    """Topics of which each broker leads a number of partitions within a band, as far as possible.
+
+    Parameters
+    ----------
+    topic : (rows,) int64 index of the partition's topic among them; −1 for a partition of another topic.
+    low, high : (topics, brokers) int64 leaders of the topic on a broker; 0 and at least `UNLIMITED` without a band.
+    """
+
+    topic: Int64s = field(repr=False)
+    low: Int64s = field(repr=False)
+    high: Int64s = field(repr=False)
+
+    def excess(self, leaders: Int32s) -> int:
+        """By how many leaders topics are outside their bands under a choice."""
+        is_counted = (self.topic >= 0) & (leaders != NO_LEADER)
+        led = np.zeros_like(self.low)
+        np.add.at(led, (self.topic[is_counted], leaders[is_counted]), 1)
+        return int(np.abs(led - np.clip(led, self.low, self.high)).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LeaderProblem:
     """Partitions whose preferred leader is to be chosen. Rows are partitions; brokers are positions, as in
     `MovementProblem`.
@@ -53,6 +75,7 @@ class LeaderProblem:
     rank : (rows, width) int32 preference, the smallest first: of the replicas that may lead, one of the smallest rank
         leads. None if all are alike.
     minimums : leaders that each broker has at least of some topics; None without any.
+    topics : the bands of topics, which only a balance with a band has; None without any.
     """
 
     replicas: Int32s = field(repr=False)
@@ -65,6 +88,7 @@ class LeaderProblem:
     weight: Int64s = field(repr=False)
     rank: Int32s | None = field(default=None, repr=False)
     minimums: LeaderMinimums | None = field(default=None, repr=False)
+    topics: LeaderTopics | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
@@ -113,6 +137,7 @@ class LeaderProblem:
             weight=self.weight[rows],
             rank=None if self.rank is None else self.rank[rows],
             minimums=None if self.minimums is None else replace(self.minimums, topic=self.minimums.topic[rows]),
+            topics=None if self.topics is None else replace(self.topics, topic=self.topics.topic[rows]),
         )
 
     def loads(self, leaders: Int32s) -> Int64s:
@@ -138,6 +163,7 @@ class LeaderChoice:
     without_choice : partitions of which no replica may lead; one of them leads all the same.
     prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
         `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
+    topic_excess : by how many leaders topics are outside their bands, the fewest possible; None if they have none.
     """
 
     leaders: Int32s = field(repr=False)
@@ -146,6 +172,7 @@ class LeaderChoice:
     largest: Certificate[int]
     without_choice: int
     prices: Int64s = field(repr=False)
+    topic_excess: int | None = None
 
 
 def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Balance) -> list[str]:
@@ -228,6 +255,11 @@ def _miscounted(problem: LeaderProblem, answer: LeaderChoice, largest: int) -> l
         "led by the largest": (answer.largest.value, largest),
         "partitions without choice": (answer.without_choice, problem.without_choice()),
     }
+    if problem.topics is not None:
+        stated_and_counted["leaders of topics outside their bands"] = (
+            -1 if answer.topic_excess is None else answer.topic_excess,
+            problem.topics.excess(answer.leaders),
+        )
     violations = [
         f"{what}: {stated} said, {counted} counted"
         for what, (stated, counted) in stated_and_counted.items()
