@@ -133,6 +133,12 @@ def plan_reassignment(
         typer.Option(help="broker=number, `*` for all others, or capacity: brokers are balanced by it."),
     ] = None,
     leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,
+    topic_replicas: Annotated[
+        str | None, typer.Option(help="Replicas of each topic as well: tight, or a tolerance.")
+    ] = None,
+    topic_leaders: Annotated[
+        str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
+    ] = None,
     minimise: Annotated[str | None, typer.Option(help="The objective: bytes or replicas.")] = None,
     max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,

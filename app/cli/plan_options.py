@@ -26,7 +26,10 @@ def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callab
         if value is None or value is False or value in ((), []):
             continue
         *outer, last = path.split(".")
-        (body.setdefault(outer[0], {}) if outer else body)[last] = read(value)
+        inner: Any = body
+        for part in outer:
+            inner = inner.setdefault(part, {})
+        inner[last] = read(value)
     return body
 
 
@@ -205,6 +208,8 @@ REASSIGNMENT: Fields = MappingProxyType(
         "balance_by": ("balance.replicas_by", as_typed),
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _balance),
+        "topic_replicas": ("balance.per_topic.replicas", _balance),
+        "topic_leaders": ("balance.per_topic.leaders", _balance),
         "minimise": ("minimise", as_typed),
         "max_moved_bytes": ("max_moved_bytes", as_typed),
         "trade_off": ("trade_off", as_typed),

@@ -1286,6 +1286,8 @@ class LeadersBalance(Record):
     """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
     preferred_racks: PreferredRacksDocument | None
     """With `preferred_racks`: where leaders are."""
+    per_topic: PerTopicLeaders | None
+    """Balance of the leaders of each topic; null if the request has none."""
     solver: str
     """The solver that computed the leaders."""
 
@@ -1710,6 +1712,17 @@ class PerTopicBalance(Record):
     """Number of replicas by which topics are outside their bands, summed over brokers; the fewest possible."""
     worst: list[TopicEnds]
     """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
+
+
+class PerTopicLeaders(Record):
+    """The balance of the leaders of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of leaders by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of leaders after the plan, then before it; 20 at most."""
 
 
 class PhaseDocument(Record):

@@ -118,7 +118,7 @@ class BalanceFields(TypedDict, total=False):
     """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` and
     `leaders` if these are `tight` or have a tolerance."""
     per_topic: PerTopicFields | None
-    """The balance of each topic, by count; without a budget, a trade-off or resources."""
+    """The balance of each topic, by count; of replicas without a budget or a trade-off."""
     weights: Literal["capacity"] | Mapping[str, float] | None
     """By broker id, or `*` for all others, the weight of a broker: its band is in proportion to it. `capacity`:
     disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By default the weights are those of the
@@ -941,7 +941,21 @@ class PartitionRequest(TypedDict, total=False):
 
 
 class PerTopicFields(TypedDict, total=False):
-    """The balance of each topic over brokers, together with that of the whole cluster."""
+    """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
+
+    replicas: Literal["tight"] | ToleranceRequest | None
+    """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands
+    of all topics cannot hold together with the band of the cluster, the excess is minimal."""
+    leaders: Literal["tight"] | ToleranceRequest | None
+    """`tight`: brokers differ by one leader of the topic at most; a tolerance is of the topic's mean. If the bands
+    of all topics cannot hold together with the band of the cluster, the excess is minimal. The default of
+    `balance.leaders` then is `tight`."""
+    topics: list[str] | None
+    """Names of the topics that are balanced; null is all that may move."""
+
+
+class PerTopicReplicasFields(TypedDict, total=False):
+    """The balance of the replicas of each topic over brokers, together with that of the whole cluster."""
 
     replicas: Required[Literal["tight"] | ToleranceRequest]
     """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands
@@ -1652,7 +1666,7 @@ class SweepBalance(TypedDict, total=False):
     resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]] | None
     """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` if these
     are `tight` or have a tolerance."""
-    per_topic: PerTopicFields | None
+    per_topic: PerTopicReplicasFields | None
     """The balance of each topic, by count; without limits, resources or an objective."""
 
 

@@ -9,6 +9,7 @@ from tests.api.contract import SNAPSHOT_ID
 from tests.api.test_reassignment import change, codes, rows, snapshot, topic
 from tests.api.test_reassignment_refusals import refused
 
+LED: dict[str, Any] = {"per_topic": {"leaders": "tight"}}
 TIGHT = {"replicas": "tight", "per_topic": {"replicas": "tight"}}
 
 
@@ -89,6 +90,11 @@ def test_a_request_without_it_has_the_same_hash(client: httpx.Client, crowded: s
         ({"trade_off": True, "balance": TIGHT}, "conflicting_fields", "", "True"),
         ({"balance": {"replicas_by": "bytes"} | TIGHT}, "conflicting_fields", "", "bytes"),
         ({"max_moved_bytes": 9, "balance": TIGHT}, "conflicting_fields", "", "9"),
+        ({"balance": {"per_topic": {"replicas": None}}}, "conflicting_fields", "", "null"),
+        ({"balance": LED | {"leaders": "keep"}}, "conflicting_fields", "/leaders", "keep"),
+        ({"balance": LED | {"leaders": "preferred"}}, "conflicting_fields", "/leaders", "preferred"),
+        ({"balance": LED | {"leaders_by": "ingress"}}, "conflicting_fields", "/leaders", "ingress"),
+        ({"balance": LED | {"resources": ["disk"]}}, "conflicting_fields", "", "disk"),
     ],
 )
 def test_what_cannot_be_is_a_problem(
@@ -98,7 +104,34 @@ def test_what_cannot_be_is_a_problem(
     assert (error["pointer"], error["value"]) == (f"/balance/per_topic{pointer}", value)
 
 
-@pytest.mark.parametrize("replicas", ["keep", {"tolerance": 1.5}, {"tolerance": -0.1}, None])
-def test_values_out_of_range_are_problems(client: httpx.Client, replicas: object) -> None:
-    problem = refused(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {"replicas": replicas}})
-    assert all(error["pointer"].startswith("/balance/per_topic/replicas") for error in problem["errors"])
+@pytest.mark.parametrize("name", ["replicas", "leaders"])
+@pytest.mark.parametrize("even", ["keep", {"tolerance": 1.5}, {"tolerance": -0.1}])
+def test_values_out_of_range_are_problems(client: httpx.Client, name: str, even: object) -> None:
+    problem = refused(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {name: even}})
+    assert all(error["pointer"].startswith(f"/balance/per_topic/{name}") for error in problem["errors"])
+
+
+def test_leaders_of_each_topic_are_balanced_together_with_those_of_the_cluster(client: httpx.Client) -> None:
+    """Each broker leads a topic. Two leaders change, while each broker leads two partitions before and after."""
+    brokers = [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}]
+    kept = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2]), topic("u", [2, 1], [2, 1])])
+    alone = {"leaders_only": True, "min_leaders_per_broker": {"t": 1}}
+    assert change(client, kept, leaders_only=True)["leader_changes"] == 0
+    plan = change(client, kept, **alone, balance={"per_topic": {"leaders": "tight"}})
+    leaders = plan["balance"]["leaders"]
+    assert (plan["leader_changes"], leaders["bound"], leaders["low"], leaders["high"]) == (2, 2, 2, 2)
+    ends = {"smallest": 1, "largest": 1, "low": 1, "high": 1, "before": {"smallest": 0, "largest": 2}}
+    assert leaders["per_topic"] == {
+        "topics": 2,
+        "excess": 0,
+        "worst": [{"topic": "t", **ends}, {"topic": "u", **ends}],
+    }
+    assert plan["balance"]["replicas"]["per_topic"] is None
+
+
+def test_leaders_that_no_replica_allows_are_counted(client: httpx.Client) -> None:
+    brokers = [{"id": broker, "rack": rack} for broker, rack in ((1, "a"), (2, "b"), (3, "b"))]
+    kept = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2], [1, 2])])
+    plan = change(client, kept, leaders_only=True, balance={"per_topic": {"leaders": "tight"}})
+    assert plan["balance"]["leaders"]["per_topic"]["excess"] == 2
+    assert "tolerance_not_reached" in codes(plan)

@@ -3,5 +3,11 @@
 Requests are imported from here: they need no web framework, as the other two do.
 """
 
-from app.api.reassignment.requests import BatchFields, EvenReplicas, Objective, PerTopicFields, PlanReassignmentRequest
+from app.api.reassignment.requests import (
+    BatchFields,
+    EvenReplicas,
+    Objective,
+    PerTopicReplicasFields,
+    PlanReassignmentRequest,
+)
 from app.api.reassignment.resource_fields import LimitsFields, LoadFields

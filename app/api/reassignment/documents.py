@@ -93,6 +93,17 @@ class PreferredRacksDocument(BaseModel):
     """Number of partitions led in none of these racks."""
 
 
+class PerTopicLeaders(BaseModel):
+    """The balance of the leaders of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of leaders by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of leaders after the plan, then before it; 20 at most."""
+
+
 class LeadersBalance(Ends):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
@@ -117,6 +128,8 @@ class LeadersBalance(Ends):
     preferred_racks: PreferredRacksDocument | None = Field(
         None, description="With `preferred_racks`: where leaders are."
     )
+    per_topic: PerTopicLeaders | None
+    """Balance of the leaders of each topic; null if the request has none."""
     solver: str
     """The solver that computed the leaders."""
 

@@ -50,12 +50,28 @@ TightOrTolerance = Annotated[
 ]
 
 
-class PerTopicFields(RequestModel):
-    """The balance of each topic over brokers, together with that of the whole cluster."""
+_EVEN_TOPICS = (
+    "`tight`: brokers differ by one {0} of the topic at most; a tolerance is of the topic's "
+    "mean. If the bands of all topics cannot hold together with the band of the cluster, the excess is minimal."
+)
 
-    replicas: TightOrTolerance = Field(
-        description="`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's "
-        "mean. If the bands of all topics cannot hold together with the band of the cluster, the excess is minimal."
+
+class PerTopicReplicasFields(RequestModel):
+    """The balance of the replicas of each topic over brokers, together with that of the whole cluster."""
+
+    replicas: TightOrTolerance = Field(description=_EVEN_TOPICS.format("replica"))
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
+        None, description="Names of the topics that are balanced; null is all that may move."
+    )
+
+
+class PerTopicFields(RequestModel):
+    """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
+
+    replicas: TightOrTolerance | None = Field(None, description=_EVEN_TOPICS.format("replica"))
+    leaders: TightOrTolerance | None = Field(
+        None,
+        description=_EVEN_TOPICS.format("leader") + " The default of `balance.leaders` then is `tight`.",
     )
     topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
         None, description="Names of the topics that are balanced; null is all that may move."
@@ -82,7 +98,7 @@ class BalanceFields(RequestModel):
         "`replicas` and `leaders` if these are `tight` or have a tolerance.",
     )
     per_topic: PerTopicFields | None = Field(
-        None, description="The balance of each topic, by count; without a budget, a trade-off or resources."
+        None, description="The balance of each topic, by count; of replicas without a budget or a trade-off."
     )
     weights: Literal["capacity"] | dict[BrokerOrAll, Weight] | None = Field(
         None,

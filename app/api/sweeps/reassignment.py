@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.api.fields import Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicFields
+from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicReplicasFields
 from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 from app.services.reassignment.resource_requests import Resource
@@ -26,7 +26,7 @@ class SweepBalance(RequestModel):
         description="Resources that are balanced jointly, each by the capacity of each broker, together with "
         "`replicas` if these are `tight` or have a tolerance.",
     )
-    per_topic: PerTopicFields | None = None
+    per_topic: PerTopicReplicasFields | None = None
     """The balance of each topic, by count; without limits, resources or an objective."""
 
 

@@ -1,11 +1,13 @@
 """What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment import Band, MovementProblem, ReplicaPlacement, topic_bands
 from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.reassignment.brokers import Bools
@@ -40,6 +42,7 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "optimal": changes.optimal,
         "gap": changes.gap,
         "preferred_racks": None if preferred is None else preferred.as_json(after[:, 0]),
+        "per_topic": None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
         "solver": changes.solver,
     }
     goals = None if solution.resources is None else goals_json(solution.resources.placement)
@@ -131,40 +134,61 @@ def _set(
 
 def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
     """The bands of topics, and the topics that are the least balanced afterwards, then before."""
-    worst = [row for part in problem.parts for row in _topics(problem, part, solution)]
-    worst.sort(key=lambda row: row[:2], reverse=True)
-    return {
-        "topics": len(worst),
-        "excess": solution.placement.topic_excess,
-        "worst": [document for _, _, document in worst[:NAMED_TOPICS]],
-    }
+    rows = [row for part in problem.parts for row in _topics(problem, part, solution)]
+    return _worst(rows, solution.placement.topic_excess)
 
 
-def _topics(
-    problem: ReassignmentProblem, part: ProblemPart, solution: ReassignmentSolution
-) -> list[tuple[int, int, dict[str, Json]]]:
-    """The topics of a part that have a band: the range of replicas after and before, and the document."""
+def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """As `_per_topic`, of the leaders; the target brokers are those of the leaders."""
+    topics, brokers = problem.topic_leaders, len(problem.brokers.ids)
+    rows: list[_TopicRow] = []
+    for part, led in zip(problem.parts, solution.leaders.parts, strict=True):
+        if topics is None or led.problem.topics is None or not led.problem.target.any():
+            continue
+        target, of_part = led.problem.target, replace(topics, topic_of=topics.topic_of[part.rows])
+        first = (solution.leaders.after[part.rows, :1], problem.before[part.rows, :1])
+        now, then = (of_part.table(leaders, brokers)[:, target] for leaders in first)
+        low, high = topic_bands(now.sum(axis=1), topics.tolerance, target, np.zeros((topics.topics, brokers), np.int64))
+        here = np.unique(of_part.topic_of).tolist()
+        rows += [
+            _topic_row(problem.scope.topics[topic], low[topic, target], high[topic, target], now[topic], then[topic])
+            for topic in here
+            if topics.tolerance[topic] is not None
+        ]
+    return _worst(rows, solution.leaders.topic_excess)
+
+
+_TopicRow: TypeAlias = tuple[int, int, dict[str, Json]]
+"""The range of a topic after and before, and its document."""
+
+
+def _worst(rows: list[_TopicRow], excess: int | None) -> dict[str, Json]:
+    rows.sort(key=lambda row: row[:2], reverse=True)
+    return {"topics": len(rows), "excess": excess, "worst": [document for _, _, document in rows[:NAMED_TOPICS]]}
+
+
+def _topic_row(name: str, low: Int64s, high: Int64s, now: Int64s, then: Int64s) -> _TopicRow:
+    """Of one topic: the bands of the target brokers, and what they have afterwards and before."""
+    every = np.ones(len(now), np.bool_)
+    ends = {"low": _ends(low, every)["smallest"], "high": _ends(high, every)["largest"], **_ends(now, every)}
+    return (
+        int(np.ptp(now)) if len(now) else 0,
+        int(np.ptp(then)) if len(then) else 0,
+        {"topic": name, **ends, "before": _ends(then, every)},
+    )
+
+
+def _topics(problem: ReassignmentProblem, part: ProblemPart, solution: ReassignmentSolution) -> list[_TopicRow]:
+    """The topics of a part that have a band."""
     topics, movement, brokers = part.topics, part.movement, len(problem.brokers.ids)
     if topics is None:
         return []
     low, high = (bounds[:, movement.target] for bounds in topics.bands(movement))
     after, before = (replicas[part.rows] for replicas in (solution.leaders.after, problem.before))
     now, then = (topics.table(replicas, brokers)[:, movement.target] for replicas in (after, before))
-    spread_now, spread_then = (np.ptp(table, axis=1) if table.size else np.zeros(len(table)) for table in (now, then))
-    every = np.ones(now.shape[1], np.bool_)
     names = [problem.scope.topics[topic] for topic in np.unique(problem.scope.topic_of[part.rows]).tolist()]
     return [
-        (
-            int(spread_now[topic]),
-            int(spread_then[topic]),
-            {
-                "topic": names[topic],
-                "low": _ends(low[topic], every)["smallest"],
-                "high": _ends(high[topic], every)["largest"],
-                **_ends(now[topic], every),
-                "before": _ends(then[topic], every),
-            },
-        )
+        _topic_row(names[topic], low[topic], high[topic], now[topic], then[topic])
         for topic, tolerance in enumerate(topics.tolerance)
         if tolerance is not None
     ]

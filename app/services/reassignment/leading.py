@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import LeaderMinimums, LeaderProblem, attainable_minimums, choose_leaders
+from app.core.reassignment import (
+    LeaderMinimums,
+    LeaderProblem,
+    LeaderTopics,
+    attainable_minimums,
+    choose_leaders,
+    topic_bands,
+)
 from app.core.replica_lists import sums_by, with_leader_first
 from app.errors.reassignments import NotFeasible
 from app.services.reassignment.brokers import Bools
@@ -33,6 +40,7 @@ def lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution
         free[part.rows] = is_free[part.rows]
         of_part = _of_part(problem, part, _leader_problem(problem, lists, free, ~is_free))
         leaders_problem, more = _with_minimums(problem, of_part, part, lists[:, 0], free)
+        leaders_problem = _with_topics(problem, leaders_problem, part, lists[:, 0], free)
         choice = choose_leaders(leaders_problem, problem.leaders.balance)
         after[free] = with_leader_first(lists[free], choice.leaders)
         parts.append(LedPart(leaders_problem, choice))
@@ -119,6 +127,39 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
         lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
         count=len(stuck),
     )
+
+
+def _bands_of_topics(
+    problem: ReassignmentProblem, target: Bools, part: ProblemPart, first: Int32s, is_free: Bools
+) -> LeaderTopics | None:
+    """The bands of the topics of the part's free rows on target brokers, where pinned partitions are led by `first`.
+
+    None if the request balances the leaders of no topic.
+    """
+    topics = problem.topic_leaders
+    if topics is None:
+        return None
+    brokers, of_part = len(target), np.zeros_like(is_free)
+    of_part[part.rows] = True
+    is_led = of_part & (first != NO_REPLICA)
+    pinned = is_led & ~is_free
+    cells = topics.topic_of[pinned] * brokers + first[pinned]
+    low, high = topic_bands(
+        np.bincount(topics.topic_of[is_led], minlength=topics.topics),
+        topics.tolerance,
+        target,
+        np.bincount(cells, minlength=topics.topics * brokers).reshape(topics.topics, brokers),
+    )
+    has_band = np.array([tolerance is not None for tolerance in topics.tolerance], np.bool_)
+    index = np.where(has_band, np.arange(topics.topics), -1)
+    return LeaderTopics(index[topics.topic_of[is_free]], low, high)
+
+
+def _with_topics(
+    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
+) -> LeaderProblem:
+    bands = _bands_of_topics(problem, leaders.target, part, first, is_free)
+    return leaders if bands is None else replace(leaders, topics=bands)
 
 
 def _with_minimums(

@@ -108,6 +108,12 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             "the cluster prevent less"
         )
         cautions.append(Caution("tolerance_not_reached", detail))
+    if excess := solution.leaders.topic_excess:
+        detail = (
+            f"topics are outside their bands by {counted(excess, 'leader')}: replicas, minimums or the band of the "
+            "cluster prevent less"
+        )
+        cautions.append(Caution("tolerance_not_reached", detail))
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (

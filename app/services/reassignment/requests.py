@@ -49,9 +49,13 @@ WeightsRequest: TypeAlias = Literal["capacity"] | Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class PerTopicRequest:
-    """How even each topic is to be over brokers; `topics` None is every topic that may move."""
+    """How even the replicas and the leaders of each topic are to be over brokers; None is neither of them.
 
-    replicas: Literal["tight"] | Tolerance
+    topics : None is every topic that may move.
+    """
+
+    replicas: Literal["tight"] | Tolerance | None = None
+    leaders: Literal["tight"] | Tolerance | None = None
     topics: Sequence[str] | None = None
 
 
@@ -186,9 +190,15 @@ class ReassignmentRequest(ResourceFields):
 
     @property
     def topic_tolerance(self) -> Fraction | None:
-        """The tolerance of each topic's mean; None if topics are not balanced."""
+        """The tolerance of each topic's mean of replicas; None if these are not balanced."""
         per_topic = self.balance.per_topic
-        return None if per_topic is None else _balance(per_topic.replicas).tolerance
+        return None if per_topic is None or per_topic.replicas is None else _balance(per_topic.replicas).tolerance
+
+    @property
+    def topic_leaders_tolerance(self) -> Fraction | None:
+        """The tolerance of each topic's mean of leaders; None if these are not balanced."""
+        per_topic = self.balance.per_topic
+        return None if per_topic is None or per_topic.leaders is None else _balance(per_topic.leaders).tolerance
 
     @property
     def leaders_balance(self) -> Balance:
@@ -222,10 +232,18 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
         del fields["objective"]
-    for name in ("resources", "per_topic", "weights"):
-        if not getattr(request.balance, name):
-            del cast("dict[str, Json]", fields["balance"])[name]
+    _leave_out_defaults(request.balance, cast("dict[str, Any]", fields["balance"]))
     return stated_fields(request, fields)
+
+
+def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None:
+    """Leave out what the balance does not state, so that requests of earlier releases have the same hash."""
+    for name in ("resources", "per_topic", "weights"):
+        if not getattr(balance, name):
+            del fields[name]
+    for name in ("replicas", "leaders"):
+        if balance.per_topic is not None and getattr(balance.per_topic, name) is None:
+            del fields["per_topic"][name]
 
 
 def balance_of(request: ReassignmentRequest) -> BalanceRequest:
@@ -244,6 +262,8 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
 
 def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"]:
     # Partitions of removed brokers move anyway, and half their leaders change: the others of them cost no copy.
+    if request.topic_leaders_tolerance is not None:
+        return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
     return "tight" if request.leaders_only else "moved" if is_removal else "keep"
 
@@ -311,8 +331,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
         yield ("limits", "disk"), True, detail
     if request.balance.per_topic is not None:
-        for name, value in _without_topics(request):
-            yield ("balance", "per_topic"), value, f"balance.per_topic balances counts alone, and {name} is given"
+        yield from _per_topic_conflicts(request, request.balance.per_topic)
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
@@ -343,19 +362,40 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
             yield ("preferred_racks", topic, twice), racks[twice], detail
 
 
+def _per_topic_conflicts(
+    request: ReassignmentRequest, per_topic: PerTopicRequest
+) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """What does not go together with a balance per topic, or is missing in it."""
+    path, leaders = ("balance", "per_topic"), request.balance.leaders
+    if per_topic.replicas is None and per_topic.leaders is None:
+        yield path, "null", "balance.per_topic states replicas, leaders or both, and neither is given"
+    for name, value in _without_topics(request):
+        yield path, value, f"balance.per_topic balances counts alone, and {name} is given"
+    if per_topic.replicas is not None:
+        if request.balance.replicas_by != "count":
+            detail = "balance.per_topic balances counts alone, and balance.replicas_by is given"
+            yield path, request.balance.replicas_by, detail
+        for name in ("leaders_only", "max_moved_bytes", "trade_off"):
+            if getattr(request, name):
+                detail = f"balance.per_topic balances counts alone, and {name} is given"
+                yield path, str(getattr(request, name)), detail
+    if per_topic.leaders is not None:
+        if request.balance.leaders_by != "count":
+            by = request.balance.leaders_by
+            yield (*path, "leaders"), by, f"balance.per_topic.leaders counts leaders, and they are balanced by {by}"
+        if isinstance(leaders, str) and leaders != "tight":
+            detail = f"balance.per_topic.leaders balances all leaders as well, and balance.leaders is {leaders}"
+            yield (*path, "leaders"), leaders, detail
+
+
 def _without_topics(request: ReassignmentRequest) -> Iterator[tuple[str, str]]:
-    """Fields that do not go together with a balance per topic."""
-    if request.balance.replicas_by != "count":
-        yield "balance.replicas_by", request.balance.replicas_by
+    """Fields that do not go together with any balance per topic."""
     if request.balance.resources:
         yield "balance.resources", ", ".join(request.balance.resources)
     if request.objective != "balance":
         yield "objective", "relieve" if request.objective == "relieve" else "goals"
     if request.limits.stated():
         yield "limits", ", ".join(request.limits.stated())
-    for name in ("leaders_only", "max_moved_bytes", "trade_off"):
-        if getattr(request, name):
-            yield name, str(getattr(request, name))
 
 
 def _receivers_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:

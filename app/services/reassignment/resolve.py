@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,7 @@ class ReassignmentProblem:
     movement : the minimum-movement problem of the core; its rows are those of the scope.
     sets : the broker sets. parts : of the problem, which are placed and balanced each on its own.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
-    topics : the balance of each topic; None if topics are not balanced.
+    topics, topic_leaders : the balance of each topic's replicas and leaders; None if these are not balanced.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     resources : what partitions load on brokers. limits : of brokers.
@@ -121,6 +122,7 @@ class ReassignmentProblem:
     parts: tuple[ProblemPart, ...]
     before: Int32s = field(repr=False)
     topics: TopicBalance | None
+    topic_leaders: TopicBalance | None
     counts_bytes: bool
     pins: Mapping[int, Int64s]
     replicas: ReplicaObjective
@@ -197,6 +199,12 @@ class LeaderSolution:
         """The leader changes of all parts."""
         certificates = [part.choice.certificate for part in self.parts]
         return certificates[0] if len(certificates) == 1 else summed(certificates)
+
+    @property
+    def topic_excess(self) -> int | None:
+        """By how many leaders topics are outside their bands; None if they have none."""
+        excess = [part.choice.topic_excess for part in self.parts if part.choice.topic_excess is not None]
+        return sum(excess) if excess else None
 
     @property
     def largest_bound(self) -> int:
@@ -303,7 +311,7 @@ def resolve(
         share=weights,
     )
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
-    topics = _topics(request, scope)
+    topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
         brokers=brokers,
         scope=scope,
@@ -313,6 +321,7 @@ def resolve(
         parts=parts_of(shares, movement, ties, topics),
         before=before,
         topics=topics,
+        topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         counts_bytes=counts_bytes,
         pins=domains.pins,
         replicas=loads.replicas,
@@ -338,10 +347,10 @@ def resolve(
     )
 
 
-def _topics(request: ReassignmentRequest, scope: PartitionScope) -> TopicBalance | None:
+def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Fraction | None) -> TopicBalance | None:
     """The balance of each topic of the scope; those that the request does not name have no band."""
-    per_topic, tolerance = request.balance.per_topic, request.topic_tolerance
-    if per_topic is None:
+    per_topic = request.balance.per_topic
+    if per_topic is None or tolerance is None:
         return None
     named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
     bands = tuple(tolerance if name in named else None for name in scope.topics)
