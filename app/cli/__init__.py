@@ -10,7 +10,6 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client; watching.py: `rackplan watch`
-    garbage.py        imports and long texts without collections of garbage
     output.py         where a command's input comes from, where its answer goes, and exit codes
     summaries.py      a plan on a terminal; tables.py: tables
 """

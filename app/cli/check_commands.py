@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from app.cli.garbage import uncollected
 from app.cli.output import listed
 from app.cli.plan_commands import (
     AsJson,
@@ -22,6 +21,7 @@ from app.cli.plan_commands import (
     Url,
     cluster_of,
 )
+from app.formats.syntax.garbage import uncollected
 
 Desired = Annotated[
     list[Path] | None,

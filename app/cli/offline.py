@@ -13,7 +13,6 @@ import orjson
 import typer
 from pydantic import BaseModel, ValidationError
 
-from app.cli.garbage import uncollected
 from app.cli.output import read_input
 from app.core.model import Cluster
 from app.errors import Json
@@ -22,6 +21,7 @@ from app.errors.requests import ConflictingFields, InvalidField
 from app.errors.suggestions import suggestion
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.garbage import uncollected
 from app.cli.output import deliver
+from app.formats.syntax.garbage import uncollected
 
 if TYPE_CHECKING:
     from app.cli.offline import Inputs

@@ -6,6 +6,7 @@ leader. Rows of unequal length are padded on the right with `NO_REPLICA`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -263,11 +264,11 @@ class Placement:
 
 def padded(rows: Sequence[Iterable[int]]) -> Int32s:
     """Broker id lists of unequal length as one (len(rows), widest) int32 array, padded with `NO_REPLICA`."""
-    lists = [list(row) for row in rows]
-    width = max(map(len, lists), default=0)
-    array = np.full((len(lists), width), NO_REPLICA, dtype=np.int32)
-    for row, ids in zip(array, lists, strict=True):
-        row[: len(ids)] = ids
+    lists = [row if isinstance(row, list | tuple) else list(row) for row in rows]
+    widths = np.fromiter(map(len, lists), np.int64, len(lists))
+    ids = np.fromiter(chain.from_iterable(lists), np.int32, int(widths.sum()))
+    array = np.full((len(lists), int(widths.max(initial=0))), NO_REPLICA, dtype=np.int32)
+    array[np.arange(array.shape[1]) < widths[:, None]] = ids
     return array
 
 

@@ -37,6 +37,7 @@ from app.core.model import (
     padded,
 )
 from app.formats.groups import recorded_json
+from app.formats.syntax.garbage import uncollected
 
 Directories: TypeAlias = Mapping[int, Sequence[LogDirectory]]
 """By broker id, its log directories by path."""
@@ -68,7 +69,11 @@ def write(cluster: Cluster) -> bytes:
 
 def read(document: bytes) -> Cluster:
     """Read what `write` wrote. The shape is trusted: what others send is checked before it becomes a cluster."""
-    members = orjson.loads(document)
+    with uncollected():
+        return _cluster(orjson.loads(document))
+
+
+def _cluster(members: dict[str, Any]) -> Cluster:
     log_dirs = {
         broker["id"]: tuple([_directory(directory) for directory in broker["log_dirs"]])
         for broker in members["brokers"]

@@ -5,5 +5,6 @@ quantities.py       counts and bytes in words
 documents.py        JSON; yaml_documents.py: YAML
 wire.py             bytes; generated_bytes.py: as lenient as Kafka's own readers; data_streams.py: Java's
 wire_formats.py     the names of the wire formats; byte_encodings.py: Base64, hexadecimal and raw bytes
+garbage.py          reading long texts without collections of garbage
 row_text.py         many rows of a text at once
 """

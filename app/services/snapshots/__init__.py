@@ -2,6 +2,7 @@
 
 records.py    store, load and compare snapshots; check what a snapshot lists
 cautions.py   warnings about missing or inconsistent parts of a snapshot
+recent.py     the clusters that were read last
 later.py      a later state from texts that have its topics alone
 log_dirs.py   the log directories of brokers by their paths
 """

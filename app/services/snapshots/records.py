@@ -26,6 +26,7 @@ from app.formats.snapshots import snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
+from app.services.snapshots.recent import RECENT
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
@@ -73,7 +74,12 @@ def store(
 
 def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     """A snapshot and its cluster, or `SnapshotNotFound`."""
-    return uow.snapshots.get(snapshot_id), snapshot_json.read(uow.snapshots.document(snapshot_id))
+    snapshot = uow.snapshots.get(snapshot_id)
+    cluster = RECENT.get(snapshot.content_hash)
+    if cluster is None:
+        cluster = snapshot_json.read(uow.snapshots.document(snapshot_id))
+        RECENT.keep(snapshot.content_hash, cluster)
+    return snapshot, cluster
 
 
 def newest(uow: "UnitOfWork", cluster: str, at: FieldPath = ()) -> Snapshot:

@@ -1,4 +1,4 @@
-"""When a command does without Python's collector of garbage."""
+"""Reading long texts without Python's collector of garbage."""
 
 import gc
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from contextlib import contextmanager
 def uncollected() -> Iterator[None]:
     """Import modules or read texts without collections: the objects that are created stay, so none would be freed.
 
-    Of a large cluster, collections take a fifth of the time that reading its texts does.
+    Of a large cluster, collections take a fifth of the time that reading its texts does, and three quarters of the time
+    that its JSON does. If another thread ends first, what is left is read with collections.
     """
     was_enabled = gc.isenabled()
     gc.disable()
