@@ -45,7 +45,7 @@ def router(
     for pages in (
         home.router(database, limits, form_dependencies=forms),
         topic_form.router(database, limits, form_dependencies=forms),
-        plan_forms.router(database, requests, access, max_body_bytes=limits.max_body_bytes),
+        plan_forms.router(database, requests, access, limits),
         lists.router(database),
         sweeps.router(database, limits, form_dependencies=forms),
         plans.router(database, limits, access),

@@ -75,6 +75,10 @@ class ChangedPartitions:
         columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topic"}
         return replace(self, **columns)
 
+    def records(self) -> "list[PartitionTransfer]":
+        """The same as records."""
+        return list(_records(self))
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionTransfer(PartitionChange):
@@ -125,7 +129,7 @@ class Transfers:
 
     def partitions(self, start: int, stop: int) -> list[PartitionTransfer]:
         """The same as records."""
-        return [record for changed in self.changed(start, stop) for record in _records(changed)]
+        return [record for changed in self.changed(start, stop) for record in changed.records()]
 
 
 def transfers(

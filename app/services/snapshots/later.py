@@ -20,7 +20,7 @@ def store_later(uow: "UnitOfWork", assembled: Assembled, limits: Limits) -> Snap
     """Store what texts of a cluster report now as its newest snapshot.
 
     If they list no brokers, as `kafka-topics --describe` alone does not, brokers with racks and capacities, cordons,
-    release and groups are those of the newest snapshot, and so are sizes of partitions that they lack. Raises
+    release, topics and groups that they lack are those of the newest snapshot, and so are sizes of partitions. Raises
     `SnapshotNotFound` if there is none.
     """
     _, before = load(uow, newest(uow, assembled.cluster.name).id)
@@ -35,12 +35,13 @@ def _completed(now: Cluster, before: Cluster) -> Cluster:
         return now
     known = {broker.id for broker in before.brokers}
     topics = {topic.name: topic for topic in before.topics}
+    groups = {group.group_id: group for group in (*before.groups, *now.groups)}
     return replace(
         before,
         brokers=(*before.brokers, *(broker for broker in now.brokers if broker.id not in known)),
-        topics=tuple(_sized(topic, topics.get(topic.name)) for topic in now.topics),
+        topics=tuple(_sized(topic, topics.get(topic.name)) for topic in now.topics) or before.topics,
         log_dirs=now.log_dirs or before.log_dirs,
-        groups=now.groups or before.groups,
+        groups=tuple(groups[name] for name in sorted(groups)),
     )
 
 

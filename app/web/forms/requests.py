@@ -10,10 +10,13 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
+from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
+from app.web.forms import members
 from app.web.forms import reassignment as reassignment_form
 from app.web.forms.reassignment import FIELDS, Mistaken
+from app.web.forms.texts import PastedTexts
 from app.web.pages import page
 
 KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -46,14 +49,13 @@ def router(
     database: Database,
     requests: Requests,
     access: Access,
-    *,
-    max_body_bytes: int,
+    limits: Limits,
 ) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
     routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
-        async with request.form(max_fields=100, max_files=0, max_part_size=max_body_bytes) as form:
+        async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:
             return {name: str(value) for name, value in form.items()}
 
     @routes.get("/plan")
@@ -65,13 +67,22 @@ def router(
         kind: str,
         cluster: Annotated[str, Query(max_length=300)] = "",
         example: Annotated[str, Query(max_length=100)] = "",
+        group: Annotated[str, Query(max_length=300)] = "",
     ) -> Response:
         known = _examples(requests, kind)
         body = known[example]["value"] if example in known else {}
+        if group and kind in members.COMMANDS:
+            body = {"group": group}
         if cluster:
             body = {"cluster": cluster, **{name: value for name, value in body.items() if name != "snapshot_id"}}
-        typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if kind == "reassignment" and not example else {}
+        has_fields = kind == "reassignment" and not example
+        typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if has_fields else {"cluster_of": cluster}
         return _page(database, requests, kind, _pretty(body), typed)
+
+    def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
+        return _page(database, requests, kind, "", {"cluster_of": pasted.cluster, "text": pasted.text}, refused=problem)
+
+    routes.include_router(members.router(database, limits, refused, access))
 
     @routes.post("/plan/{kind}")
     def submit(
@@ -115,10 +126,11 @@ def _page(
     *,
     problems: Mapping[str, str] | None = None,
     errors: Sequence[Mapping[str, Json]] = (),
+    refused: str = "",
 ) -> Response:
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors else HTTPStatus.OK
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(
         "plan_form.html",
         status=status,
@@ -132,6 +144,8 @@ def _page(
         problems=problems or {},
         errors=errors,
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
+        members_command=members.COMMANDS.get(kind),
+        refused=refused,
         operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
     )
 

@@ -90,6 +90,7 @@ def _row(sender: str | None, y: float, cells: Sequence[str], frame: _Frame) -> s
         element("path", class_="thread", d=f"M{LEFT:.2f} {y:.2f}H{frame.right:.2f}"),
         *cells,
         class_="row",
+        **({} if sender is None else {"data_item": sender}),
     )
 
 
@@ -104,7 +105,8 @@ def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
     parts = [tooltip, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
     if frame.has_numbers:
         parts.append(element("text", f"{move.replicas:,}", class_="moved", x=x, y=y + 4))
-    return element("g", *parts, class_="move")
+    received = {} if move.receiver is None else {"data_item": move.receiver}
+    return element("g", *parts, class_="move", **received)
 
 
 def _weight(move: Move, matrix: Matrix) -> int:

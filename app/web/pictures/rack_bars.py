@@ -93,7 +93,7 @@ def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
     shown = next((candidate for candidate in (words, *fewer) if len(candidate) * 6 <= room), "")
     x = panel.x + PANEL_PADDING
     return [
-        label(panel.name, x, top + _NAME, width=room, size=13, class_="rack"),
+        label(panel.name, x, top + _NAME, width=room, size=13, class_="rack", data_rack=panel.name),
         element("text", element("title", escaped(words)), escaped(shown), class_="quiet", x=x, y=top + _COUNTS),
     ]
 
@@ -121,7 +121,7 @@ def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
         before = item.was / item.stands_for * scale
         parts.append(element("rect", class_="was", x=x - 2, y=base - before, width=width + 4, height=before))
     parts += _bar_numbers(column, base, pitch, scale, bars.brief)
-    return element("g", *parts, class_="column")
+    return element("g", *parts, class_="column", data_item=item.name)
 
 
 def _bar_numbers(column: Column, base: float, pitch: float, scale: float, brief: Callable[[float], str]) -> list[str]:

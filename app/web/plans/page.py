@@ -31,6 +31,7 @@ from app.web.plans import streams as streams_plans
 from app.web.plans.batch_states import states_after
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, store_pasted
+from app.web.plans.selection import select
 from app.web.plans.view import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
@@ -55,8 +56,9 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         plan_id: str,
         batch: Annotated[int, Query(ge=0)] = 0,
         progress: Annotated[str, Query(max_length=100)] = "",
+        select: Annotated[str, Query(max_length=300)] = "",
     ) -> Response:
-        return _page(database, plan_id, progress=progress, batch=batch)
+        return _page(database, plan_id, progress=progress, batch=batch, selected=select)
 
     @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
     def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
@@ -107,6 +109,7 @@ def _page(
     problem: str = "",
     text: str = "",
     batch: int = 0,
+    selected: str = "",
     refused: str = "",
 ) -> Response:
     """The page of a stored plan, or that it was not found.
@@ -123,7 +126,7 @@ def _page(
             comparable = [other for other in others(uow, plan) if other.id != plan.head.id]
     except PlanNotFound:
         return _not_found(plan_id)
-    return shown(plan, cluster, view, now=now, comparable=comparable, batch=batch, refused=refused)
+    return shown(plan, cluster, view, now=now, comparable=comparable, batch=batch, selected=selected, refused=refused)
 
 
 def _not_found(plan_id: str) -> Response:
@@ -151,6 +154,7 @@ def shown(
     now: Execution | None = None,
     comparable: Sequence[ListedPlan] = (),
     batch: int = 0,
+    selected: str = "",
     refused: str = "",
 ) -> Response:
     """The page of a plan over its cluster.
@@ -159,8 +163,10 @@ def shown(
     ----------
     now : the execution, of a kind that has batches. comparable : plans that it can be compared with.
     batch : the number of batches after which brokers are shown.
-    refused : why the form of the status changed nothing.
+    selected : the broker, rack or topic whose moves are shown. refused : why the form of the status changed nothing.
     """
+    selection = select(reassignment.compared(plan, cluster), selected) if view.has_batches else None
+    picture = view.draw(plan, cluster, "")
     states = {"batch": batch, "states": states_after(plan.head, cluster, batch)} if view.has_batches else {}
     values: dict[str, Any] = {**view.values(plan, cluster), **states}
     return page(
@@ -174,7 +180,8 @@ def shown(
         plan=plan,
         answer=plan.head.answer,
         prediction=view.prediction(plan.head),
-        picture=view.draw(plan, cluster, ""),
+        picture=picture if selection is None else selection.marked(picture),
+        selection=selection,
         total=sum(len(placement.replicas) for placement in plan.placements),
         **values,
     )

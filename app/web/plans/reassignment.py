@@ -14,7 +14,7 @@ from app.web.pictures.moves import MovesPicture
 from app.web.plans.view import View
 from app.web.words import byte_size, counted, known_size, share
 
-SHOWN_BATCHES, SHOWN_BROKERS, SHOWN_PARTITIONS = 100, 300, 100
+SHOWN_BATCHES, SHOWN_BROKERS = 100, 300
 
 
 def certificate_words(certificate: Mapping[str, Any]) -> str:
@@ -92,8 +92,6 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "brokers": broker_transfers(transfers)[:SHOWN_BROKERS],
         "brokers_in_all": len(transfers.brokers),
-        "partitions": transfers.partitions(0, SHOWN_PARTITIONS),
-        "partitions_in_all": transfers.movement.total,
         "grown": transfers.movement.partitions_added,
     }
 

@@ -185,6 +185,44 @@ function automatic(form) {
   form.addEventListener("change", () => form.requestSubmit());
 }
 
+// `data-selects="id"`: columns, rows and racks of a picture choose an option of that field, by pointer or keyboard.
+const CHOICES = "[data-item], [data-rack]";
+function optionOf(part, field) {
+  const { item, rack } = part.dataset;
+  const values = item === undefined ? [`rack:${rack}`] : [`broker:${item}`, `rack:${item}`];
+  return [...field.options].find((option) => values.includes(option.value));
+}
+function selects(figure) {
+  figure.querySelector("svg")?.setAttribute("role", "group"); // an image has no buttons
+  const field = () => document.getElementById(figure.dataset.selects);
+  const choose = (event) => {
+    const part = event.target.closest(CHOICES);
+    const option = part && field() && optionOf(part, field());
+    if (!option || (event.type === "keydown" && event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    field().value = option.selected ? "" : option.value;
+    field().form.requestSubmit();
+  };
+  for (const part of figure.querySelectorAll(".column, .rack[data-rack]")) {
+    if (!field() || !optionOf(part, field())) continue;
+    part.setAttribute("role", "button");
+    part.setAttribute("tabindex", "0");
+    part.setAttribute("aria-label", part.dataset.item ? `moves of ${part.dataset.item}` : `moves of rack ${part.dataset.rack}`);
+  }
+  figure.addEventListener("click", choose);
+  figure.addEventListener("keydown", choose);
+}
+// `data-selected="broker:105"`: what the picture marks, after its part of the page has changed.
+function marks(part) {
+  const [kind, ...name] = part.dataset.selected.split(":");
+  for (const each of document.querySelectorAll(`[data-selects] :is(${CHOICES})`)) {
+    const { item, rack } = each.dataset;
+    const isChosen = (kind === "rack" ? [item, rack] : kind === "broker" ? [item] : []).includes(name.join(":"));
+    each.toggleAttribute("data-chosen", isChosen);
+    if (each.hasAttribute("role")) each.setAttribute("aria-pressed", isChosen);
+  }
+}
+
 function enhance(root) {
   const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
   all("[data-filter]").forEach(filterRows);
@@ -194,6 +232,8 @@ function enhance(root) {
   all("[data-drop]").forEach(dropped);
   all("[data-preview]").forEach(preview);
   all("[data-auto]").forEach(automatic);
+  all("[data-selects]").forEach(selects);
+  all("[data-selected]").forEach(marks);
   all("[data-chart]").forEach((figure) => seen.observe(figure));
 }
 enhance(document);
