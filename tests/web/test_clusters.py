@@ -9,7 +9,9 @@ from app.core.model import NO_LEADER, Broker, BrokerCapacity, Cluster
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
+from app.web.clusters.directories import directories
 from tests.core.test_partition_table import topic
+from tests.jbod import jbod
 from tests.web.browser import Browser, Page
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -186,3 +188,20 @@ def test_embedded_pages_have_neither_header_nor_footer(browser: Browser, databas
     assert not list(page.all("header"))
     assert not list(page.all("footer"))
     assert len(cells(page)) == 3
+
+
+def test_a_broker_has_its_log_directories(browser: Browser, database: Database) -> None:
+    """With what is in each: all replicas of the broker, and their bytes."""
+    cluster = jbod(3)
+    keep(database, cluster)
+    page = browser.get("/clusters/nine?broker=105")
+    rows = directories(cluster, 105)
+    assert [row.path for row in rows] == [each.path for each in cluster.log_dirs[105]]
+    on_broker = [(topic, topic.replicas == 105) for topic in cluster.topics]
+    assert sum(row.replicas for row in rows) == sum(int(is_on.sum()) for _, is_on in on_broker)
+    assert sum(row.bytes for row in rows) == sum(
+        int(topic.size_bytes[is_on.any(1)].sum()) for topic, is_on in on_broker
+    )
+    for row in rows:
+        assert f"{row.path} {row.replicas}" in page.text
+    assert "Log directory" not in browser.get("/clusters/nine?broker=999").text

@@ -11,7 +11,7 @@ from app.store.database import Database
 from app.web.forms.reassignment import FIELDS, Mistaken, request
 from app.web.forms.requests import KINDS
 from tests.web.browser import Browser
-from tests.web.test_clusters import TEXT, keep, small
+from tests.web.test_clusters import SAMPLES, TEXT, keep, small
 
 EMPTY = dict.fromkeys(FIELDS, "")
 
@@ -37,6 +37,31 @@ EMPTY = dict.fromkeys(FIELDS, "")
             {"throttle": "1", "more": '{"batches": {"max_partitions": 9}, "topics": ["t"]}'},
             {"batches": {"throttle_bytes_per_s": 1_000_000, "max_partitions": 9}, "topics": ["t"]},
         ),
+        (
+            {"per_topic": "tight", "resources": "disk, cpu"},
+            {"balance": {"per_topic": {"replicas": "tight"}, "resources": ["disk", "cpu"]}},
+        ),
+        (
+            {"replicas": "tight", "per_topic": "10%"},
+            {"balance": {"replicas": "tight", "per_topic": {"replicas": {"tolerance": 0.1}}}},
+        ),
+        (
+            {"goals": "disk 10\nreplicas"},
+            {"objective": {"goals": [{"goal": "disk", "tolerance": 0.1}, {"goal": "replicas"}]}},
+        ),
+        (
+            {"disk": "80", "nic_in": "70", "leader_limit": "9"},
+            {"limits": {"disk": 0.8, "nic_in": 0.7, "leaders": {"absolute": 9}}},
+        ),
+        (
+            {"broker_sets": "blue=1, 2\nred=3", "topic_sets": "orders=blue"},
+            {"broker_sets": {"blue": [1, 2], "red": [3]}, "topic_sets": {"orders": "blue"}},
+        ),
+        ({"topic_sets": "topic_name_hash"}, {"topic_sets": "topic_name_hash"}),
+        (
+            {"log_dirs": "tight", "drain": "1 /data/a\n1 /data/b"},
+            {"log_dirs": {"balance": "tight", "drain": {"1": ["/data/a", "/data/b"]}}},
+        ),
     ],
 )
 def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> None:
@@ -51,6 +76,14 @@ def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> N
         ({"replication_factor": "orders"}, "replication_factor"),
         ({"replication_factor": "orders=three"}, "replication_factor"),
         ({"disk": "much"}, "disk"),
+        ({"disk": "nan"}, "disk"),
+        ({"nic_in": "inf"}, "nic_in"),
+        ({"goals": "disk much"}, "goals"),
+        ({"replica_limit": "-1"}, "replica_limit"),
+        ({"broker_sets": "blue"}, "broker_sets"),
+        ({"broker_sets": "blue=x"}, "broker_sets"),
+        ({"topic_sets": "orders"}, "topic_sets"),
+        ({"drain": "1"}, "drain"),
         ({"more": "{"}, "more"),
         ({"more": "[1]"}, "more"),
     ],
@@ -132,3 +165,48 @@ def test_a_link_cannot_end_the_text_of_a_snippet(browser: Browser) -> None:
     texts = [str(node.value) for node in ast.walk(written) if isinstance(node, ast.Constant)]
     [body] = [text for text in texts if "cluster" in text]
     assert json.loads(body) == {"cluster": name}
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "group"),
+    [
+        ("group", "kafka-consumer-groups-members-verbose.txt", "billing"),
+        ("streams", "kafka-streams-groups-members-verbose.txt", "enrichment"),
+    ],
+)
+def test_members_are_read_from_what_the_tools_print(
+    browser: Browser, database: Database, kind: str, file: str, group: str
+) -> None:
+    """They are stored with the cluster, whose other parts stay, and the form asks for a plan of the group."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    text = (SAMPLES / file).read_text()
+    answer = browser.ask("POST", f"/plan/{kind}/members", data={"cluster": "nine", "text": text})
+    assert answer.status_code == 303
+    shown = browser.get(answer.headers["location"])
+    assert json.loads(shown.by_id("as-json").text) == {"cluster": "nine", "group": group}
+    with database.begin() as uow:
+        stored = uow.snapshots.newest("nine")
+    assert stored is not None
+    assert (stored.summary["brokers"], stored.summary["topics"]) == (9, 6)
+    assert stored.summary["groups"] in (1, 2)
+    if kind == "group":
+        made = browser.ask("POST", "/plan/group", data={"body": shown.by_id("as-json").text})
+        assert made.status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("cluster", "text", "words"),
+    [
+        ("nine", "", "at least one Kafka tool"),
+        ("nine", "kubectl", "expected what"),
+        ("nine", TEXT, "no member of a group"),
+        ("none", (SAMPLES / "kafka-consumer-groups-members-verbose.txt").read_text(), "no snapshot of a cluster none"),
+    ],
+)
+def test_what_has_no_members_is_said_and_stays(browser: Browser, cluster: str, text: str, words: str) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    page = browser.post("/plan/group/members", {"cluster": cluster, "text": text})
+    assert page.status == 422
+    assert words in page.text
+    assert page.by_id("members-text").text.strip() == text.strip()
+    assert browser.ask("POST", "/plan/sweep/members", data={"cluster": cluster, "text": text}).status_code == 404

@@ -4,5 +4,6 @@ home.py          `/`: all clusters, the form that adds one, and the newest plans
 cluster.py       `/clusters/{name}`: the page of a cluster, and its map as a picture
 view.py          what a cluster's page shows, as its address says
 broker_map.py    racks and brokers with one measure, as records; map_picture.py draws them as SVG
+directories.py   the log directories of a broker
 tables.py        the partitions of the snapshots that were looked at last
 """

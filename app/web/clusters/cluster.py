@@ -17,6 +17,7 @@ from app.store.records import PlanFilter, Snapshot
 from app.web import charts
 from app.web.clusters import map_picture
 from app.web.clusters.broker_map import MEASURES, available, broker_map
+from app.web.clusters.directories import directories
 from app.web.clusters.health import findings
 from app.web.clusters.tables import RecentTables
 from app.web.clusters.view import ClusterView
@@ -56,12 +57,15 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
-                _, table = tables.of(uow, shown.id)
+                cluster, table = tables.of(uow, shown.id)
                 view = view.within(table)
                 values = _related(uow, view)
         except SnapshotNotFound:
             return page("cluster_not_found.html", status=HTTPStatus.NOT_FOUND, cluster=name[:300])
-        return page("cluster.html", view=view, snapshot=shown, **values, **_values(view, shown, table))
+        disks = directories(cluster, int(view.broker)) if view.broker else []
+        return page(
+            "cluster.html", view=view, snapshot=shown, directories=disks, **values, **_values(view, shown, table)
+        )
 
     @routes.get("/pictures/cluster-map.{file_type}")
     def map_picture_file(

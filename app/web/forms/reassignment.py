@@ -5,6 +5,9 @@ from typing import Any
 
 import orjson
 
+from app.web.forms import constraints
+from app.web.forms.fields import lines, number, whole, words
+
 FIELDS = (
     "cluster",
     "add_brokers",
@@ -17,6 +20,7 @@ FIELDS = (
     "objective",
     "disk",
     "throttle",
+    *constraints.FIELDS,
     "more",
 )
 _CHOICES = {
@@ -50,10 +54,11 @@ def request(typed: Mapping[str, str]) -> dict[str, Any]:
         body["balance"] = {name: _band(value) for name, value in balance.items()}
     if _choice(typed, "objective"):
         body["objective"] = _choice(typed, "objective")
-    if (disk := _number(typed, "disk", problems)) is not None:
+    if (disk := number(typed, "disk", problems)) is not None:
         body["limits"] = {"disk": disk / 100}
-    if (throttle := _number(typed, "throttle", problems)) is not None:
+    if (throttle := number(typed, "throttle", problems)) is not None:
         body["batches"] = {"throttle_bytes_per_s": round(throttle * 1_000_000)}
+    body = _joined(body, constraints.constraints(typed, problems))
     body = _joined(body, _more(typed, problems))
     if problems:
         raise Mistaken(problems)
@@ -62,21 +67,21 @@ def request(typed: Mapping[str, str]) -> dict[str, Any]:
 
 def _lists(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     lists: dict[str, Any] = {}
-    if words := _words(typed, "remove_brokers"):
-        lists["remove_brokers"] = [_whole(word, "remove_brokers", problems) for word in words]
-    if lines := _lines(typed, "add_brokers"):
-        lists["add_brokers"] = [_broker(line, problems) for line in lines]
-    if racks := _lines(typed, "remove_racks"):
+    if removed := words(typed, "remove_brokers"):
+        lists["remove_brokers"] = [whole(word, "remove_brokers", problems) for word in removed]
+    if added := lines(typed, "add_brokers"):
+        lists["add_brokers"] = [_broker(line, problems) for line in added]
+    if racks := lines(typed, "remove_racks"):
         lists["remove_racks"] = racks
-    if lines := _lines(typed, "replication_factor"):
-        lists["replication_factor"] = dict(_factor(line, problems) for line in lines)
+    if factors := lines(typed, "replication_factor"):
+        lists["replication_factor"] = dict(_factor(line, problems) for line in factors)
     return lists
 
 
 def _broker(line: str, problems: dict[str, str]) -> dict[str, Any]:
     """`107 az-a`: the id, and the rack if there is one."""
     word, _, rack = line.partition(" ")
-    broker: dict[str, Any] = {"id": _whole(word, "add_brokers", problems)}
+    broker: dict[str, Any] = {"id": whole(word, "add_brokers", problems)}
     return broker | ({"rack": rack.strip()} if rack.strip() else {})
 
 
@@ -85,25 +90,7 @@ def _factor(line: str, problems: dict[str, str]) -> tuple[str, int]:
     if not is_given:
         problems["replication_factor"] = f"Write a topic and its factor as orders=3; {line[:100]!r} has no =."
         return line, 0
-    return topic.strip(), _whole(factor.strip(), "replication_factor", problems)
-
-
-def _whole(word: str, field: str, problems: dict[str, str]) -> int:
-    if word.isascii() and word.isdigit() and len(word) < 11:
-        return int(word)
-    problems[field] = f"Enter whole numbers; {word[:100]!r} is none."
-    return 0
-
-
-def _number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
-    text = typed.get(field, "").strip()
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        problems[field] = f"Enter a number; {text[:100]!r} is none."
-        return None
+    return topic.strip(), whole(factor.strip(), "replication_factor", problems)
 
 
 def _more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
@@ -137,11 +124,3 @@ def _choice(typed: Mapping[str, str], field: str) -> str:
 def _band(value: str) -> object:
     """`10 %` is a tolerance of the mean; everything else is a word of the request."""
     return {"tolerance": int(value.rstrip("% ")) / 100} if value.endswith("%") else value
-
-
-def _words(typed: Mapping[str, str], field: str) -> list[str]:
-    return typed.get(field, "").replace(",", " ").split()
-
-
-def _lines(typed: Mapping[str, str], field: str) -> list[str]:
-    return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]

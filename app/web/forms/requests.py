@@ -13,7 +13,7 @@ from app.errors import Failure, Json
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.forms import members
+from app.web.forms import constraints, members
 from app.web.forms import reassignment as reassignment_form
 from app.web.forms.reassignment import FIELDS, Mistaken
 from app.web.forms.texts import PastedTexts
@@ -144,6 +144,7 @@ def _page(
         problems=problems or {},
         errors=errors,
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
+        has_constraints=any(typed.get(name) for name in constraints.FIELDS),
         members_command=members.COMMANDS.get(kind),
         refused=refused,
         operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),

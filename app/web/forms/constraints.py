@@ -1,0 +1,97 @@
+"""Fields of the form of a change that state limits, goals, sets of brokers and log directories."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.web.forms.fields import lines, number, whole, words
+
+FIELDS = (
+    "per_topic",
+    "resources",
+    "goals",
+    "nic_in",
+    "nic_out",
+    "cpu",
+    "replica_limit",
+    "leader_limit",
+    "broker_sets",
+    "topic_sets",
+    "log_dirs",
+    "drain",
+)
+_SHARES = ("nic_in", "nic_out", "cpu")
+_COUNTS = {"replica_limit": "replicas", "leader_limit": "leaders"}
+_BY_NAME = "topic_name_hash"
+
+
+def constraints(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    """The part of a request that these fields make; what cannot be read is added to `problems`."""
+    body: dict[str, Any] = {}
+    balance: dict[str, Any] = {}
+    if per_topic := _band(typed.get("per_topic", "")):
+        balance["per_topic"] = {"replicas": per_topic}
+    if resources := words(typed, "resources"):
+        balance["resources"] = resources
+    if balance:
+        body["balance"] = balance
+    if goals := [_goal(line, problems) for line in lines(typed, "goals")]:
+        body["objective"] = {"goals": goals}
+    limits: dict[str, Any] = {
+        name: share / 100 for name in _SHARES if (share := number(typed, name, problems)) is not None
+    }
+    for field, name in _COUNTS.items():
+        if text := typed.get(field, "").strip():
+            limits[name] = {"absolute": whole(text, field, problems)}
+    if limits:
+        body["limits"] = limits
+    return body | _sets(typed, problems) | _log_dirs(typed, problems)
+
+
+def _band(value: str) -> object:
+    if value == "tight":
+        return value
+    return {"tolerance": int(value.rstrip("% ")) / 100} if value in ("10%", "20%") else None
+
+
+def _goal(line: str, problems: dict[str, str]) -> dict[str, Any]:
+    """`disk 10`: a goal, and its tolerance in percent if there is one."""
+    name, _, percent = line.partition(" ")
+    goal: dict[str, Any] = {"goal": name}
+    if percent.strip():
+        share = number({"goals": percent.rstrip("% ")}, "goals", problems)
+        goal["tolerance"] = 0.0 if share is None else share / 100
+    return goal
+
+
+def _sets(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    sets: dict[str, Any] = {}
+    for line in lines(typed, "broker_sets"):
+        name, is_given, ids = line.partition("=")
+        if not is_given:
+            problems["broker_sets"] = f"Write a set and its brokers as blue=101 102; {line[:100]!r} has no =."
+        sets[name.strip()] = [whole(each, "broker_sets", problems) for each in ids.replace(",", " ").split()]
+    body: dict[str, Any] = {"broker_sets": sets} if sets else {}
+    topics = lines(typed, "topic_sets")
+    if topics == [_BY_NAME]:
+        return body | {"topic_sets": _BY_NAME}
+    named: dict[str, str] = {}
+    for line in topics:
+        topic, is_given, name = line.partition("=")
+        if not is_given:
+            problems["topic_sets"] = f"Write a topic and its set as orders=blue; {line[:100]!r} has no =."
+        named[topic.strip()] = name.strip()
+    return body | ({"topic_sets": named} if named else {})
+
+
+def _log_dirs(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    """`101 /data/d1`: a broker and a directory that is to be empty."""
+    drain: dict[str, list[str]] = {}
+    for line in lines(typed, "drain"):
+        broker, _, path = line.partition(" ")
+        if not path.strip():
+            problems["drain"] = f"Write a broker and a directory as 101 /data/d1; {line[:100]!r} has no directory."
+        drain.setdefault(str(whole(broker, "drain", problems)), []).append(path.strip())
+    stated: dict[str, Any] = {"drain": drain} if drain else {}
+    if typed.get("log_dirs") in ("tight", "keep"):
+        stated["balance"] = typed["log_dirs"]
+    return {"log_dirs": stated} if stated else {}

@@ -1,0 +1,37 @@
+"""Values of the fields of forms, as people type them."""
+
+from collections.abc import Mapping
+from math import isfinite, nan
+
+
+def whole(word: str, field: str, problems: dict[str, str]) -> int:
+    """A whole number, or 0 with a problem of the field."""
+    if word.isascii() and word.isdigit() and len(word) < 11:
+        return int(word)
+    problems[field] = f"Enter whole numbers; {word[:100]!r} is none."
+    return 0
+
+
+def number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
+    """A number; None if the field is empty, or with a problem of it."""
+    text = typed.get(field, "").strip()
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if isfinite(value):
+        return value
+    problems[field] = f"Enter a number; {text[:100]!r} is none."
+    return None
+
+
+def words(typed: Mapping[str, str], field: str) -> list[str]:
+    """The words of a field, between blanks and commas."""
+    return typed.get(field, "").replace(",", " ").split()
+
+
+def lines(typed: Mapping[str, str], field: str) -> list[str]:
+    """The lines of a field that are not blank."""
+    return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]

@@ -1,0 +1,69 @@
+"""The changes of a reassignment that one broker, rack or topic has, and the picture that marks it."""
+
+from uuid import UUID
+
+import pytest
+
+from app.services import plans, reassignment
+from app.store.database import Database
+from app.web.plans.selection import Selection, select
+from tests.web.browser import Browser
+from tests.web.test_clusters import TEXT
+from tests.web.test_plan_forms import EMPTY
+
+
+@pytest.fixture
+def plan(browser: Browser) -> str:
+    """The address of a reassignment that removes a broker of nine."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    typed = {**EMPTY, "cluster": "nine", "remove_brokers": "105", "replicas": "tight"}
+    return str(browser.ask("POST", "/plan/reassignment", data=typed).headers["location"])
+
+
+def test_every_choice_selects_its_changes(database: Database, plan: str) -> None:
+    """By hand, over all choices: a broker gains or loses a replica or the preferred leader; racks likewise."""
+    with database.begin() as uow:
+        loaded = plans.load(uow, UUID(plan.rpartition("/")[2]))
+        cluster = plans.made_on(uow, loaded.head)
+    transfers = reassignment.compared(loaded, cluster)
+    every = transfers.partitions(0, transfers.movement.total)
+    rack_of = {str(broker.id): broker.rack for broker in cluster.brokers}
+    all_of_them = select(transfers, "", most=9_999)
+    assert [row.partition for row in all_of_them.partitions] == [row.partition for row in every]
+    for kind, names in all_of_them.choices:
+        assert names
+        for name in names:
+            found = select(transfers, f"{kind}:{name}", most=9_999)
+
+            def of(ids: tuple[int, ...] | None, kind: str = kind, name: str = name) -> list[int]:
+                return [each for each in ids or () if name == (str(each) if kind == "broker" else rack_of[str(each)])]
+
+            if kind == "topic":
+                wanted = [row for row in every if row.topic == name]
+            else:
+                wanted = [
+                    row
+                    for row in every
+                    if len(of(row.before)) != len(of(row.after))
+                    or bool(of((row.before or ())[:1])) != bool(of(row.after[:1]))
+                ]
+            assert list(found.partitions) == wanted
+            assert found.total == len(wanted)
+    for unknown in ("broker:9", "nonsense", "topic:", "rack:105", ":"):
+        assert select(transfers, unknown).value == ""
+    assert len(select(transfers, "", most=3).partitions) == 3
+
+
+def test_the_page_has_the_selection_in_its_address(browser: Browser, plan: str) -> None:
+    page = browser.get(f"{plan}?select=broker:105")
+    assert "Differences of broker 105" in page.text
+    assert page.source.count("data-chosen") > 1
+    assert "data-chosen" not in browser.get(f"{plan}?select=broker:9").source
+    assert browser.get(f"{plan}?select=topic:clicks").status == 200
+
+
+def test_a_name_marks_itself_alone() -> None:
+    picture = '<g data-item="1"/><g data-item="10"/><g data-rack="a &amp; b"/><g data-rack="a"/>'
+    assert Selection("broker", "1", (), 0, ()).marked(picture).count("data-chosen") == 1
+    assert Selection("rack", "a & b", (), 0, ()).marked(picture).count("data-chosen") == 1
+    assert Selection("topic", "t", (), 0, ()).marked(picture) == picture
