@@ -1,6 +1,7 @@
 """The pages in a browser: every switch, both widths, light and dark, large clusters, no error on the console."""
 
 import os
+import re
 from pathlib import Path
 
 import httpx
@@ -30,10 +31,15 @@ PAGES = {
     "group": "/plan/group?example=range",
     "sweeps": "/sweeps",
     "sweep": f"/sweeps/{EXAMPLE_SWEEP_ID}",
+    "plans compared": f"/plans/compare?a={EXAMPLE_REASSIGNMENT_PLAN_ID}&b={EXAMPLE_REASSIGNMENT_PLAN_ID}",
+    "sweeps compared": f"/sweeps/compare?a={EXAMPLE_SWEEP_ID}&b={EXAMPLE_SWEEP_ID}",
+    "keys": "/keys",
+    "webhooks": "/webhooks",
     "jobs": "/jobs",
     "guide": "/guide/glossary",
     "search": "/guide?q=preferred+leader",
 }
+IMPACTS = ("serious", "critical")
 SHORT = ("cluster", "plan", "change")
 """The pages that every run looks at; the others are looked at by the long tests."""
 SCREENSHOTS = os.environ.get("RACKPLAN_SCREENSHOTS")
@@ -85,9 +91,7 @@ def test_every_page_fits_is_accessible_and_complains_of_nothing(
         if SCREENSHOTS:
             visit.page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
         found = Axe().run(visit.page).response["violations"]
-        serious = [
-            (rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in ("serious", "critical")
-        ]
+        serious = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in IMPACTS]
         assert not serious, (name, width)
         context.close()
 
@@ -144,6 +148,48 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     visit.page.locator("#brokers th button").first.click()
     assert visit.page.locator("#brokers th[aria-sort]").count() == 1
     assert visit.complaints == []
+
+
+def test_a_broker_is_chosen_in_the_picture(client: httpx.Client, visit: Visit) -> None:
+    """By pointer and by keyboard: its moves are marked, the table has them alone, and the address leads there again."""
+    assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
+    body = '{"cluster": "nine", "remove_brokers": [105], "balance": {"replicas": "tight"}}'
+    plan = client.post("/plan/reassignment", data={"body": body}).headers["location"]
+    visit.open(plan, until="#moves")
+    visit.page.locator('.column[data-item="105"]').click()
+    visit.page.wait_for_selector('#moves h2:has-text("of broker 105")')
+    visit.page.wait_for_url("**select=broker%3A105**")
+    assert visit.page.locator('.column[data-chosen][aria-pressed="true"]').count() == 1
+    visit.page.locator('.column[data-item="104"]').focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector('#moves h2:has-text("of broker 104")')
+    assert visit.page.locator('.column[data-item="105"][data-chosen]').count() == 0
+    visit.page.keyboard.press("Enter")  # again: nothing is chosen any longer
+    visit.page.wait_for_selector('#moves h2:text-is("Differences")')
+    visit.page.locator("#select").select_option("topic:clicks")
+    visit.page.wait_for_selector('#moves h2:has-text("of topic clicks")')
+    serious = [rule["id"] for rule in Axe().run(visit.page).response["violations"] if rule["impact"] in IMPACTS]
+    assert (serious, visit.complaints, visit.elsewhere) == ([], [], [])
+
+
+def test_a_shared_page_works_in_a_browser_without_a_key(client: httpx.Client, database: Database, visit: Visit) -> None:
+    """Its switches, charts and pictures have the link that it was opened by; nothing asks for a key."""
+    keep(database, small())
+    with database.begin() as uow:
+        _, secret = uow.api_keys.create("admin", ["admin"])
+    paths = {}
+    for kind, name in (("cluster", "small"), ("sweep", str(EXAMPLE_SWEEP_ID))):
+        shared = client.post("/share", data={"kind": kind, "name": name, "days": "1"}, auth=("", secret)).text
+        [found] = re.findall(r'<pre id="link"[^>]*><code>http://[^/]+([^<]+)</code>', shared)
+        paths[kind] = found
+    visit.open(paths["cluster"], until=".cells")
+    visit.page.get_by_role("link", name="Leaders").click()
+    visit.page.wait_for_selector('[aria-current]:has-text("Leaders")')
+    assert "share=" in visit.page.url
+    visit.open(paths["sweep"], until=".chart")
+    visit.page.locator(".chart").first.scroll_into_view_if_needed()
+    visit.page.wait_for_selector(".chart svg.marks")
+    assert (visit.elsewhere, visit.complaints) == ([], [])
 
 
 def test_charts_become_interactive_under_the_policy(client: httpx.Client, visit: Visit) -> None:
