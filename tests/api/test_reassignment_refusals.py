@@ -94,7 +94,7 @@ class TestContradictions:
             ({"receivers": "added"}, "/receivers"),
             ({"preferred_racks": {"*": ["a"]}, "balance": {"leaders": "preferred"}}, "/preferred_racks"),
             ({"min_leaders_per_broker": {"t": 1}, "balance": {"leaders": "preferred"}}, "/min_leaders_per_broker"),
-            ({"preferred_racks": {"*": ["a"]}, "limits": {"replicas": {"absolute": 9}}}, "/preferred_racks"),
+            ({"preferred_racks": {"*": ["a"]}, "balance": {"resources": ["nic_out"]}}, "/preferred_racks"),
             ({"min_leaders_per_broker": {"t": 1}, "topics": ["u"]}, "/min_leaders_per_broker/t"),
             ({"receivers": [2], "forbid_brokers": [2]}, "/receivers/0"),
             ({"receivers": [2], "remove_brokers": [2]}, "/receivers/0"),

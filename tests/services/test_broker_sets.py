@@ -49,7 +49,7 @@ CLUSTER = Cluster(
         topic("orders", [[1, 2], [2, 1], [1, 6]], [300, 200, 100]),
     ),
 )
-BOUND = {"broker_sets": SETS, "topic_sets": {"orders": "blue", "clicks": "green"}}
+BOUND: Mapping[str, Any] = {"broker_sets": SETS, "topic_sets": {"orders": "blue", "clicks": "green"}}
 
 
 def planned(cluster: Cluster = CLUSTER, **fields: Any) -> NewPlan:

@@ -15,6 +15,9 @@ from app.services.reassignment.resource_requests import GoalsRequest
 from app.services.reassignment.scope import PartitionScope
 from app.services.reassignment.weights import GOAL_OF
 
+_OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))
+"""Goals that depend on which replica leads."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceObjective:
@@ -24,9 +27,11 @@ class ResourceObjective:
     ----------
     priorities : the goals, the most important first; those of one entry are reached jointly. Without any, brokers are
         brought below their limits, and nothing else changes.
+    leads_afterwards : whether leaders are chosen after the replicas, by constraints of their own.
     """
 
     priorities: tuple[tuple[Goal, ...], ...]
+    leads_afterwards: bool = False
 
 
 def objective_of(
@@ -55,7 +60,7 @@ def objective_of(
     for group in priorities:
         for goal in group:
             _require(goal.name, scope, sizes, rates)
-    return ResourceObjective(priorities)
+    return ResourceObjective(priorities, leads_afterwards(request))
 
 
 def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
@@ -69,9 +74,14 @@ def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
         (GOAL_OF[request.balance.replicas_by], request.replicas_balance),
         ("leaders", request.leaders_balance),
     ):
-        if balance.tolerance is not None:
+        if balance.tolerance is not None and not (name == "leaders" and leads_afterwards(request)):
             joint.setdefault(name, _goal(name, balance))
     return (tuple(joint.values()),) if joint else ()
+
+
+def leads_afterwards(request: ReassignmentRequest) -> bool:
+    """Whether constraints on leaders are met by choosing them after the replicas, within the limits."""
+    return bool(request.preferred_racks or request.min_leaders_per_broker)
 
 
 def _goal(name: str, balance: Balance) -> Goal:
@@ -91,11 +101,12 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
     if request.leaders_only:
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
     for name in ("preferred_racks", "min_leaders_per_broker"):
-        if getattr(request, name):
-            yield (name,), True, f"{together}, and {name} is for leaders that are chosen after the replicas"
-    for name in ("max_moved_bytes", "trade_off"):
-        if getattr(request, name):
-            yield (name,), True, f"{together}, and {name} trades movement for balanced counts"
+        balanced = [goal.name for group in _priorities(request) for goal in group if goal.name in _OF_LEADERS]
+        if getattr(request, name) and balanced:
+            words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
+            yield (name,), balanced[0], words
+    if request.trade_off:
+        yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
     if request.balance.leaders_by != "count":
         detail = f"{together}: leaders are balanced by count, and what they send by the resource nic_out"
         yield ("balance", "leaders_by"), request.balance.leaders_by, detail

@@ -42,7 +42,7 @@ from app.services.reassignment.resolve import (
     resolve,
     tally_of,
 )
-from app.services.reassignment.resource_planning import ResourceSolution, place_resources
+from app.services.reassignment.resource_planning import ResourceSolution, led_afterwards, place_resources
 from app.store.records import NewPlan
 
 
@@ -74,7 +74,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
         leaders, rules, resources = solution.leaders, problem.batches, solution.resources
         # With resources leaders change for more than their count, and no band is kept.
-        balance = problem.leaders.balance if resources is None else TIGHT
+        is_alone = resources is None or _leads_afterwards(problem)
+        balance = problem.leaders.balance if is_alone else TIGHT
         return [
             *([] if problem.leaders_only else solution.placed.violations(problem)),
             *(
@@ -121,6 +122,11 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         placed = place(problem)
         relaxed += placed.relaxed
         leaders, more = lead(problem, placed.whole.replicas)
+    elif _leads_afterwards(problem):
+        leaders, more = lead(problem, resources.lists)
+        resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
+        relaxed = [*(each for each in relaxed if not each.constraint.startswith("limits.")), *of_limits]
+        placed = resources.placed(problem)
     else:
         placed = resources.placed(problem)
         leaders, more = leaders_with_resources(problem, resources), []
@@ -148,6 +154,11 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         relaxed=(*problem.relaxed, *relaxed, *more, *(() if log_dirs is None else log_dirs.relaxed)),
         seconds=monotonic() - problem.started_s,
     )
+
+
+def _leads_afterwards(problem: ReassignmentProblem) -> bool:
+    """Whether leaders are chosen after a placement over resources."""
+    return problem.objective is not None and problem.objective.leads_afterwards
 
 
 def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from app.core.reassignment import (
 from app.core.reassignment.resources import (
     RESOURCES,
     TOPIC_REPLICAS,
+    BudgetNotReached,
     LimitConflict,
     PlacedPart,
     ResourceLoads,
@@ -29,13 +30,15 @@ from app.core.reassignment.resources import (
     loads_of,
     part_of_resources,
     reach_goals,
+    reach_within,
     relieve,
     resource_violations,
+    with_leaders,
     without_removed,
 )
 from app.core.replica_lists import with_leader_first
 from app.errors import Json
-from app.errors.reassignments import NotFeasible
+from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.services.reassignment.brokers import NAMED_BROKERS
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.load_reports import in_unit
@@ -141,9 +144,59 @@ def place_resources(
     pinned = _pinned(problem)
     if pinned is not None:
         resources = replace(resources, loads=_with_pinned(problem, resources, pinned))
-    parts = [_placed(problem, objective, resources, part, pinned) for part in problem.parts]
+    split = [_split(resources, part, pinned) for part in problem.parts]
+    placements, relaxed = _reached(problem, objective, [each for _, each in split], pinned)
+    parts = tuple(
+        PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
+    )
     placement = joined_resources(resources, parts, pinned)
-    return ResourceSolution(tuple(parts), pinned, placement), _require_limits(problem, placement)
+    return ResourceSolution(parts, pinned, placement), [*relaxed, *_require_limits(problem, placement)]
+
+
+def led_afterwards(
+    problem: ReassignmentProblem, solution: ResourceSolution, leaders: Int32s
+) -> tuple[ResourceSolution, list[Relaxation]]:
+    """The same replicas, led by (rows,) int32 leaders. Raises `NotFeasible` if that exceeds hard limits."""
+    parts = tuple(
+        replace(part, placement=with_leaders(part.problem, part.placement, leaders[part.rows]))
+        for part in solution.parts
+    )
+    placement = joined_resources(parts[0].problem, parts, solution.pinned)
+    return ResourceSolution(parts, solution.pinned, placement), _require_limits(problem, placement)
+
+
+def _reached(
+    problem: ReassignmentProblem,
+    objective: ResourceObjective,
+    parts: Sequence[ResourceProblem],
+    pinned: tuple[Int64s, ReplicaPlacement] | None,
+) -> tuple[Sequence[ResourcePlacement], list[Relaxation]]:
+    """The placements of all parts, within the budget if there is one. Raises `BudgetBelowMinimum`."""
+    budget = problem.max_moved_bytes
+    if budget is not None:
+        fixed = 0 if pinned is None else pinned[1].moved
+        try:
+            return reach_within(parts, objective.priorities, budget - fixed, problem.is_over), []
+        except BudgetNotReached as short:
+            detail = _over_budget(short, budget, fixed)
+            if not problem.relaxes:
+                minimum = short.least + fixed
+                path = ("max_moved_bytes",)
+                raise BudgetBelowMinimum(detail, path=path, value=budget, minimum_bytes=minimum) from None
+        return [relieve(part, problem.is_over) for part in parts], [Relaxation("max_moved_bytes", detail)]
+    if objective.priorities:
+        return [reach_goals(part, objective.priorities, problem.is_over) for part in parts], []
+    return [relieve(part, problem.is_over) for part in parts], []
+
+
+def _over_budget(short: BudgetNotReached, budget: int, fixed: int) -> str:
+    least, bound = short.least + fixed, short.bound + fixed
+    if bound > budget:
+        return f"the change and its limits move {bound} bytes at least; {budget} may be moved"
+    return (
+        f"no plan within the limits that moves {budget} bytes or fewer was found, and that there is none is not "
+        f"proven: the least found moves {least} bytes, and none moves less than {bound}"
+    )
 
 
 def _weighted(problem: ReassignmentProblem, loads: ResourceLoads) -> ResourceLoads:
@@ -157,22 +210,14 @@ def _weighted(problem: ReassignmentProblem, loads: ResourceLoads) -> ResourceLoa
     return replace(loads, capacity=capacity)
 
 
-def _placed(
-    problem: ReassignmentProblem,
-    objective: ResourceObjective,
-    resources: ResourceProblem,
-    part: ProblemPart,
-    pinned: tuple[Int64s, ReplicaPlacement] | None,
-) -> PlacedPart:
-    """The placement of a part of the problem, pinned partitions apart."""
-    rows, of_part = part.rows, resources
-    if pinned is not None:
-        rows = np.setdiff1d(rows, pinned[0])
-    if len(rows) < len(resources.leader):
-        of_part = part_of_resources(resources, rows, part.movement.target, part.share.brokers)
-    if objective.priorities:
-        return PlacedPart(rows, of_part, reach_goals(of_part, objective.priorities, problem.is_over))
-    return PlacedPart(rows, of_part, relieve(of_part, problem.is_over))
+def _split(
+    resources: ResourceProblem, part: ProblemPart, pinned: tuple[Int64s, ReplicaPlacement] | None
+) -> tuple[Int64s, ResourceProblem]:
+    """The rows of a part that are not pinned, and their problem."""
+    rows = part.rows if pinned is None else np.setdiff1d(part.rows, pinned[0])
+    if len(rows) == len(resources.leader):
+        return rows, resources
+    return rows, part_of_resources(resources, rows, part.movement.target, part.share.brokers)
 
 
 def _pinned(problem: ReassignmentProblem) -> tuple[Int64s, ReplicaPlacement] | None:

@@ -311,8 +311,8 @@ def _levels(problem: MovementProblem, frozen: Int64s, brokers: Int64s, amount: i
     order = np.argsort(frozen[brokers] / weights)
     sums, counted = np.cumsum(weights[order]), np.cumsum(frozen[brokers][order])
     # Each broker may be a whole replica above its share.
-    level = ((amount + len(brokers) + counted) / sums).min()
-    return np.ceil(level * weights).astype(np.int64) + 1
+    level = float(((amount + len(brokers) + counted) / sums).min())
+    return np.asarray(np.ceil(level * weights) + 1, np.int64)
 
 
 def _water_level(heights: Int64s, amount: int) -> int:

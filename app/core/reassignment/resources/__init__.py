@@ -4,6 +4,7 @@ model.py         resources, loads, limits, goals, and the placement that answers
 stated.py        limits as a request states them, as arrays
 evaluation.py    loads of a placement by resource; ideal loads by capacity
 balancing.py     the verbs balance_resources and reach_goals: one goal, several jointly, or in order of priority
+budget.py        the verb reach_within: goals as nearly as a budget of movement allows
 relieving.py     the verb relieve: the least movement that brings every broker below its limits
 start.py         the placement with forced moves alone, and its leaders
 search.py        local search within ceilings, floors and limits, with little movement
@@ -20,7 +21,9 @@ answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it
 """
 
+from app.core.reassignment.resources.answers import with_leaders
 from app.core.reassignment.resources.balancing import balance_resources, reach_goals
+from app.core.reassignment.resources.budget import BudgetNotReached, reach_within
 from app.core.reassignment.resources.evaluation import ideal_loads, kafka_loads, loads_of
 from app.core.reassignment.resources.model import (
     GOALS,

@@ -1,7 +1,7 @@
 """A placement with what it reached: certificates of goals and movement, load above limits, conflicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -94,6 +94,29 @@ def answer(
         movement=Certificate("moved weight", moved, min(moved, moved_bound), SOLVER, limits, forced),
         goals=tuple(_reached(problem, at, loads, each) for each in ranges),
         excess=_excess(problem, loads, least_excess, conflicts),
+    )
+
+
+def with_leaders(problem: ResourceProblem, placement: ResourcePlacement, leaders: Int32s) -> ResourcePlacement:
+    """The same replicas with other leaders, which were chosen afterwards; no goal may depend on them.
+
+    Parameters
+    ----------
+    leaders : (rows,) int32, one of the row's replicas that may lead.
+    """
+    loads = loads_of(problem.loads, problem.movement.rack_of, placement.replicas, leaders)
+    changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
+    then, excess = placement.movement.then, placement.excess
+    bound = 0 if then is None else min(int(then.lower_bound), changes)
+    least = (Fraction(0), Fraction(0)) if excess is None else (excess.hard.lower_bound, excess.soft.lower_bound)
+    conflicts = () if excess is None else excess.conflicts
+    constraints = (*LEGAL, "the limits and the bounds of goals that are reached")
+    return replace(
+        placement,
+        leaders=leaders,
+        loads=loads,
+        movement=replace(placement.movement, then=Certificate("leader changes", changes, bound, SOLVER, constraints)),
+        excess=_excess(problem, loads, least, conflicts),
     )
 
 
