@@ -57,6 +57,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "log_dir_moves_in_progress": "Replicas were being moved between log directories of their broker at the time of "
         "the snapshot; plans start from their destinations.",
         "log_dirs_in_use": "Topics that may not move have replicas in log directories that are drained.",
+        "log_dirs_avoided": "Log directories of brokers have no place for some replicas, which are on other brokers.",
         "log_dirs_unknown": "The log directories of replicas are unknown; the replicas stay where they are.",
         "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
         "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",

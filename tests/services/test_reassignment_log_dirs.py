@@ -6,8 +6,10 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
+import numpy as np
 import orjson
 import pytest
+from hypothesis import given
 
 from app.core.model import NO_REPLICA, Broker, BrokerCapacity, Cluster, LogDirectory, padded
 from app.errors import Failure
@@ -19,7 +21,9 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
 from app.store.records import NewPlan
+from tests import draws as st
 from tests.jbod import DISK_BYTES, jbod
+from tests.profiles import examples
 from tests.services.reassignments import MIB, topic
 
 Where = dict[tuple[str, int, int], str]
@@ -164,6 +168,47 @@ def test_two_gib_free_in_all_and_no_place_for_one_and_a_half() -> None:
     )
     given_up: Any = relaxed.answer["relaxed"]
     assert [one["constraint"] for one in given_up] == ["log_dirs"]
+
+
+@examples(40)
+@given(st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=3), min_size=1, max_size=4), st.integers(1, 6))
+def test_a_replica_is_placed_where_a_directory_has_place_for_it(free: list[list[int]], size: int) -> None:
+    """Of a removed broker: on any broker with a directory of its size, if there is one; otherwise the set is named."""
+    log_dirs = {
+        broker: tuple([LogDirectory(f"/d{n}", each) for n, each in enumerate(of)]) for broker, of in enumerate(free)
+    }
+    last = len(free)
+    log_dirs[last] = (LogDirectory("/d0", 10),)
+    one = replace(topic("t", [[last]], [size]), log_dirs=padded([[0]]))
+    cluster = Cluster("c", tuple([Broker(broker, "a") for broker in range(last + 1)]), (one,), log_dirs=log_dirs)
+    if size > max(map(max, free)):
+        with pytest.raises(LogDirsTooSmall, match="t-0 of"):
+            plan(cluster, log_dirs={}, remove_brokers=[last])
+        return
+    made = plan(cluster, log_dirs={}, remove_brokers=[last])
+    [placed] = made.placements
+    certificate: Any = made.answer["certificate"]
+    assert max(free[placed.replicas[0, 0]]) >= size
+    assert certificate["lower_bound_bytes"] == certificate["moved_bytes"] == size
+
+
+def test_brokers_without_place_are_avoided_and_named() -> None:
+    """The added broker takes the two replicas that its two directories have place for, of the three of its share."""
+    gib, balance = 1024 * MIB, {"replicas": "tight"}
+    log_dirs: dict[int, tuple[LogDirectory, ...]] = {broker: (LogDirectory("/d1", 100 * gib),) for broker in (1, 2)}
+    log_dirs[3] = tuple([LogDirectory(path, 5 * gib) for path in ("/d1", "/d2")])
+    homes, sizes = [[1]] * 4 + [[2]] * 5, [3 * gib] * 9
+    t = replace(topic("t", homes, sizes), log_dirs=padded([[0]] * 9))
+    cluster = Cluster("c", tuple([Broker(broker, "a") for broker in (1, 2, 3)]), (t,), log_dirs=log_dirs)
+    made = plan(cluster, log_dirs={}, balance=balance)
+    warnings: Any = made.answer["warnings"]
+    certificate: Any = made.answer["certificate"]
+    [placed] = made.placements
+    assert np.bincount(placed.replicas[:, 0]).tolist() == [0, 4, 3, 2]
+    assert certificate["lower_bound_bytes"] <= certificate["moved_bytes"] == 2 * 3 * gib
+    assert [list(one["brokers"]) for one in warnings if one["code"] == "log_dirs_avoided"] == [[3]]
+    ample = plan(replace(cluster, log_dirs={**log_dirs, 3: log_dirs[1]}), log_dirs={}, balance=balance)
+    assert np.bincount(ample.placements[0].replicas[:, 0]).tolist() == [0, 3, 3, 3]
 
 
 @pytest.mark.parametrize(

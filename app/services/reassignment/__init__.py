@@ -24,6 +24,7 @@ planning.py      from the problem to replica lists, leaders and batches; the pla
 placing.py       replicas by count, bytes or throughput, part by part
 leading.py       the leaders of replica lists
 rebalances.py    the groups that rebalance, and in which batches
+log_dir_avoidance.py  other brokers for replicas that find no log directory
 reports.py       the answer
   movement.py      what is copied and removed, by replica and by broker
   certificates.py  movement and leader changes with their lower bounds

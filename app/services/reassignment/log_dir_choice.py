@@ -55,12 +55,14 @@ class LogDirSolution:
     ----------
     disks : of each replica, before and after. brokers : of those with known directories, by position.
     max_bytes : (disks,) int64 limits, without those that were relaxed.
+    avoided : positions of brokers that replicas were kept from, since their directories have no place for them.
     """
 
     disks: ReplicaLogDirs
     brokers: tuple[BrokerLogDirs, ...]
     max_bytes: Int64s = field(repr=False)
     relaxed: tuple[Relaxation, ...]
+    avoided: tuple[int, ...] = ()
 
     def violations(self) -> list[str]:
         """Of every broker."""
@@ -105,6 +107,16 @@ def choose_log_dirs(
         chosen[rows, columns] = placement.log_dirs + table.first[broker]
         solved.append(BrokerLogDirs(broker, rows, columns, problem, placement))
     return LogDirSolution(ReplicaLogDirs(table.before, chosen), tuple(solved), max_bytes, tuple(relaxed))
+
+
+def problems_of(
+    table: LogDirTable, scope: PartitionScope, sizes: Int64s, before: Int32s, after: Int32s
+) -> list[tuple[int, Int64s, LogDirProblem]]:
+    """The position of each broker with known directories, its (replicas,) int64 rows, and its problem."""
+    chosen = np.where(after == NO_REPLICA, NO_LOG_DIR, after).astype(np.int32)
+    return [
+        (broker, rows, problem) for broker, rows, _, problem in _problems(table, scope, sizes, before, after, chosen)
+    ]
 
 
 def _problems(

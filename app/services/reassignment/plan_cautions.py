@@ -114,6 +114,14 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             "cluster prevent less"
         )
         cautions.append(Caution("tolerance_not_reached", detail))
+    if solution.log_dirs is not None and (avoided := solution.log_dirs.avoided):
+        passed = tuple(brokers.ids[list(avoided)].tolist())
+        named = ", ".join(map(str, passed[:NAMED_BROKERS]))
+        detail = (
+            f"the log directories of brokers {named} have no place for some replicas, which are on other brokers; the "
+            "lower bound is of placements that ignore directories"
+        )
+        cautions.append(Caution("log_dirs_avoided", detail, passed))
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (

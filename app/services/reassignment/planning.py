@@ -30,7 +30,8 @@ from app.services.reassignment.certificates import bytes_bound
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.leading import current_leaders, lead, leaders_with_resources
-from app.services.reassignment.log_dir_choice import LogDirSolution, choose_log_dirs
+from app.services.reassignment.log_dir_avoidance import in_log_dirs, place_with_log_dirs
+from app.services.reassignment.log_dir_choice import LogDirSolution
 from app.services.reassignment.movement import Moves
 from app.services.reassignment.placing import place, trade_off_of
 from app.services.reassignment.rebalances import rebalances_of
@@ -119,19 +120,20 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
     resources, relaxed = _place_resources(problem)
     if resources is None:
-        placed = place(problem)
-        relaxed += placed.relaxed
-        leaders, more = lead(problem, placed.whole.replicas)
-    elif _leads_afterwards(problem):
-        leaders, more = lead(problem, resources.lists)
-        resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
-        relaxed = [*(each for each in relaxed if not each.constraint.startswith("limits.")), *of_limits]
-        placed = resources.placed(problem)
+        found = place_with_log_dirs(problem)
+        placed, leaders, log_dirs = found.placed, found.leaders, found.log_dirs
+        relaxed += found.relaxed
     else:
+        if _leads_afterwards(problem):
+            leaders, more = lead(problem, resources.lists)
+            resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
+            kept = (each for each in relaxed if not each.constraint.startswith("limits."))
+            relaxed = [*kept, *of_limits, *more]
+        else:
+            leaders = leaders_with_resources(problem, resources)
         placed = resources.placed(problem)
-        leaders, more = leaders_with_resources(problem, resources), []
+        log_dirs = in_log_dirs(problem, leaders.after, relaxes=problem.relaxes)
     points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
-    log_dirs = _choose_log_dirs(problem, leaders.after)
     reassigned, steps = _cut(problem, leaders.after, log_dirs)
     return ReassignmentSolution(
         placed=placed,
@@ -151,7 +153,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         log_dirs=log_dirs,
         tally=tally_of(problem, problem.as_ids(leaders.after)),
         tally_before=tally_of(problem, problem.scope.before, is_before=True),
-        relaxed=(*problem.relaxed, *relaxed, *more, *(() if log_dirs is None else log_dirs.relaxed)),
+        relaxed=(*problem.relaxed, *relaxed, *(() if log_dirs is None else log_dirs.relaxed)),
         seconds=monotonic() - problem.started_s,
     )
 
@@ -175,21 +177,6 @@ def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | N
     if problem.objective is None:
         return None, []
     return place_resources(problem, problem.objective, current_leaders(problem))
-
-
-def _choose_log_dirs(problem: ReassignmentProblem, after: Int32s) -> LogDirSolution | None:
-    """The directory of every replica, if the request chooses them. Raises `NoLogDirLeft`, `LogDirsTooSmall`."""
-    if problem.log_dirs is None:
-        return None
-    return choose_log_dirs(
-        problem.log_dirs,
-        problem.brokers,
-        problem.scope,
-        problem.sizes.size_bytes,
-        problem.before,
-        after,
-        relaxes=problem.relaxes,
-    )
 
 
 def _disks(problem: ReassignmentProblem, log_dirs: LogDirSolution | None) -> BrokerDisks | None:
