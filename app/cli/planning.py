@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli.garbage import uncollected
 from app.cli.offline import Inputs, printed, read_json, require, validated
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -65,11 +66,12 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
     require("export", export.name, (*found.exports, *([BATCH] if found.batch else [])))
     request = validated(model, body).service()
-    described = None if inputs.is_empty else inputs.cluster()
-    plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
-    if export.name is None:
-        return printed(found.to_json(plan))
-    return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
+    with uncollected():
+        described = None if inputs.is_empty else inputs.cluster()
+        plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
+        if export.name is None:
+            return printed(found.to_json(plan))
+        return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
 
 
 def _kind(kind: str) -> tuple[Any, Kind]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Import modules or read texts without collections: the objects that are created stay, so none would be freed.
+    """Import modules, or plan on what files describe, without collections: what is created stays until the end.
 
     Of a large cluster, collections take a fifth of the time that reading its texts does, and three quarters of the time
     that its JSON does. If another thread ends first, what is left is read with collections.
