@@ -61,7 +61,9 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
 def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
     worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     with ExitStack() as started:
+        when_started: list[Callable[[], None]] = []
         when_stopping: list[Callable[[], None]] = []
+        postgres: embedded.Server | None = None
         url = settings.database_url
         if url is None:
             postgres = started.enter_context(_embedded(settings))
@@ -72,7 +74,8 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
                     f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True
                 )
         with Database(url) as database:
-            migrations.upgrade(database.engine)
+            if migrations.upgrade(database.engine) and postgres is not None:
+                when_started.append(postgres.write_checkpoint)  # of a thousand new files, which a stop would wait for
             _require_key(database, settings)
             _require_connections(database, settings)
         # The worker is composed from the environment, wherever it runs.
@@ -84,6 +87,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
             if worker is not None:
                 when_stopping.append(started.enter_context(worker.running()).set)
 
+        when_started.append(start_worker)
         config = uvicorn.Config(
             api,
             http=BoundedHeadProtocol,
@@ -94,7 +98,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
             server_header=False,
             timeout_graceful_shutdown=settings.grace_seconds,
         )
-        server = _Server(config, when_started=start_worker, when_stopping=when_stopping)
+        server = _Server(config, when_started=when_started, when_stopping=when_stopping)
         server.run()
         if not server.started:
             raise SystemExit(1)  # the log says why
@@ -129,7 +133,11 @@ class _Server(uvicorn.Server):
     """
 
     def __init__(
-        self, config: uvicorn.Config, *, when_started: Callable[[], None], when_stopping: Sequence[Callable[[], None]]
+        self,
+        config: uvicorn.Config,
+        *,
+        when_started: Sequence[Callable[[], None]],
+        when_stopping: Sequence[Callable[[], None]],
     ) -> None:
         super().__init__(config)
         self._when_started, self._when_stopping = when_started, when_stopping
@@ -143,7 +151,8 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)  # type: ignore[arg-type] # as above
         if not self.started:
             return
-        self._when_started()
+        for begin in self._when_started:
+            begin()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         typer.echo(

@@ -16,16 +16,17 @@ FOLDER = Path(__file__).resolve().parents[2] / "migrations"
 _LOCK = 0x7261636B706C616E
 
 
-def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Upgrade the schema to `revision`. Processes that start at the same time take turns."""
+def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
+    """Upgrade the schema to `revision`; whether there was anything to do. Processes that start together take turns."""
     with engine.connect() as connection:
         if revision == "head" and current(connection) == newest():
-            return
+            return False
     from alembic import command  # noqa: PLC0415 — see the module's docstring
 
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.upgrade(_config(connection), revision)
+    return True
 
 
 def downgrade(engine: sa.Engine, revision: str = "base") -> None:
