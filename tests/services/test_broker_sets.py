@@ -106,7 +106,7 @@ def _outcomes(rows: Sequence[tuple[Sequence[int], int]], brokers: Sequence[int])
 
 
 @given(bound_clusters())
-@examples(60)
+@examples(30)
 def test_each_set_has_the_narrowest_band_and_the_fewest_bytes_of_all_placements(
     case: tuple[Cluster, dict[str, list[int]], dict[str, str]],
 ) -> None:
@@ -137,7 +137,7 @@ def test_each_set_has_the_narrowest_band_and_the_fewest_bytes_of_all_placements(
 
 
 @given(bound_clusters(), st.data())
-@examples(60)
+@examples(35)
 def test_no_replica_is_outside_its_set_whatever_else_is_requested(
     case: tuple[Cluster, dict[str, list[int]], dict[str, str]], data: st.DataObject
 ) -> None:

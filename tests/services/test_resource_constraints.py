@@ -63,7 +63,7 @@ def pins(draw: st.DrawFn) -> list[PinRequest]:
 
 
 @given(pins(), st.sampled_from([0.45, 0.62, 1.0]), st.booleans())
-@examples(30)
+@examples(15)
 def test_pins_hold_beside_limits_and_goals(pinned: list[PinRequest], share: float, goals: bool) -> None:
     fields: dict[str, Any] = {"pins": pinned, "limits": LimitsRequest(disk=share)}
     try:
@@ -90,7 +90,7 @@ def test_pins_are_part_of_the_load_that_goals_balance() -> None:
 
 
 @given(st.integers(0, 700), st.sampled_from([0.45, 0.62, 1.0]))
-@examples(25)
+@examples(10)
 def test_a_budget_is_kept_or_rejected_with_what_it_takes(budget: int, share: float) -> None:
     limits = LimitsRequest(disk=share)
     relief: Any = planned(objective="relieve", limits=limits).answer["certificate"]
@@ -118,7 +118,7 @@ def test_a_larger_budget_buys_a_better_balance() -> None:
 
 
 @given(st.permutations(["a", "b"]), st.sampled_from([0.45, 0.62]))
-@examples(12)
+@examples(10)
 def test_leaders_are_in_preferred_racks_within_limits(racks: list[str], share: float) -> None:
     plan: Any = planned(limits=LimitsRequest(disk=share), preferred_racks={"*": racks}, balance=DISKS)
     rows = rows_of(plan)

@@ -68,7 +68,7 @@ def test_weights_are_stated_or_of_the_snapshot_or_of_the_capacity() -> None:
 
 
 @given(st.sampled_from(["tight", "keep", Tolerance(0.1)]), st.sampled_from([0.1, 1.0, 7.0, 1e6]))
-@examples(12)
+@examples(8)
 def test_the_same_weight_for_all_is_none(replicas: Any, weight: float) -> None:
     plans = [
         planned(remove_brokers=[1], rack_mode=RackMode.SAFE, balance=BalanceRequest(replicas=replicas, weights=weights))
@@ -78,7 +78,7 @@ def test_the_same_weight_for_all_is_none(replicas: Any, weight: float) -> None:
 
 
 @given(st.lists(st.integers(1, 5), min_size=4, max_size=4), st.sampled_from([2.0, 0.5, 1000.0]))
-@examples(12)
+@examples(8)
 def test_scaling_all_weights_changes_nothing(weights: list[int], factor: float) -> None:
     first, second = (
         planned(balance=tight(weights={str(broker): weight * by for broker, weight in zip(IDS, weights, strict=True)}))
@@ -88,7 +88,7 @@ def test_scaling_all_weights_changes_nothing(weights: list[int], factor: float) 
 
 
 @given(st.lists(st.integers(1, 5), min_size=4, max_size=4))
-@examples(20)
+@examples(10)
 def test_shares_add_up_to_the_total_and_bands_are_around_them(weights: list[int]) -> None:
     stated = {str(broker): float(weight) for broker, weight in zip(IDS, weights, strict=True)}
     balance: Any = planned(balance=tight(weights=stated), rack_mode=RackMode.DISABLED).answer["balance"]

@@ -37,7 +37,7 @@ def level_of(counted: tuple[int, ...], weights: list[int]) -> Fraction:
 
 
 @given(weighted())
-@examples(60)
+@examples(30)
 def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placements(problem: MovementProblem) -> None:
     assert problem.share is not None
     levels, weights = narrowest_levels(problem), problem.share[problem.target].tolist()
@@ -63,7 +63,7 @@ def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placemen
 
 
 @given(weighted(), st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 2)]), st.integers(2, 9))
-@examples(40)
+@examples(20)
 def test_scaling_all_weights_changes_nothing(problem: MovementProblem, tolerance: Fraction, factor: int) -> None:
     assert problem.share is not None
     scaled = replace(problem, share=whole_weights(problem.share * factor))
@@ -74,7 +74,7 @@ def test_scaling_all_weights_changes_nothing(problem: MovementProblem, tolerance
 
 
 @given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4)]))
-@examples(60)
+@examples(30)
 def test_equal_weights_are_no_weights(problem: MovementProblem, tolerance: Fraction) -> None:
     equal = replace(problem, share=np.ones(len(problem.broker_ids), np.int64))
     for balance in (KEEP, Balance(tolerance)):
@@ -86,7 +86,7 @@ def test_equal_weights_are_no_weights(problem: MovementProblem, tolerance: Fract
 
 
 @given(weighted(), st.sampled_from([Fraction(0), Fraction(1, 4)]))
-@examples(40)
+@examples(20)
 def test_targets_add_up_to_the_total_and_are_within_the_bounds(problem: MovementProblem, tolerance: Fraction) -> None:
     levels = narrowest_levels(problem)
     ideal = [levels.mean * int(weight) for weight in levels.weight[problem.target]]
@@ -101,7 +101,7 @@ def test_targets_add_up_to_the_total_and_are_within_the_bounds(problem: Movement
 
 
 @given(weighted(), st.integers(0, 30))
-@examples(40)
+@examples(20)
 def test_a_budget_is_kept_and_buys_no_less_than_forced_moves(problem: MovementProblem, more: int) -> None:
     least = least_movement(problem, KEEP).moved
     (placed,) = within_budget([problem], least + more)
