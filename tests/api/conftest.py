@@ -3,24 +3,27 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
 import httpx
-import psutil
 import pytest
 
 from app.store import embedded
 from app.store.database import Database
-from tests import databases
+from tests import databases, forked
 from tests.conftest import ROOT
 from tests.jobs.cluster import quick_java
 from tests.service import client_of, served
 
 Serve = Callable[..., httpx.Client]
+
+_COMMAND = "from app.cli import main; main()"
+_SERVE = ("serve", "--no-worker")
 
 
 @pytest.fixture
@@ -61,11 +64,8 @@ def run_service(tmp_path: Path) -> RunService:
     def run(database: Database, **environment: str) -> Iterator[Running]:
         name = token_hex(4)
         said, log = tmp_path / f"{name}.out", tmp_path / f"{name}.log"
-        command = [sys.executable, "-c", "from app.cli import main; main()", "serve", "--no-worker"]
-        with said.open("wb") as out, log.open("wb") as err:
-            service = subprocess.Popen(
-                command, cwd=ROOT, stdout=out, stderr=err, env=_environment(database, RACKPLAN_PORT="0", **environment)
-            )
+        variables = _environment(database, RACKPLAN_PORT="0", **environment)
+        service = (_interpreter if "PYTHONHASHSEED" in environment else _fork)(variables, said, log)
         try:
             with client_of(_announced(service, said, log)) as client:
                 yield Running(client, log)
@@ -76,14 +76,29 @@ def run_service(tmp_path: Path) -> RunService:
     return run
 
 
-def _announced(service: subprocess.Popen[bytes], said: Path, log: Path) -> str:
+def _fork(variables: Mapping[str, str], said: Path, log: Path) -> forked.Forked:
+    return forked.start(_COMMAND, arguments=["rackplan", *_SERVE], environment=variables, out=said, err=log)
+
+
+def _interpreter(variables: Mapping[str, str], said: Path, log: Path) -> "subprocess.Popen[bytes]":
+    with said.open("wb") as out, log.open("wb") as err:
+        return subprocess.Popen(
+            [sys.executable, "-c", _COMMAND, *_SERVE], cwd=ROOT, stdout=out, stderr=err, env=variables
+        )
+
+
+def _announced(service: "forked.Forked | subprocess.Popen[bytes]", said: Path, log: Path) -> str:
     for _ in range(1200):
+        if not said.exists():
+            assert service.poll() is None, "the service ended before it began"
+            time.sleep(0.05)
+            continue
         whole, _, _ = said.read_text().rpartition("\n")
         for word in whole.split():
             if word.startswith("http://"):
                 return word
         assert service.poll() is None, log.read_text()
-        psutil.wait_procs([psutil.Process(service.pid)], timeout=0.05)
+        time.sleep(0.05)
     raise AssertionError(f"the service said no address: {log.read_text()}")
 
 
@@ -91,7 +106,7 @@ def _announced(service: subprocess.Popen[bytes], said: Path, log: Path) -> str:
 class Worker:
     """A job loop in a process of its own."""
 
-    process: subprocess.Popen[bytes]
+    process: forked.Forked
 
     def kill(self) -> None:
         """End it as a lost machine does."""
@@ -104,27 +119,24 @@ StartWorker = Callable[..., Worker]
 
 @pytest.fixture
 def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
-    """Start `python -m app.worker` over the database of the run: `start_worker(**environment)`.
+    """Start a worker over the database of the run: `start_worker(**environment)`.
 
     Those that still run are killed after the test.
     """
     started: list[Worker] = []
 
     def start(**environment: str) -> Worker:
-        with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "app.worker"],
-                cwd=ROOT,
-                stdout=log,
-                stderr=log,
+        process = forked.start(
+            "from app.worker import main; main()",
+            environment=_environment(
+                database,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.
-                env=_environment(
-                    database,
-                    TMPDIR=str(tmp_path),
-                    RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path)),
-                    **environment,
-                ),
-            )
+                TMPDIR=str(tmp_path),
+                RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path)),
+                **environment,
+            ),
+            out=tmp_path / f"worker-{len(started)}.log",
+        )
         started.append(Worker(process))
         return started[-1]
 
