@@ -116,6 +116,10 @@ def taken(
     return live.take(bootstrap, name=name, properties=properties, timeout_s=timeout_s)
 
 
+OWN_LIMITS_S = 25.0
+"""The client's own limits begin at 30 s; what ends earlier has ended because of ours, however busy the machine is."""
+
+
 def unreachable(bootstrap: str, *, timeout_s: float = 20, properties: Mapping[str, object] = NO_PROPERTIES) -> str:
     """Why a cluster cannot be read; one line."""
     with pytest.raises(ClusterUnreachable) as caught:
@@ -340,8 +344,8 @@ class TestUnreachable:
     def test_refused(self) -> None:
         server = f"127.0.0.1:{closed_port()}"
         started = time.monotonic()
-        assert unreachable(server) == f"{server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
-        assert time.monotonic() - started < 2
+        assert unreachable(server, timeout_s=300) == f"{server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+        assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_no_such_host(self) -> None:
         assert unreachable("broker.invalid:9092").startswith("broker.invalid:9092: [Errno -")
@@ -367,13 +371,13 @@ class TestUnreachable:
         started = time.monotonic()
         with answering(answer) as server:
             assert re.fullmatch(rf"{server}: \S.* \(asked in PLAINTEXT\)", unreachable(server, timeout_s=1.5))
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_a_server_that_says_nothing(self) -> None:
         started = time.monotonic()
         with answering(None) as server:
             assert "timed out" in unreachable(server, timeout_s=1)
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_a_broker_that_stops_answering(self) -> None:
         """What the client waits for after it has connected is bounded by the same time."""
@@ -383,7 +387,7 @@ class TestUnreachable:
         with cluster.listening() as bootstrap:
             reason = unreachable(bootstrap.partition(",")[0], timeout_s=1)
         assert re.search(r"^it was not read within 1 s|^the brokers could not be read: .*timed out", reason)
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < OWN_LIMITS_S
 
 
 class TestSecrets:
@@ -508,7 +512,7 @@ class TestCommand:
             done = rackplan("snapshot", "--bootstrap", bootstrap.partition(",")[0], "--timeout", "1")
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr.count(b"\n") == 1
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_a_file_that_cannot_be_written(self, tmp_path: Path) -> None:
         with captured().listening() as bootstrap:

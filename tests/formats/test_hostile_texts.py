@@ -104,9 +104,9 @@ def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
 ) -> None:
     piece = "".join(pieces)
     text = head + piece * (LENGTH // len(piece)) + tail
-    started = time.perf_counter()
+    started = time.thread_time()  # of other processes, nothing
     detail = refused(READERS[name], text)
-    assert time.perf_counter() - started < LONGEST_S
+    assert time.thread_time() - started < LONGEST_S
     assert len(detail) <= LONGEST_DETAIL, detail[:LONGEST_DETAIL]
 
 

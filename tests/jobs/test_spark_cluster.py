@@ -100,7 +100,7 @@ def test_a_master_that_is_gone_is_named_and_one_that_is_back_is_used(spark: Spar
             keys.hashed(spark, keys.numbered(100, tasks=2), group="without-master")
         assert raised.value.context == {"master": cluster.url}
         assert f"{cluster.url} cannot be reached: Connection refused" in raised.value.detail
-    assert time.monotonic() - asked_at < 15
+    assert time.monotonic() - asked_at < 45, "Spark itself tries for a minute, each time"
     cluster.start_master()
     found = keys.hashed(spark, keys.numbered(100, tasks=2), group="with-master")
     assert keys.counts(found) == keys.expected(100)
