@@ -15,18 +15,13 @@ PAGES = ["/docs", "/redoc", "/problems", "/warnings", "/violations"]
 
 
 @pytest.mark.slow
-def test_swagger_ui_lists_every_operation(visit: Visit) -> None:
+def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     """Collapsed: what an operation takes and answers is rendered when it is opened."""
     visit.open("/docs", until=".opblock")
     assert visit.page.locator(".opblock").count() == len(OPERATIONS)
     assert visit.page.locator(".opblock.is-open").count() == 0
     assert visit.page.locator("section.models").count() == 0
     assert (visit.elsewhere, visit.complaints) == ([], [])
-
-
-@pytest.mark.slow
-def test_an_operation_runs_from_its_page(visit: Visit) -> None:
-    visit.open("/docs", until=".opblock")
     visit.page.locator("#operations-keys-list_partitioners .opblock-summary-control").click()
     visit.page.locator("#operations-keys-list_partitioners button.execute").click()
     visit.page.wait_for_selector(".live-responses-table .response-col_status")

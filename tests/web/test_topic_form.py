@@ -15,7 +15,6 @@ from app.web.forms import topic as topic_form
 from app.web.forms.first_plan import EMPTY, EXAMPLE, LABELS
 from app.web.forms.topic import ADDRESS
 from tests.web.browser import CONTROLS, Browser, Page
-from tests.web.conftest import app_over
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 CAPTURE = {
@@ -148,9 +147,9 @@ def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_form(brows
 # What one example leaves in the database does not matter to the next.
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.fixed_dictionaries({name: st.text(max_size=60) | st.just(value) for name, value in EXAMPLE.items()}))
-def test_whatever_is_typed_the_answer_is_a_plan_or_the_same_form(database: Database, typed: Mapping[str, str]) -> None:
+def test_whatever_is_typed_the_answer_is_a_plan_or_the_same_form(browser: Browser, typed: Mapping[str, str]) -> None:
     """Nothing that can be typed makes the service fail, become markup, or disappear."""
-    page = Browser(app_over(database)).post(ADDRESS, typed)
+    page = browser.post(ADDRESS, typed)
     assert page.status in (303, 422)
     if page.status == 422:
         kept = page.form()

@@ -126,7 +126,7 @@ class ByHand:
         return True
 
     def headroom(self) -> float:
-        """By bisection between what holds and what does not."""
+        """By bisection between what holds and what does not, to a part in 10⁹."""
         if not self.holds(0):
             return 0.0
         high = 1.0
@@ -134,8 +134,8 @@ class ByHand:
             high *= 2
             if high > 1e12:
                 return inf
-        low = 0.0
-        for _ in range(60):
+        low = high / 2 if high > 1 else 0.0
+        for _ in range(32):
             middle = (low + high) / 2
             low, high = (middle, high) if self.holds(middle) else (low, middle)
         return low
