@@ -6,9 +6,10 @@ import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] # it has none
 
 LONGEST = (
-    *("test_spark_local.py", "test_hostile_datasets.py", "test_key_skew.py", "test_spark_cluster.py", "test_fuzz.py"),
-    *("test_sweep_faults.py", "test_stopping.py", "test_worker_account.py", "test_other_sweeps_docs.py"),
-    *("test_sweeps_docs.py", "test_client_docs.py", "test_cli.py", "test_jobs.py", "test_compiled_entries.py"),
+    *("test_spark_local.py", "test_hostile_datasets.py", "test_key_skew.py", "test_sweep_faults.py"),
+    *("test_spark_cluster.py", "test_client_docs.py", "test_sweeps_docs.py"),
+    *("test_stopping.py", "test_worker_account.py", "test_webhooks.py", "test_cli.py", "test_fuzz.py", "test_jobs.py"),
+    *("test_compiled_entries.py", "test_cli_check.py", "test_reassignment_docs.py", "test_console_in_chromium.py"),
 )
 """Files that take longest, or wait most: begun first, so that others use the cores meanwhile and all end together."""
 ONE_SESSION = ("test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")

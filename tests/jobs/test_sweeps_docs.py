@@ -1,4 +1,4 @@
-"""What `docs/sweeps.md` shows is what happens, with a worker and its Spark."""
+"""What `docs/sweeps.md` and `docs/other-sweeps.md` show is what happens, with a worker and its Spark."""
 
 import httpx
 import pytest
@@ -7,17 +7,19 @@ from tests.api.conftest import StartWorker, start_worker
 from tests.conftest import ROOT
 from tests.documents import Document, replay
 
-DOC = Document(ROOT / "docs" / "sweeps.md")
+DOC, OTHER_KINDS = (Document(ROOT / "docs" / name) for name in ("sweeps.md", "other-sweeps.md"))
 __all__ = ["start_worker"]
 
 
 @pytest.mark.slow
 def test_every_request_prints_what_is_shown(client: httpx.Client, start_worker: StartWorker) -> None:
+    """One document after the other: the worker's Spark takes seconds to start."""
     start_worker()
-    replay(DOC, str(client.base_url).rstrip("/"))
+    for document in (DOC, OTHER_KINDS):
+        replay(document, str(client.base_url).rstrip("/"))
 
 
-@pytest.mark.parametrize("path", DOC.links())
+@pytest.mark.parametrize("path", sorted({*DOC.links(), *OTHER_KINDS.links()}))
 def test_links_lead_somewhere(path: str) -> None:
     assert (DOC.path.parent / path).exists()
 
