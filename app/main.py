@@ -10,12 +10,14 @@ gc.disable()
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from socket import socket
 from threading import Event
 
 import orjson
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
+from starlette.types import Lifespan
 
 from app import __version__, logs
 from app.api import (
@@ -32,7 +34,7 @@ from app.api import (
     webhooks,
 )
 from app.api.admission import Admission, Capacity
-from app.api.auth import named, reader
+from app.api.auth import KeyBeforeBody, named, reader
 from app.api.compression import Compression
 from app.api.following import Followers
 from app.api.forms import FormRequests
@@ -43,7 +45,10 @@ from app.api.middleware import BodyLimit, Head, Interrupted, Overload, RequestLo
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.preparation import CompilingHeader, Preparation
 from app.api.reassignment import progress
-from app.settings import Settings
+from app.api.slots import process
+from app.api.slots.dispatch import SlotDispatch
+from app.api.slots.pool import Pool
+from app.settings import SLOT_CONNECTIONS, Settings
 from app.store.database import Database
 from app.web import assets, console, reference, sharing
 from app.web.access import CONSOLE, Access
@@ -55,6 +60,9 @@ gc.enable()
 
 _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
+_OWN_PATHS = ("/healthz", "/readyz", "/metrics", "/static/", "/docs", "/redoc", "/openapi.json")
+"""Beginnings of the paths that are served by the process that listens: they compute nothing."""
+_PRELOADED = ("app.api.slots.tied", "app.main", "app.core.compiled.loaded")
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -73,54 +81,37 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     readiness = Readiness(settings.database_url, settings.spark_master, compiling=lambda: preparation.compiling)
+    pool = _slots(settings) if settings.solver_processes else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
         preparation.start()
+        if pool is not None:
+            pool.start()
         yield
         is_ending.set()
         ENGINE.close()
+        if pool is not None:
+            pool.close()
         preparation.wait_for_end()
         readiness.close()
         database.close()
 
-    app = FastAPI(title=document.TITLE, version=__version__, lifespan=lifespan, openapi_url=None)
-    app.state.database = database
+    app = _operations(settings, database, admission, lifespan)
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
-    app.state.limits = settings.limits
-    app.state.outbound = settings.outbound
-    app.state.readiness = readiness
+    app.state.readiness, app.state.slots = readiness, pool
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
-    app.state.admission = admission
-    for router in (
-        snapshots.router,
-        *(resource.router for resource in PLAN_RESOURCES.values()),
-        *(module.router for module in (plans, progress, checks, keys, sweeps, jobs, webhooks, health)),
-    ):
-        app.include_router(router, dependencies=[Depends(only_known_query)])
-    app.state.picture = pages.plan_picture
-    access = Access(
-        Security(reader(sharing.is_shared), scopes=["read"]),
-        Security(named(CONSOLE), scopes=["plan"]),
-        Security(named(CONSOLE), scopes=["admin"]),
-    )
-    app.include_router(assets.router())
-    openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
-    app.include_router(reference.router(openapi, codes.FAMILIES))
-    app.include_router(
-        console.router(
-            database,
-            settings.limits,
-            FormRequests(settings.limits, settings.outbound),
-            ancestors=settings.frame_ancestors,
-            access=access,
-        )
-    )
-    document.install(app, settings.limits)
-    problems.install(app)
-    console.install(app)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
+    app.add_middleware(
+        SlotDispatch,
+        pool=pool,
+        limits=settings.limits,
+        own_paths=_OWN_PATHS,
+        is_compiling=lambda: preparation.compiling is not None,
+    )
+    app.add_middleware(KeyBeforeBody, database=database, open_paths=_OWN_PATHS)
+    problems.install(app)
     app.add_middleware(Compression)
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
@@ -147,4 +138,67 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     app.add_middleware(FreedMemory)
+    return app
+
+
+def serve_slot(connection: socket, settings: Settings) -> None:
+    """Serve the requests of a slot: what `SlotDispatch` has passed on, without what every request has passed before."""
+    logs.configure(settings.log_format, settings.log_level)
+    if settings.database_url is None:
+        raise ValueError("the parent states the database")
+    database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
+    app = _operations(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
+    process.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
+    problems.install(app)
+    app.add_middleware(Compression)
+    process.run(app, connection, memory_mib=settings.slot_memory_mib)
+
+
+def _slots(settings: Settings) -> Pool:
+    return Pool(
+        serve_slot,
+        (settings,),
+        preloaded=_PRELOADED,
+        solvers=settings.solver_processes,
+        readers=settings.reader_processes,
+        queued=settings.queued_requests,
+        queue_s=settings.queue_seconds,
+    )
+
+
+def _operations(
+    settings: Settings, database: Database, admission: Admission, lifespan: Lifespan[FastAPI] | None = None
+) -> FastAPI:
+    """The application without its middleware: operations and pages."""
+    app = FastAPI(title=document.TITLE, version=__version__, lifespan=lifespan, openapi_url=None)
+    app.state.database = database
+    app.state.limits = settings.limits
+    app.state.outbound = settings.outbound
+    app.state.admission = admission
+    for router in (
+        snapshots.router,
+        *(resource.router for resource in PLAN_RESOURCES.values()),
+        *(module.router for module in (plans, progress, checks, keys, sweeps, jobs, webhooks, health)),
+    ):
+        app.include_router(router, dependencies=[Depends(only_known_query)])
+    app.state.picture = pages.plan_picture
+    access = Access(
+        Security(reader(sharing.is_shared), scopes=["read"]),
+        Security(named(CONSOLE), scopes=["plan"]),
+        Security(named(CONSOLE), scopes=["admin"]),
+    )
+    app.include_router(assets.router())
+    openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
+    app.include_router(reference.router(openapi, codes.FAMILIES))
+    app.include_router(
+        console.router(
+            database,
+            settings.limits,
+            FormRequests(settings.limits, settings.outbound),
+            ancestors=settings.frame_ancestors,
+            access=access,
+        )
+    )
+    document.install(app, settings.limits)
+    console.install(app)
     return app

@@ -19,6 +19,8 @@ _SPARE_THREADS = 2
 """For static files and progress streams, which need no admission."""
 _SPARE_CONNECTIONS = 4
 """For the examples that are stored at the start, and for progress streams of sweeps."""
+SLOT_CONNECTIONS = 2
+"""Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
 OTHER_CONNECTIONS = 18
 """Database connections besides those of the API: 2 of `/readyz`, 8 of a worker, 5 of its jobs, 3 of its deliveries."""
 
@@ -76,12 +78,32 @@ class Settings(Limits, BaseSettings):
         24, ge=1, description="Hours after which the response to an Idempotency-Key is deleted."
     )
 
-    concurrent_requests: int = Field(16, ge=1, description="Requests that are served concurrently.")
+    solver_processes: int = Field(
+        2,
+        ge=0,
+        le=256,
+        description="Processes for requests that plan, check or store; 0 serves all requests in threads of one "
+        "process, where neither RACKPLAN_DEADLINE_SECONDS nor RACKPLAN_SLOT_MEMORY_MIB is enforced.",
+    )
+    reader_processes: int = Field(2, ge=1, le=256, description="Processes for requests that read.")
+    concurrent_requests: int = Field(
+        16,
+        ge=1,
+        description="Requests that are served concurrently by threads: those that wait for jobs, and all if "
+        "RACKPLAN_SOLVER_PROCESSES is 0.",
+    )
     queued_requests: int = Field(
         300, ge=0, description="Requests that wait for a slot; the next one is answered 503 with `Retry-After`."
     )
     queue_seconds: float = Field(
         10.0, gt=0, le=600, description="Longest time that a request waits for a slot, in seconds."
+    )
+    connections: int = Field(1000, ge=1, description="Open connections of clients; a further one is answered 503.")
+    head_seconds: float = Field(
+        10.0, gt=0, le=600, description="Longest time until the head of a request is complete, in seconds; then 408."
+    )
+    body_seconds: float = Field(
+        60.0, gt=0, le=3600, description="Longest time until the body of a request is complete, in seconds; then 408."
     )
     grace_seconds: int = Field(
         5,
@@ -131,6 +153,12 @@ class Settings(Limits, BaseSettings):
     def limits(self) -> Limits:
         """The limits alone, for the services."""
         return Limits(**{name: getattr(self, name) for name in Limits.model_fields})
+
+    @property
+    def all_connections(self) -> int:
+        """Database connections that the service and one worker use at most."""
+        processes = self.solver_processes + self.reader_processes if self.solver_processes else 0
+        return self.database_connections + OTHER_CONNECTIONS + processes * SLOT_CONNECTIONS
 
     @property
     def outbound(self) -> Outbound:

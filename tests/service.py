@@ -21,7 +21,9 @@ NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 def served(database: Database, **changed: object) -> Iterator[str]:
     """Serve a database, with some settings changed; the context's value is the address of the service."""
     url = database.url.render_as_string(hide_password=False)
-    settings = Settings(**({"database_url": url, "log_level": "warning", "webhooks": True} | changed))  # type: ignore[arg-type] # by name
+    # In threads: processes of each service's own would take seconds to start; `tests/api/test_slots.py` has them.
+    usual = {"database_url": url, "log_level": "warning", "webhooks": True, "solver_processes": 0}
+    settings = Settings(**(usual | changed))  # type: ignore[arg-type] # by name
     app = create_app(settings)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)
@@ -31,6 +33,9 @@ def served(database: Database, **changed: object) -> Iterator[str]:
         assert thread.is_alive(), "the service did not start"
         thread.join(0.02)
     assert app.state.is_prepared.wait(_PREPARED_WITHIN_S), "the examples were not stored"
+    while app.state.slots is not None and not app.state.slots.is_ready:
+        assert thread.is_alive(), "the service ended"
+        thread.join(0.05)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

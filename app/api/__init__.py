@@ -14,6 +14,7 @@ What they share:
     clusters.py      the cluster of a snapshot request
     dependencies.py  the unit of work, the limits
     admission.py     limits on concurrent and waiting requests
+    slots/           processes in which requests are computed, with limits on time and memory
     auth.py          API keys and scopes
     idempotency.py   one answer for each Idempotency-Key
     pagination.py    pages of a list
@@ -26,7 +27,7 @@ What they share:
     middleware.py    request ids, the log, overload, the body limit, same origin
     compression.py   gzip and Zstandard
     known_query.py   query parameters that an operation does not have
-    request_head.py  the limit on the bytes of a request's head
+    request_head.py  limits on a request's head, on the time of head and body, and on connections
     examples/        the examples of the documentation; seeding.py stores the resources that they name
     plan_documents.py, document.py  the models of plans; the OpenAPI document, to which descriptions.py adds
                      those of fields

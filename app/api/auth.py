@@ -4,16 +4,22 @@ If no API key exists the service is open, and `rackplan serve` then listens on a
 key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as ASGIScope
 
 from app.api.dependencies import Uow
+from app.api.problems import of_failure, of_http
+from app.errors import Failure
 from app.errors.access import Forbidden, Unauthenticated
 from app.store.api_keys import ApiKeys
+from app.store.database import Database
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")
 _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
@@ -65,6 +71,37 @@ def reader(is_shared: Callable[[Request], bool]) -> Callable[..., str]:
         return ANYONE if is_shared(request) else principal(uow, needed, bearer, basic)
 
     return of_request
+
+
+class KeyBeforeBody:
+    """Reject a request that has a body and no valid key before the body is read and parsed."""
+
+    def __init__(self, app: ASGIApp, *, database: Database, open_paths: Collection[str]) -> None:
+        self._app, self._database, self._open_paths = app, database, tuple(open_paths)
+
+    async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["path"].startswith(self._open_paths):
+            request = Request(scope)
+            if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
+                rejected = await self._rejection(request)
+                if rejected is not None:
+                    await rejected(scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    async def _rejection(self, request: Request) -> Response | None:
+        try:
+            bearer, basic = await _BEARER(request), await _BASIC(request)
+            await run_in_threadpool(self._check, bearer, basic)
+        except Failure as failure:
+            return of_failure(request, failure)
+        except HTTPException as unreadable:
+            return of_http(request, unreadable)
+        return None
+
+    def _check(self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> None:
+        with self._database.begin() as uow:
+            _principal(uow.api_keys, SecurityScopes(), bearer, basic)
 
 
 def _principal(

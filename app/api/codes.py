@@ -21,6 +21,10 @@ OF_HTTP: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "unauthorized": (HTTPStatus.UNAUTHORIZED, "The credentials of the request cannot be read."),
         "not_found": (HTTPStatus.NOT_FOUND, "The path is not one of the service."),
         "method_not_allowed": (HTTPStatus.METHOD_NOT_ALLOWED, "The path does not take the method; `Allow` has those."),
+        "request_timeout": (
+            HTTPStatus.REQUEST_TIMEOUT,
+            "The head or the body of the request was not complete in time; the connection has ended.",
+        ),
         "request_header_fields_too_large": (
             HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
             "The request line and the headers are longer than 64 KiB together.",

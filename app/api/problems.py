@@ -26,7 +26,6 @@ from app.errors.access import (
     ServiceBusy,
     ServiceStopping,
     Unauthenticated,
-    UnsupportedMediaType,
 )
 from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
@@ -128,12 +127,12 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     Unauthenticated,
     Forbidden,
     InvalidField,
+    LimitExceeded,  # of time and of memory
     ServiceBusy,
     ServiceStopping,
     DatabaseUnavailable,
 )
 _IMPLIED: Mapping[type[Failure], type[Failure]] = {
-    UnsupportedMediaType: LimitExceeded,  # by the length of the body
     IdempotencyKeyInFlight: IdempotencyKeyReused,
 }
 """Failures of operations that have another one: with a body, and with an Idempotency-Key."""
@@ -274,27 +273,32 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _http(request: Request, raised: HTTPException) -> Response:
-        if isinstance(raised.__cause__, Failure):  # FastAPI wraps what is raised while it reads the body
-            return of_failure(request, raised.__cause__)
-        status = HTTPStatus(raised.status_code)
-        detail = str(raised.detail)
-        if isinstance(raised.__cause__, UnicodeDecodeError):
-            detail = f"the body is not valid UTF-8 at byte {raised.__cause__.start}"
-        elif status is HTTPStatus.NOT_FOUND:
-            detail = f"there is nothing at {quoted(request.url.path)}"
-        elif status is HTTPStatus.METHOD_NOT_ALLOWED:
-            detail = f"{quoted(request.url.path)} does not take {quoted(request.method)}"
-        headers = dict(raised.headers or {})
-        if status is HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(_allowed(request))
-        code = "malformed_body" if status is HTTPStatus.BAD_REQUEST else status.phrase.lower().replace(" ", "_")
-        return problem(request, status, code=code, title=status.phrase, detail=detail, headers=headers)
+        return of_http(request, raised)
 
     app.exception_handler(Exception)(_of_unexpected)
     # Starlette's own handler is outside of all middleware, so that its responses lack their headers, and it raises the
     # exception again: the server then closes the connection, on which the next request may already have been sent. The
     # middleware that is added first is the innermost: its responses pass through all the others.
     app.add_middleware(OrProblem, raised=Exception, answer=_of_unexpected)
+
+
+def of_http(request: Request, raised: HTTPException) -> Response:
+    """The problem document of what the framework raises."""
+    if isinstance(raised.__cause__, Failure):  # FastAPI wraps what is raised while it reads the body
+        return of_failure(request, raised.__cause__)
+    status = HTTPStatus(raised.status_code)
+    detail = str(raised.detail)
+    if isinstance(raised.__cause__, UnicodeDecodeError):
+        detail = f"the body is not valid UTF-8 at byte {raised.__cause__.start}"
+    elif status is HTTPStatus.NOT_FOUND:
+        detail = f"there is nothing at {quoted(request.url.path)}"
+    elif status is HTTPStatus.METHOD_NOT_ALLOWED:
+        detail = f"{quoted(request.url.path)} does not take {quoted(request.method)}"
+    headers = dict(raised.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_allowed(request))
+    code = "malformed_body" if status is HTTPStatus.BAD_REQUEST else status.phrase.lower().replace(" ", "_")
+    return problem(request, status, code=code, title=status.phrase, detail=detail, headers=headers)
 
 
 class OrProblem:

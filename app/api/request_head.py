@@ -1,51 +1,102 @@
-"""HTTP/1.1 with a bound on what a request may send besides its body.
+"""HTTP/1.1 with bounds on what a request may send besides its body, on its time, and on connections.
 
 uvicorn's parser in C keeps a request line, headers, trailers and chunk extensions of any length: 64 MB of one header
 took 17 s of the event loop, in which no other request was answered. The limit of a body (`app.api.middleware`) applies
-only once the headers are complete.
+only once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections.
 """
+
+import asyncio
+from dataclasses import dataclass
+from http import HTTPStatus
 
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that a request may send without a piece of its body; what one read of the socket adds is let through."""
-_TITLE = "Request Header Fields Too Large"
-_BODY = orjson.dumps(
-    {
-        "type": "/problems#request_header_fields_too_large",
-        "title": _TITLE,
-        "status": 431,
-        "detail": f"the request line and the headers have more than the limit of {MAX_HEAD_BYTES} bytes",
-        "code": "request_header_fields_too_large",
-        "errors": [],
-    }
-)
-_ANSWER = (
-    f"HTTP/1.1 431 {_TITLE}\r\ncontent-type: application/problem+json\r\ncontent-length: {len(_BODY)}\r\n"
-    "connection: close\r\n\r\n"
-).encode() + _BODY
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long connections are waited for, and how many there are.
+
+    Parameters
+    ----------
+    head_s : from the first byte of a request, or from the connection, to the end of its head, in seconds.
+    body_s : from the end of the head to the end of the body, in seconds.
+    connections : open connections, of all clients.
+    """
+
+    head_s: float = 10.0
+    body_s: float = 60.0
+    connections: int = 1000
+
+
+def bounded_protocol(patience: Patience) -> type["BoundedHeadProtocol"]:
+    """The protocol with these limits; uvicorn takes a class."""
+    return type("BoundedProtocol", (BoundedHeadProtocol,), {"patience": patience})
+
+
+def _answer(status: HTTPStatus, detail: str, *headers: str) -> bytes:
+    """A problem, written by the protocol itself: there may be no request that the application could answer."""
+    code = "service_busy" if status is HTTPStatus.SERVICE_UNAVAILABLE else status.phrase.lower().replace(" ", "_")
+    title = "The service is busy" if status is HTTPStatus.SERVICE_UNAVAILABLE else status.phrase
+    document = {"type": f"/problems#{code}", "title": title, "status": status, "detail": detail, "code": code}
+    body = orjson.dumps(document | {"errors": []})
+    head = [
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        "content-type: application/problem+json",
+        f"content-length: {len(body)}",
+        *headers,
+        "connection: close",
+    ]
+    return "\r\n".join([*head, "", ""]).encode() + body
 
 
 class BoundedHeadProtocol(HttpToolsProtocol):
-    """uvicorn's protocol; a connection that sends `MAX_HEAD_BYTES` without a piece of a body gets a 431 and ends."""
+    """uvicorn's protocol, with limits.
 
+    A connection that sends `MAX_HEAD_BYTES` without a piece of a body gets a 431 and ends; one that does not complete a
+    head or a body in time a 408; one too many a 503.
+    """
+
+    patience = Patience()
     _head_bytes = 0
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
+        """Wait for a request, or reject the connection if there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > self.patience.connections:
+            detail = f"there are {self.patience.connections} connections, which is the limit; try again"
+            transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, detail, "retry-after: 1"))
+            transport.close()
+            return
+        self._await("the head of the request", self.patience.head_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._await_nothing()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and end the connection if it is too much without any part of a body."""
+        if self._head_bytes == 0 and self._deadline is None:
+            self._await("the head of the request", self.patience.head_s)
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             # An answer that is under way, to the request before or to this one, would be mixed with another.
             cycle: RequestResponseCycle | None = self.cycle  # None before the first request
             if cycle is None or cycle.response_complete:
-                self.transport.write(_ANSWER)
+                detail = f"the request line and the headers have more than the limit of {MAX_HEAD_BYTES} bytes"
+                self.transport.write(_answer(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail))
             self.transport.close()
 
     def on_headers_complete(self) -> None:
-        """The head is complete: count anew."""
+        """The head is complete: count anew, and wait for the body."""
         self._head_bytes = 0
+        self._await("the body of the request", self.patience.body_s)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -54,6 +105,25 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is complete; another one may follow on the connection."""
+        """The request is complete; another one may follow on the connection, for which uvicorn waits."""
         self._head_bytes = 0
+        self._await_nothing()
         super().on_message_complete()
+
+    def _await(self, what: str, seconds: float) -> None:
+        self._await_nothing()
+        self._deadline = self.loop.call_later(seconds, self._give_up, what, seconds)
+
+    def _await_nothing(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self, what: str, seconds: float) -> None:
+        if self.transport.is_closing():
+            return
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            detail = f"{what} is not complete after {seconds:g} s, which is the limit"
+            self.transport.write(_answer(HTTPStatus.REQUEST_TIMEOUT, detail))
+        self.transport.close()

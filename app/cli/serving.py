@@ -16,10 +16,10 @@ import typer
 import uvicorn
 
 from app import logs
-from app.api.request_head import BoundedHeadProtocol
+from app.api.request_head import Patience, bounded_protocol
 from app.cli import worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
-from app.settings import OTHER_CONNECTIONS, Settings
+from app.settings import Settings
 from app.store import embedded, migrations
 from app.store.database import Database
 
@@ -90,7 +90,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
         when_started.append(start_worker)
         config = uvicorn.Config(
             api,
-            http=BoundedHeadProtocol,
+            http=bounded_protocol(Patience(settings.head_seconds, settings.body_seconds, settings.connections)),
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -196,10 +196,11 @@ def _require_key(database: Database, settings: Settings) -> None:
 
 
 def _require_connections(database: Database, settings: Settings) -> None:
-    needed, accepted = settings.database_connections + OTHER_CONNECTIONS, database.connections_accepted()
+    needed, accepted = settings.all_connections, database.connections_accepted()
     if needed > accepted:
+        besides = needed - settings.database_connections
         raise TooFewDatabaseConnections(
-            f"RACKPLAN_DATABASE_CONNECTIONS is {settings.database_connections} and {OTHER_CONNECTIONS} are needed "
+            f"RACKPLAN_DATABASE_CONNECTIONS is {settings.database_connections} and {besides} are needed "
             f"besides; this Postgres accepts {accepted}: raise its max_connections, or lower the setting",
             needed=needed,
             accepted=accepted,

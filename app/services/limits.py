@@ -37,6 +37,13 @@ class Limits(BaseModel):
     max_wait_seconds: int = Field(
         60, ge=1, le=3600, description="Longest wait of `Prefer: wait=…`, in seconds; a longer one is shortened to it."
     )
+    deadline_seconds: int = Field(
+        30,
+        ge=1,
+        description="Longest time that a request takes, its wait for a slot included, in seconds; a plan that needs "
+        "longer needs `Prefer: respond-async`.",
+    )
+    slot_memory_mib: int = Field(2048, ge=64, description="Memory that a request may allocate, in MiB.")
     max_webhooks: int = Field(20, ge=1, description="Webhooks of the service.")
     dataset_roots: tuple[str, ...] = Field(
         (),

@@ -148,5 +148,6 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
 def _environment(database: Database, **changed: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     url = database.url.render_as_string(hide_password=False)
-    own = {"DATABASE_URL": url, "LOG_LEVEL": "info", "SPARK_EARLY": "no"}  # most of the tests need no JVM
+    # Most of the tests need neither a JVM nor slots.
+    own = {"DATABASE_URL": url, "LOG_LEVEL": "info", "SPARK_EARLY": "no", "SOLVER_PROCESSES": "0"}
     return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | changed

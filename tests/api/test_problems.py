@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.codes import OF_HTTP
+from app.api.field_errors import field_error
 from app.api.statuses import STATUS, status_of
 from app.errors import Failure
 from app.errors.machine import MachineRefuses
@@ -343,3 +344,23 @@ class TestBrokenDatabase:
         listed = client.get("/v1/snapshots" if table == "snapshots" else "/v1/plans?kind=replicas").json()["items"]
         kept = 2 if table == "snapshots" else 1
         assert len(listed) == kept, "nothing but the examples is kept"
+
+
+class _Counted(Mapping[str, object]):
+    """An object of a million fields that may be looked up, and not walked through."""
+
+    def __getitem__(self, name: str) -> object:
+        if name == "topics":
+            return []
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("every error of a field would walk through all fields")
+
+    def __len__(self) -> int:
+        return 1_000_000
+
+
+def test_a_suggestion_for_one_of_many_unknown_fields_looks_at_that_field_alone() -> None:
+    error = {"type": "extra_forbidden", "loc": ("body", "topic"), "msg": "", "input": 1}
+    assert "topic" in str(field_error(error, _Counted())["detail"])

@@ -1,8 +1,9 @@
 """A request line, headers and trailers have a limit, so that one connection cannot hold up all others."""
 
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from threading import Thread
 
 import httpx
@@ -11,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.api.request_head import MAX_HEAD_BYTES, BoundedHeadProtocol
+from app.api.request_head import MAX_HEAD_BYTES, Patience, bounded_protocol
 from app.store.database import Database
 from tests.api.conftest import RunService
 
@@ -35,7 +36,19 @@ async def _count(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    config = uvicorn.Config(_count, port=0, http=BoundedHeadProtocol, lifespan="off", log_config=None)
+    with listening(Patience()) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def impatient_port() -> Iterator[int]:
+    with listening(Patience(head_s=0.3, body_s=0.6, connections=3)) as port:
+        yield port
+
+
+@contextmanager
+def listening(patience: Patience) -> Iterator[int]:
+    config = uvicorn.Config(_count, port=0, http=bounded_protocol(patience), lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
@@ -113,3 +126,56 @@ def test_the_command_serves_with_it(scratch: Database, run_service: RunService) 
         address = httpx.URL(service.client.base_url)
         assert address.port is not None
         assert sent(address.port, b"GET /" + b"x" * (MAX_HEAD_BYTES + 1)).startswith(b"HTTP/1.1 431 ")
+
+
+class TestPatience:
+    """Connections that send too slowly, or too many of them."""
+
+    @pytest.mark.parametrize(
+        "piece", [b"", b"GET / HT", START, START + b"X-A: "], ids=["none", "line", "head", "header"]
+    )
+    def test_a_head_that_is_not_completed_ends_the_connection(self, impatient_port: int, piece: bytes) -> None:
+        answer = sent(impatient_port, piece)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"the head of the request is not complete after 0.3 s" in answer
+
+    @pytest.mark.parametrize(
+        "piece", [START + b"Content-Length: 9\r\n\r\n{", START + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"]
+    )
+    def test_a_body_that_is_not_completed_ends_the_connection(self, impatient_port: int, piece: bytes) -> None:
+        answer = sent(impatient_port, piece)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"the body of the request is not complete after 0.6 s" in answer
+
+    def test_a_byte_at_a_time_extends_nothing(self, impatient_port: int) -> None:
+        with closing(socket.create_connection(("127.0.0.1", impatient_port))) as connection:
+            connection.settimeout(0.1)
+            connection.sendall(START)
+            answer = b""
+            for _ in range(30):
+                try:
+                    connection.sendall(b"G")
+                    answer = connection.recv(65_536)
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+                if answer:
+                    break
+            assert answer.startswith(b"HTTP/1.1 408 ")
+
+    def test_each_request_of_a_connection_has_the_time_of_its_own(self, impatient_port: int) -> None:
+        with httpx.Client(base_url=f"http://127.0.0.1:{impatient_port}") as client:
+            for _ in range(4):
+                time.sleep(0.2)
+                assert client.post("/", content=b"abc").text == "3"
+
+    def test_a_connection_beyond_the_limit_gets_a_503(self, impatient_port: int) -> None:
+        with ExitStack() as opened:
+            for _ in range(3):
+                opened.enter_context(closing(socket.create_connection(("127.0.0.1", impatient_port))))
+            answer = sent(impatient_port)
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            assert b"retry-after: 1" in answer
+        time.sleep(0.1)
+        assert sent(impatient_port, START + b"Content-Length: 1\r\n\r\na").startswith(b"HTTP/1.1 200 ")

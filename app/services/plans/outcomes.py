@@ -71,9 +71,14 @@ def attempt(kind: str) -> Iterator[PlanOutcome]:
         outcome.code = failure.code
         raise
     finally:
-        receiver = _receiver.get()
-        if receiver is not None:
-            receiver(outcome)
+        report(outcome)
+
+
+def report(outcome: PlanOutcome) -> None:
+    """Pass the outcome of an attempt, of this process or of another one, to the receiver of this context."""
+    receiver = _receiver.get()
+    if receiver is not None:
+        receiver(outcome)
 
 
 def gap_of(answer: Mapping[str, Any], certificate_path: tuple[str, ...]) -> float | None:

@@ -1,0 +1,241 @@
+"""The middleware that passes requests to slots: body, queue, process, response, each within the deadline."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.preferences import parsed
+from app.api.problems import of_failure
+from app.api.slots import frames
+from app.api.slots.pool import Lane, Pool, Slot
+from app.api.slots.process import too_large
+from app.errors import Failure
+from app.errors.access import ServiceBusy
+from app.errors.requests import LimitExceeded
+from app.services.limits import Limits
+from app.services.plans.outcomes import PlanOutcome, report
+
+_READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+_SMALL_BODY = 16 * 1024
+"""Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
+_HELD_BYTES = 256 * 2**20
+"""Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
+_DRAINED_WITHIN_S = 0.5
+_JOBS = "/v1/plans/"
+
+
+class SlotDispatch:
+    """Serve requests in slots, besides those that compute nothing: health checks, files, streams of events.
+
+    Parameters
+    ----------
+    pool : if None, and until its processes have been started, every request is served in this process.
+    own_paths : beginnings of the paths that this process serves itself.
+    is_compiling : whether loops are being compiled, which a request may have to wait for: then there is no deadline.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        pool: Pool | None,
+        limits: Limits,
+        own_paths: Collection[str],
+        is_compiling: Callable[[], bool],
+    ) -> None:
+        self._app, self._pool, self._limits = app, pool, limits
+        self._own_paths = tuple(own_paths)
+        self._is_compiling = is_compiling
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
+            await self._app(scope, receive, send)
+            return
+        lane = self._pool.readers if scope["method"] in _READING else self._pool.solvers
+        exchange = _Exchange(self, lane, scope, receive, send)
+        try:
+            await exchange.run()
+        except ClientDisconnect:
+            return
+        except Failure as failure:
+            if exchange.has_started:
+                raise
+            await of_failure(Request(scope), failure)(scope, receive, send)
+
+    def _is_own(self, scope: Scope) -> bool:
+        path: str = scope["path"]
+        if path.startswith(self._own_paths) or path.endswith("/events"):
+            return True
+        headers = Headers(scope=scope)
+        if parsed(", ".join(headers.getlist("prefer")), longest_wait_s=1).wait_s is None:
+            return False
+        length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
+        if length.isdigit() and int(length) <= _SMALL_BODY:
+            return True
+        _without_wait(scope)
+        return False
+
+    def hold(self, count: int) -> None:
+        """Count bytes that are held for a client. Raises `ServiceBusy` if they are too many."""
+        if self._held + count > _HELD_BYTES:
+            detail = f"bodies of {self._held} bytes are being received or sent; the limit is {_HELD_BYTES}; try again"
+            raise ServiceBusy(detail, limit=_HELD_BYTES)
+        self._held += count
+
+    def release(self, count: int) -> None:
+        """Bytes that are held no longer."""
+        self._held -= count
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the service."""
+        return self._limits
+
+    @property
+    def deadline_s(self) -> float | None:
+        """The longest time of a request that begins now; None if it has none."""
+        return None if self._is_compiling() else self._limits.deadline_seconds
+
+
+class _Exchange:
+    """One request in a slot. The slot is free again once it has answered, however slowly the client reads."""
+
+    def __init__(self, dispatch: SlotDispatch, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
+        self._dispatch, self._lane = dispatch, lane
+        self._scope, self._receive, self._send = scope, receive, send
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._held = 0
+        self.has_started = False
+
+    async def run(self) -> None:
+        """Answer the request. Raises the `Failure` that is the answer."""
+        try:
+            self._lane.admission.check()
+            body = await self._body()
+        except BaseException:
+            self._dispatch.release(self._held)
+            raise
+        exchange = asyncio.create_task(self._exchanged(body))
+        exchange.add_done_callback(self._ended)
+        leaving, sending = asyncio.create_task(self._disconnected()), asyncio.create_task(self._sent())
+        try:
+            await asyncio.wait({exchange, leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
+            if not leaving.done() and (not exchange.done() or exchange.exception() is None):
+                await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done() or exchange.done():
+                await (exchange if exchange.done() else sending)
+        finally:
+            leaving.cancel()
+            sending.cancel()
+            # A response that begins is soon complete, also if only its head was asked for; the process can stay then.
+            asyncio.get_running_loop().call_later(_DRAINED_WITHIN_S, exchange.cancel)
+
+    def _ended(self, exchange: asyncio.Task[None]) -> None:
+        self._dispatch.release(self._held)
+        if not exchange.cancelled():
+            exchange.exception()  # it was raised by `run`, unless the client had left
+
+    def _hold(self, count: int) -> None:
+        self._dispatch.hold(count)
+        self._held += count
+
+    async def _body(self) -> bytes:
+        """The body. Raises `ClientDisconnect` if the client leaves."""
+        pieces = []
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            pieces.append(message.get("body", b""))
+            self._hold(len(pieces[-1]))
+            if not message.get("more_body"):
+                return b"".join(pieces)
+
+    async def _disconnected(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _sent(self) -> None:
+        while (message := await self._messages.get()) is not None:
+            await self._send(message)
+
+    async def _exchanged(self, body: bytes) -> None:
+        deadline_s = self._dispatch.deadline_s
+        try:
+            async with asyncio.timeout(deadline_s), self._lane.slot() as slot:
+                await self._in_slot(slot, body)
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    async def _in_slot(self, slot: Slot, body: bytes) -> None:
+        has_ended = False
+        try:
+            frames.write(slot.writer, frames.REQUEST, frames.written_scope(self._scope))
+            frames.write(slot.writer, frames.BODY, body)
+            await slot.writer.drain()
+            while not has_ended:
+                kind, content = await frames.read(slot.reader)
+                has_ended = kind == frames.END
+                self._take(kind, content, slot)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            # Killed by the system, or ended by a library that cannot say that it lacks memory.
+            raise too_large(self._dispatch.limits.slot_memory_mib) from None
+        finally:
+            if not has_ended:
+                slot.stop()
+
+    def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:
+        if kind == frames.START:
+            head = orjson.loads(content)
+            self.has_started = True
+            self._messages.put_nowait(
+                {
+                    "type": "http.response.start",
+                    "status": head["status"],
+                    "headers": frames.read_headers(head["headers"]),
+                }
+            )
+        elif kind == frames.CHUNK:
+            self._hold(len(content))
+            self._messages.put_nowait({"type": "http.response.body", "body": content, "more_body": True})
+        else:
+            noted: dict[str, Any] = orjson.loads(content)
+            self._note(noted)
+            self._messages.put_nowait({"type": "http.response.body", "body": b"", "more_body": False})
+            self._messages.put_nowait(None)
+            if noted["is_last"]:
+                slot.stop()
+
+    def _note(self, noted: dict[str, Any]) -> None:
+        if noted["route"] is not None:
+            self._scope["route"] = SimpleNamespace(path=noted["route"])
+        if noted["failure_code"] is not None:
+            self._scope.setdefault("state", {})["failure_code"] = noted["failure_code"]
+        for outcome in noted["outcomes"]:
+            report(PlanOutcome(**outcome))
+
+    def _too_slow(self) -> LimitExceeded:
+        limit = self._dispatch.limits.deadline_seconds
+        may_be_job = self._scope["path"].startswith(_JOBS) and self._scope["method"] == "POST"
+        remedy = "send it with `Prefer: respond-async`" if may_be_job else "ask for less at a time"
+        return LimitExceeded(
+            f"the request takes longer than the limit of {limit} s; {remedy}",
+            limit_name="deadline_seconds",
+            limit=limit,
+        )
+
+
+def _without_wait(scope: Scope) -> None:
+    """Leave the job of a large request to be followed: waiting for it would occupy a slot (RFC 7240 permits it)."""
+    headers = MutableHeaders(scope=scope)
+    preferences = parsed(", ".join(headers.getlist("prefer")), longest_wait_s=1)
+    del headers["prefer"]
+    if preferences.respond_async:
+        headers["prefer"] = "respond-async"

@@ -1,0 +1,141 @@
+"""The processes of the slots, in two lanes: requests that compute, and requests that read.
+
+A process is forked from a server process that has imported the application and loaded the compiled loops, which takes
+some tens of milliseconds and shares their memory. A process that was stopped, or has ended, is replaced.
+"""
+
+import asyncio
+import multiprocessing
+import socket
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from app.api.admission import Admission, Capacity
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """A process, and the socket to it; it serves one request at a time. After `stop` it is not used again."""
+
+    process: BaseProcess
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    is_usable: bool = True
+
+    def stop(self) -> None:
+        """Kill the process, whatever it does. Postgres rolls its transaction back, since the connection is lost."""
+        self.is_usable = False
+        self.writer.close()
+        self.process.kill()
+
+
+class Lane:
+    """Slots for requests of one purpose, and the queue of those that wait. Belongs to one event loop."""
+
+    def __init__(self, capacity: Capacity, start: Callable[[], Awaitable[Slot]]) -> None:
+        self.admission = Admission(capacity)
+        self._processes = capacity.concurrent
+        self._idle: deque[Slot] = deque()
+        self._start = start
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[Slot]:
+        """Occupy a slot for the duration of the context. Raises `ServiceBusy` as `Admission.slot` does."""
+        async with self.admission.slot():
+            slot = self._usable() or await self._start()
+            try:
+                yield slot
+            finally:
+                if slot.is_usable:
+                    self._idle.append(slot)
+
+    async def fill(self) -> None:
+        """Start the processes ahead of the first requests."""
+        for _ in range(self._processes):
+            self._idle.append(await self._start())
+
+    def _usable(self) -> Slot | None:
+        while self._idle:
+            slot = self._idle.popleft()
+            if slot.process.is_alive():
+                return slot
+            slot.stop()
+        return None
+
+
+class Pool:
+    """All slots of a service. `start` begins to start them, `close` kills them.
+
+    Parameters
+    ----------
+    target : is called in each process with its socket and `arguments`.
+    preloaded : modules that are imported once, in the process from which the others are forked.
+    solvers, readers : processes of the two lanes. queued, queue_s : as in `Capacity`, for each lane.
+    """
+
+    def __init__(
+        self,
+        target: Callable[..., None],
+        arguments: Sequence[Any],
+        *,
+        preloaded: Sequence[str],
+        solvers: int,
+        readers: int,
+        queued: int,
+        queue_s: float,
+    ) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(list(preloaded))
+        self._target, self._arguments = target, tuple(arguments)
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="slots")
+        self._started: set[Slot] = set()
+        self._filling: asyncio.Task[None] | None = None
+        self.solvers = Lane(Capacity(solvers, queued, queue_s), self._start)
+        self.readers = Lane(Capacity(readers, queued, queue_s), self._start)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the processes have been started, which takes some seconds."""
+        return self._filling is not None and self._filling.done()
+
+    def start(self) -> None:
+        """Begin to start the processes, without waiting for them."""
+        self._filling = asyncio.create_task(self._fill())
+
+    async def _fill(self) -> None:
+        await self.readers.fill()
+        await self.solvers.fill()
+
+    def close(self) -> None:
+        """Kill every process."""
+        if self._filling is not None:
+            self._filling.cancel()
+        for slot in self._started:
+            slot.stop()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _start(self) -> Slot:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                process = await asyncio.get_running_loop().run_in_executor(self._threads, self._forked, theirs)
+                reader, writer = await asyncio.open_connection(sock=ours)
+            except BaseException:
+                ours.close()  # the process, if there is one, reads the end of the connection and ends
+                raise
+        self._started = {slot for slot in self._started if slot.is_usable}
+        slot = Slot(process, reader, writer)
+        self._started.add(slot)
+        return slot
+
+    def _forked(self, connection: socket.socket) -> BaseProcess:
+        # Not a fork of this process, whose threads would not come along with their locks.
+        process = self._context.Process(target=self._target, args=(connection, *self._arguments), daemon=True)
+        with suppress(BrokenPipeError):
+            process.start()
+        return process

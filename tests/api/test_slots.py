@@ -1,0 +1,184 @@
+"""Requests in processes: what computes is stopped at its deadline, bounded in memory, and delays no health check."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from string import printable
+
+import httpx
+import orjson
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.examples import PLACE
+from app.api.slots import frames
+from app.store.database import Database
+from tests.api.contract import problem
+from tests.api.test_admission import locked
+from tests.databases import Rows
+from tests.service import client_of, served
+
+DEADLINE_S, MEMORY_MIB = 5, 128
+HEALTHY_S = 2.0
+"""A health check takes milliseconds; the machine of the tests may be busy with others."""
+PLAN = "/v1/plans/replicas"
+
+
+@pytest.fixture(scope="module")
+def slotted_address(rows: Rows) -> Iterator[str]:
+    """A service with one slot of each lane, whose requests wait half a second at most."""
+    changed = {"solver_processes": 1, "reader_processes": 1, "queued_requests": 1, "queue_seconds": 0.5}
+    limits = {"deadline_seconds": DEADLINE_S, "slot_memory_mib": MEMORY_MIB}
+    with served(rows.database, **changed, **limits) as address:
+        yield address
+
+
+@pytest.fixture
+def slotted(slotted_address: str, client: httpx.Client) -> Iterator[httpx.Client]:  # noqa: ARG001 -- rows are reset
+    with client_of(slotted_address) as slotted:
+        yield slotted
+
+
+def seeded(seed: int) -> dict[str, object]:
+    return {**PLACE, "seed": seed}
+
+
+class TestFrames:
+    """What crosses between processes is bytes and JSON."""
+
+    @given(st.lists(st.tuples(st.sampled_from([frames.BODY, frames.CHUNK]), st.binary(max_size=300)), max_size=5))
+    def test_frames_are_read_as_they_were_written(self, written: list[tuple[bytes, bytes]]) -> None:
+        async def crossed() -> list[tuple[bytes, bytes]]:
+            ours, theirs = socket.socketpair()
+            _, writer = await asyncio.open_connection(sock=ours)
+            reader, other = await asyncio.open_connection(sock=theirs)
+            for kind, content in written:
+                frames.write(writer, kind, content)
+            await writer.drain()
+            found = [await frames.read(reader) for _ in written]
+            writer.close()
+            with pytest.raises(asyncio.IncompleteReadError):
+                await frames.read(reader)
+            other.close()
+            return found
+
+        assert asyncio.run(crossed()) == written
+
+    @given(
+        st.binary(max_size=50), st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=99))), st.text(printable)
+    )
+    def test_the_head_of_a_request_crosses_whatever_bytes_it_has(
+        self, query: bytes, headers: list[tuple[bytes, bytes]], path: str
+    ) -> None:
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "scheme": "http",
+            "http_version": "1.1",
+            "query_string": query,
+            "headers": headers,
+            "client": ("127.0.0.1", 1),
+            "server": None,
+            "state": {"request_id": "r"},
+        }
+        crossed = frames.read_scope(frames.written_scope(scope))
+        assert {name: crossed[name] for name in scope} == scope
+
+
+@pytest.mark.slow
+class TestSlot:
+    """One request in the process of a slot."""
+
+    def test_answers_are_those_of_a_service_without_slots(self, slotted: httpx.Client, client: httpx.Client) -> None:
+        one, other = slotted.post(PLAN, json=seeded(901)), client.post(PLAN, json=seeded(901))
+        assert (one.status_code, one.content) == (other.status_code, other.content) == (201, one.content)
+        path = one.headers["Location"]
+        assert slotted.get(path).content == client.get(path).content
+        assert (
+            slotted.get(path, headers={"Accept": "text/csv"}).text
+            == client.get(path, headers={"Accept": "text/csv"}).text
+        )
+        assert slotted.head(path).headers["etag"] == client.get(path).headers["etag"]
+
+    def test_ids_problems_and_metrics_cross(self, slotted: httpx.Client) -> None:
+        response = slotted.post(PLAN, json={**PLACE, "topics": []}, headers={"X-Request-ID": "mine"})
+        assert problem(response, 422, "validation")["request_id"] == "mine"
+        slotted.post(PLAN, json=seeded(902))
+        text = slotted.get("/metrics").text
+        assert 'route="/v1/plans/replicas",status="422"' in text
+        assert 'rackplan_plans_total{kind="replicas",outcome="ok"}' in text
+
+    def test_a_request_beyond_its_deadline_is_stopped_and_health_checks_answer_meanwhile(
+        self, slotted: httpx.Client, database: Database
+    ) -> None:
+        with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
+            started = time.monotonic()
+            slow = threads.submit(slotted.post, PLAN, json=seeded(903))
+            while not slow.done():
+                asked = time.monotonic()
+                assert slotted.get("/healthz").is_success
+                assert time.monotonic() - asked < HEALTHY_S
+            found = problem(slow.result(), 413, "limit_exceeded")
+            assert time.monotonic() - started < DEADLINE_S + 10
+        assert (found["limit_name"], found["limit"]) == ("deadline_seconds", DEADLINE_S)
+        assert "Prefer: respond-async" in found["detail"]
+        assert slotted.post(PLAN, json=seeded(903)).status_code == 201, "another process has taken its place"
+
+    def test_a_request_beyond_its_memory_is_stopped_and_the_memory_is_returned(self, slotted: httpx.Client) -> None:
+        body = orjson.dumps({"brokers": [{"id": "x"}] * 300_000, "topics": []})
+        response = slotted.post(PLAN, content=body, headers={"Content-Type": "application/json"})
+        found = problem(response, 413, "limit_exceeded")
+        assert (found["limit_name"], found["limit"]) == ("slot_memory_mib", MEMORY_MIB)
+        assert slotted.post(PLAN, json=seeded(904)).status_code == 201
+        sizes = [child.memory_full_info().uss for child in psutil.Process().children(recursive=True) if is_slot(child)]
+        assert sizes
+        assert max(sizes) < 2 * MEMORY_MIB * 2**20
+
+    def test_requests_beyond_the_queue_get_a_retry_after(self, slotted: httpx.Client, database: Database) -> None:
+        with ThreadPoolExecutor(6) as threads, locked(database, "plans"):
+            sent = [threads.submit(slotted.post, PLAN, json=seeded(910 + number)) for number in range(6)]
+            responses = [each.result() for each in sent]
+        turned_away = [response for response in responses if response.status_code == 503]
+        assert len(turned_away) == 5, "one occupies the slot until its deadline; one waited as long as it may"
+        for response in turned_away:
+            assert problem(response, 503, "service_busy")["limit"] == 1
+            assert response.headers["Retry-After"] == "1"
+
+    def test_a_client_that_leaves_frees_its_slot(self, slotted: httpx.Client, database: Database) -> None:
+        with locked(database, "plans"), pytest.raises(httpx.ReadTimeout):
+            slotted.post(PLAN, json=seeded(920), timeout=0.3)
+        time.sleep(0.6)
+        assert slotted.post(PLAN, json=seeded(921)).status_code == 201
+
+    def test_a_large_request_does_not_wait_for_its_job(self, slotted: httpx.Client) -> None:
+        headers = {"Prefer": "respond-async, wait=1"}
+        large = {**seeded(922), "labels": {f"label-{number}": "x" * 60 for number in range(30)}}
+        large["topics"] = [{"name": f"t{number}", "partitions": 1, "replication_factor": 1} for number in range(500)]
+        response = slotted.post(PLAN, json=large, headers=headers)
+        assert (response.status_code, response.headers["Preference-Applied"]) == (202, "respond-async")
+        slotted.delete(response.headers["Location"])
+
+
+def is_slot(process: psutil.Process) -> bool:
+    return "forkserver" in " ".join(process.cmdline())
+
+
+@pytest.mark.slow
+def test_a_body_without_a_key_is_not_read(client: httpx.Client, database: Database) -> None:
+    """It is rejected while it is still to come."""
+    with database.begin() as uow:
+        uow.api_keys.create("only", ["read"])
+    head = (
+        f"POST {PLAN} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n"
+    )
+    with closing(socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=5)) as connection:
+        connection.sendall(head.encode() + b"[" * 1000)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 401 ")
