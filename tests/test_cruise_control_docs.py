@@ -81,7 +81,7 @@ def _planned(body: dict[str, Any]) -> Any:
     return pytest.param(body, id=json.dumps(body), marks=marks)
 
 
-@pytest.mark.parametrize("body", map(_planned, REQUESTS))
+@pytest.mark.parametrize("body", [_planned(body) for body in REQUESTS])
 def test_every_request_of_its_tables_is_planned(body: dict[str, Any]) -> None:
     """Without illegal lists, with a bound below the movement, and with the files that Kafka executes."""
     cluster = _mapped_cluster()
