@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from app.web.pages import page
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 DOCS = Path(__file__).parents[2] / "docs"
 """The folder of the documentation; an installation without the source has none."""
@@ -97,6 +98,8 @@ def search(asked: str) -> list[Hit]:
 
 
 def _read(name: str, text: str) -> GuidePage:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 — 60 modules, which the start does without
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     sections: list[GuideSection] = []
@@ -127,11 +130,11 @@ def _read(name: str, text: str) -> GuidePage:
     return GuidePage(name, title, html, [section for section in sections if section.text.strip() or section.heading])
 
 
-def _plain(token: Token) -> str:
+def _plain(token: "Token") -> str:
     return "".join(child.content if child.type != "softbreak" else " " for child in token.children or ())
 
 
-def _point_at_pages(children: Sequence[Token]) -> None:
+def _point_at_pages(children: "Sequence[Token]") -> None:
     """Links between files become links between pages; those to other files of the source lead nowhere here."""
     for child in children:
         if child.type != "link_open":

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-import vl_convert
 from fastapi import Depends, Query, Response
 
 from app.web.charts import NARROWEST, WIDEST, Theme
@@ -47,6 +46,8 @@ def picture_file(
     svg = _resized(draw(_themed(style, theme)), options.width)
     headers = {"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff"}
     if file_type == "png":
+        import vl_convert  # noqa: PLC0415 — 40 MB of a library, which few requests need
+
         return Response(vl_convert.svg_to_png(svg, scale=2), HTTPStatus.OK, headers, "image/png")
     # Opened by itself, an SVG is a document: nothing in it runs or loads.
     headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
