@@ -184,7 +184,7 @@ class TestServe:
             service.process.wait(30)
             assert ended(worker), "a worker ends with what started it"
         began = time.monotonic()
-        with serving(used_data_dir) as service:
+        with serving(used_data_dir, "--no-worker") as service:
             sys.stderr.write(f"started again in {time.monotonic() - began:.1f} s\n")
             again = service.client.get(plan.headers["Location"])
             assert again.content == plan.content
@@ -210,14 +210,15 @@ class TestServe:
             assert service.client.get("/v1/plans").status_code == 401
             service.client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
             assert service.client.get("/v1/plans").status_code == 200
-            assert "first\tread" in rackplan("keys", "list", env=environment(used_data_dir)).stdout
-            assert made.stdout.strip() not in rackplan("keys", "list", env=environment(used_data_dir)).stdout
+            listed = rackplan("keys", "list", env=environment(used_data_dir)).stdout
+            assert "first\tread" in listed
+            assert made.stdout.strip() not in listed
             assert rackplan("keys", "revoke", "first", env=environment(used_data_dir)).returncode == 0
             del service.client.headers["Authorization"]
             assert service.client.get("/v1/plans").status_code == 200, "no valid key is left: open again"
 
-    def test_an_address_that_others_reach_needs_a_key_first(self, data_dir: Path) -> None:
-        refused = rackplan("serve", env=environment(data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — refused is the point
+    def test_an_address_that_others_reach_needs_a_key_first(self, used_data_dir: Path) -> None:
+        refused = rackplan("serve", env=environment(used_data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — refused is the point
         assert refused.returncode == 1
         assert "RACKPLAN_HOST is 0.0.0.0" in refused.stderr
         assert "rackplan keys create" in refused.stderr

@@ -175,7 +175,7 @@ def test_while_it_compiles(used_data_dir: Path) -> None:
     clone = used_data_dir.parent / "clone"
     for part in ("app", "migrations"):
         shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__"))
-    with serving(used_data_dir, PYTHONPATH=str(clone), HOME=str(clone)) as service:
+    with serving(used_data_dir, "--no-worker", PYTHONPATH=str(clone), HOME=str(clone)) as service:
         until(lambda: "Rackplan-Compiling" in service.client.get("/healthz").headers)
         ready = service.client.get("/readyz")
         assert ready.status_code == 200
@@ -226,7 +226,10 @@ def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_session: bool) 
 
 
 def test_a_request_in_progress_is_finished_first(used_data_dir: Path) -> None:
-    with serving(used_data_dir, RACKPLAN_GRACE_SECONDS="60") as service, ThreadPoolExecutor(1) as threads:
+    with (
+        serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="60") as service,
+        ThreadPoolExecutor(1) as threads,
+    ):
         family = service.family
         with locked_plans(used_data_dir) as lock:
             request = threads.submit(service.client.get, "/v1/plans")
@@ -240,7 +243,7 @@ def test_a_request_in_progress_is_finished_first(used_data_dir: Path) -> None:
 
 
 def test_a_request_that_outlasts_the_grace_period_gets_a_problem(used_data_dir: Path) -> None:
-    with serving(used_data_dir, RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
+    with serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
         family = service.family
         with locked_plans(used_data_dir) as lock:
             request = threads.submit(service.client.get, "/v1/plans")
@@ -277,7 +280,7 @@ def test_a_request_that_waits_for_a_job_is_answered(used_data_dir: Path) -> None
 
 def test_a_plan_that_outlasts_the_grace_period_gets_a_problem(used_data_dir: Path) -> None:
     """It waits to be stored when the stop begins."""
-    with serving(used_data_dir, RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
+    with serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
         family = service.family
         with locked_plans(used_data_dir) as lock:
             request = threads.submit(service.client.post, "/v1/plans/replicas", json=PLAN)
@@ -292,7 +295,7 @@ def test_a_plan_that_outlasts_the_grace_period_gets_a_problem(used_data_dir: Pat
 
 def test_an_upload_in_progress_gets_a_problem(used_data_dir: Path) -> None:
     """Half of its body has been sent when the stop begins, and the rest never is."""
-    with serving(used_data_dir, RACKPLAN_GRACE_SECONDS="1") as service:
+    with serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="1") as service:
         family = service.family
         url = service.client.base_url
         with socket.create_connection((url.host, url.port), timeout=HANGS_AFTER_S) as upload:

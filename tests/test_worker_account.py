@@ -54,6 +54,13 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
+def used_data_dir(place: Path, migrated_data_dir: Path) -> Path:
+    """A data folder whose Postgres has the newest schema, which takes a second less to start."""
+    subprocess.run(["cp", "-a", migrated_data_dir, place / "data"], check=True)
+    return place / "data"
+
+
+@pytest.fixture
 def closed_clone(place: Path) -> Path:
     """A clone, without an environment of its own, in a folder that only root may pass."""
     clone = place / "closed" / "clone"
@@ -251,9 +258,9 @@ class TestWorker:
 class TestServe:
     """`rackplan serve`, started by root."""
 
-    def test_a_sweep_succeeds_and_nothing_that_runs_it_is_root(self, place: Path) -> None:
+    def test_a_sweep_succeeds_and_nothing_that_runs_it_is_root(self, used_data_dir: Path) -> None:
         before = {path for path in ROOT.glob("app/**/*.loop") if path.stat().st_uid != 0}
-        with serving(place / "data") as service:
+        with serving(used_data_dir) as service:
             sweep = service.client.post("/v1/sweeps", json=SWEEP)
             assert sweep.status_code == 202, sweep.text
             seen: set[str] = set()
@@ -280,12 +287,14 @@ class TestServe:
         "mask",
         [pytest.param(0o777, id="closed folder"), pytest.param(0o700, id="closed files", marks=pytest.mark.long)],
     )
-    def test_a_closed_clone_runs_its_own_code_as_the_account(self, place: Path, closed_clone: Path, mask: int) -> None:
+    def test_a_closed_clone_runs_its_own_code_as_the_account(
+        self, used_data_dir: Path, closed_clone: Path, mask: int
+    ) -> None:
         """A clone in root's home, and one that was made with umask 077 as well."""
         for path in closed_clone.rglob("*"):
             path.chmod(path.stat().st_mode & mask)
         states = {path: path.stat().st_mode for path in (closed_clone.parent, *closed_clone.rglob("*"))}
-        with run(closed_clone, "serve", env=environment(place / "data")) as service:
+        with run(closed_clone, "serve", env=environment(used_data_dir)) as service:
             try:
                 assert service.stdout is not None
                 assert service.stdout.readline().startswith("Rackplan listens on ")
@@ -317,9 +326,9 @@ class TestServe:
             assert part in line
         assert not (place / "data").exists()
 
-    def test_without_the_right_to_mount_allow_root_serves(self, place: Path, closed_clone: Path) -> None:
+    def test_without_the_right_to_mount_allow_root_serves(self, used_data_dir: Path, closed_clone: Path) -> None:
         first = (sys.executable, "-c", WITHOUT_MOUNTS)
-        with run(closed_clone, "serve", "--allow-root", env=environment(place / "data"), first=first) as service:
+        with run(closed_clone, "serve", "--allow-root", env=environment(used_data_dir), first=first) as service:
             assert service.stdout is not None
             line = service.stdout.readline()
             address = line.rpartition(" ")[2].strip()
