@@ -9,6 +9,9 @@ from app.core.model import Int64s
 from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
 from app.core.reassignment.loads.rules import LoadRules
 
+ANY_LOAD = 1 << 60
+"""Above every load."""
+
 
 @compiled
 def undo_moves(
@@ -27,8 +30,8 @@ def undo_moves(
     Parameters
     ----------
     away : slots that are not on a current broker, in the order in which they return.
-    by_broker : all slots by broker; starts : (brokers + 1,) where each broker's begin. Slots that have moved since are
-        skipped.
+    by_broker : all slots by broker, then by ascending load; starts : (brokers + 1,) where each broker's begin. Slots
+        that have moved since are skipped.
     """
     width = working.at.shape[1]
     heaviest_away, best_ratio = _swap_potential(rules, working)
@@ -78,20 +81,19 @@ def _undo_by_swap(
     row = slot // width
     broker, load = int(np.int64(working.at[row, slot % width])), rules.load[row]
     best, cheapest = int(np.int64(-1)), int(rules.cost[row])
-    for other in others:
+    more_most, less_most = _most_exchanged(rules, working, broker, current_broker, low, high)
+    for at in range(_first_as_heavy(rules, others, width, load - more_most), len(others)):
+        other = others[at]
         other_row = other // width
+        if rules.load[other_row] > load + less_most:
+            break
         if working.at[other_row, other % width] != current_broker or other_row == row:
-            continue
-        more = load - rules.load[other_row]
-        if not (
-            _stays_within(rules, working, current_broker, more, low, high)
-            and _stays_within(rules, working, broker, -more, low, high)
-        ):
             continue
         cost = 0
         if stays_free(rules, other_row, current_broker) and not stays_free(rules, other_row, broker):
             cost = int(rules.cost[other_row])
-        if cost < cheapest and may_move(rules, working, other, broker):
+        is_better = cost < cheapest or (cost == cheapest and 0 <= other < best)
+        if is_better and may_move(rules, working, int(other), broker):
             best, cheapest = int(other), cost
     if best < 0:
         return 0
@@ -146,8 +148,30 @@ def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s
 
 
 @subroutine
-def _stays_within(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
-    return more == 0 or fits(rules, working, broker, more, low, high)
+def _most_exchanged(
+    rules: LoadRules, working: WorkingPlacement, broker: int, current_broker: int, low: int, high: int
+) -> tuple[int, int]:
+    """The most load that the current broker may gain, and lose, in exchange with the other one; at least 0 each."""
+    gained, lost = ANY_LOAD, ANY_LOAD
+    of_broker, of_current = int(working.loads[broker]), int(working.loads[current_broker])
+    if rules.target[current_broker]:
+        gained, lost = min(gained, high - of_current), min(lost, of_current - low)
+    if rules.target[broker]:
+        gained, lost = min(gained, of_broker - low), min(lost, high - of_broker)
+    return max(gained, 0), max(lost, 0)
+
+
+@subroutine
+def _first_as_heavy(rules: LoadRules, slots: Int64Vector, width: int, load: int) -> int:
+    """Where the first replica of at least a load is in a list by ascending load."""
+    first, end = 0, len(slots)
+    while first < end:
+        middle = (first + end) // 2
+        if rules.load[slots[middle] // width] < load:
+            first = middle + 1
+        else:
+            end = middle
+    return first
 
 
 SMALL_REST = 1000

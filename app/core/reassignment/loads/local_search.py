@@ -88,7 +88,7 @@ class LocalSearch:
         """Undo unnecessary moves within a band, the costliest first, alone or as a swap; the cost saved."""
         flat, cost = self.at.ravel(), np.repeat(self.rules.cost, self.at.shape[1])
         away = np.flatnonzero((flat >= 0) & (cost > costs_saved(self.rules, self.at).ravel()))
-        by_broker = np.argsort(flat, kind="stable")
+        by_broker = np.lexsort((self._load_of_slots(), flat))
         starts = np.searchsorted(flat[by_broker], np.arange(len(self.loads) + 1))
         costliest_first = away[np.argsort(-cost[away], kind="stable")]
         return improving_kernel.undo_moves(
