@@ -2,13 +2,15 @@
 
 With dual prices on loads above a ceiling and below a floor, every partition chooses its cheapest legal replicas and
 leader alone. No placement within the bounds costs less than those choices less the value of the bounds at these prices.
-Prices start as the marginal weight of the last replica that a broker has to shed, and are improved by subgradient steps
-of Polyak's length, each resource scaled by its ceilings.
+Two kinds of prices are tried: the marginal weight of the last replica that a broker has to shed, or to receive; and
+those that an ascent reaches, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
+bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
+broker, and at the prices that make a move free every direction but a few leads down.
 
 Sums are floating: the bound is lowered by `ROUNDING` of the magnitude of what is added, more than the rounding of 2^22
 additions.
 
-Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974).
+Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974); Kingma and Ba, "Adam" (2015).
 """
 
 from collections.abc import Callable
@@ -21,15 +23,21 @@ from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment.loads.legal_sets_kernel import rows_legal_in_place
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.resources.model import MILLION, NO_LIMIT, ResourceProblem
-from app.core.reassignment.resources.prices_kernel import sum_of_cheapest_choices
+from app.core.reassignment.resources.prices_kernel import PricedLoads, sum_of_cheapest_choices
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement
 
 ROUNDING = 1e-9
-MAX_STEPS = 60
+MIN_STEPS, MAX_STEPS = 8, 240
 WORK = 3e9
 """Products of rows, brokers, resources and steps at most."""
-PATIENCE = 4
-"""Steps without a better bound, after which steps are halved."""
+SPREAD = (0.3, 3e-4)
+"""First and last: how much the loads of choices are smoothed (`prices_kernel`)."""
+LENGTH = (0.05, 3e-5)
+"""First and last length of a step, in shares of the weight of a broker."""
+STEADY = (0.7, 0.95)
+"""Of earlier slopes, and of their squares, how much counts in a step."""
+CLOSE = 1e-3
+"""Relative gap at which the search for better prices ends."""
 
 
 def moved_lower_bound(
@@ -51,28 +59,33 @@ def moved_lower_bound(
     if least >= found.moved or not len(rules.cost) or is_over():
         return min(least, found.moved)
     dual = _Dual(problem, rules, bounds, found)
-    best, prices, slope = _best_of(dual, dual.first_prices(start))
-    top, top_slope, length, worse = prices, slope, 1.0, 0
-    steps = min(MAX_STEPS, max(8, int(WORK / max(1, len(rules.cost) * found.loads.size))))
-    for _ in range(steps):
-        if is_over() or best >= found.moved:
-            break
-        prices = dual.step(prices, slope, length * max(found.moved - best, 1))
-        value, slope = dual.value(prices)
-        if value > best:
-            best, top, top_slope, worse = value, prices, slope, 0
-            continue
-        worse += 1
-        if worse >= PATIENCE:
-            length, worse, prices, slope = length / 2, 0, top, top_slope
+    best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
+    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * found.loads.size)))
+    if steps >= MIN_STEPS:
+        best = max(best, _ascended(dual, dual.balanced_prices(start), steps, found.moved, is_over))
     return min(found.moved, max(least, ceil(best - 0.5)))
 
 
-def _best_of(dual: "_Dual", several: list[Float64s]) -> tuple[float, Float64s, Float64s]:
-    """The best bound of several prices, these prices, and the slope."""
-    valued = [(*dual.value(prices), prices) for prices in several]
-    best, slope, prices = max(valued, key=lambda each: each[0])
-    return best, prices, slope
+def _ascended(dual: "_Dual", prices: Float64s, steps: int, moved: int, is_over: Callable[[], bool]) -> float:
+    """The best bound on the way from some prices; ends near `moved`, and at the deadline.
+
+    Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
+    """
+    unit, largest = dual.unit, dual.weight_of_broker()
+    best, first, second = -np.inf, np.zeros_like(prices), np.zeros_like(prices)
+    for step in range(steps):
+        done = step / steps
+        value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
+        best = max(best, value)
+        if is_over() or moved - best <= CLOSE * moved:
+            break
+        scaled = slope * unit
+        first = STEADY[0] * first + (1 - STEADY[0]) * scaled
+        second = STEADY[1] * second + (1 - STEADY[1]) * scaled * scaled
+        steady = first / (1 - STEADY[0] ** (step + 1)) / (np.sqrt(second / (1 - STEADY[1] ** (step + 1))) + 1e-3)
+        length = largest * LENGTH[0] * (LENGTH[1] / LENGTH[0]) ** done
+        prices = dual.allowed(prices, prices + length * steady * unit)
+    return best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +94,7 @@ class _Dual:
 
     Parameters
     ----------
-    ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none.
+    ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
     """
 
     problem: ResourceProblem
@@ -90,6 +103,7 @@ class _Dual:
     floor: Float64s = field(repr=False)
     of_leader: Int64s = field(repr=False)
     of_follower: Int64s = field(repr=False)
+    unit: Float64s = field(repr=False)
     settled: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
 
     def __init__(self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, found: SearchedPlacement) -> None:
@@ -110,19 +124,18 @@ class _Dual:
             "floor": low.astype(np.float64) if reads is None else np.zeros(low.shape),
             "of_leader": np.ascontiguousarray(of_leader),
             "of_follower": np.ascontiguousarray(of_follower),
+            "unit": np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1)),
             "settled": rows_legal_in_place(rules),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def value(self, prices: Float64s) -> tuple[float, Float64s]:
+    def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
         base = self.problem.loads.base.astype(np.float64)
         used = base.copy()
-        has_negative = bool((prices < 0).any() or (self.of_leader < self.of_follower).any())
-        cost = sum_of_cheapest_choices(
-            self.rules, self.of_leader, self.of_follower, self.settled, prices, has_negative, used
-        )
+        loads = PricedLoads(self.of_leader, self.of_follower, prices, prices.min(axis=0), prices.max(axis=0), self.unit)
+        cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread, used)
         bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
         priced = prices * (base - bound)
         value = cost + float(priced.sum())
@@ -132,19 +145,35 @@ class _Dual:
         slope = np.where(prices > 0, above, np.where(prices < 0, below, np.maximum(above, 0) + np.minimum(below, 0)))
         return value - ROUNDING * scale, slope
 
-    def step(self, prices: Float64s, slope: Float64s, missing: float) -> Float64s:
-        """Prices a step along the slope, as long as a linear bound would need for what is missing."""
-        unit = 1.0 / np.maximum(np.where(np.isinf(self.ceiling), 1.0, self.ceiling), 1.0)
-        scaled = slope * unit
-        norm = float((scaled * scaled).sum())
-        if norm == 0 or missing <= 0:
-            return prices
-        new = prices + missing / norm * scaled * unit
-        new[(prices > 0) & (new < 0)] = 0
-        new[(prices < 0) & (new > 0)] = 0
-        new[np.isinf(self.ceiling) & (new > 0)] = 0
-        new[(self.floor <= 0) & (new < 0)] = 0
-        return new
+    def allowed(self, before: Float64s, after: Float64s) -> Float64s:
+        """Prices that have a bound to be of; one that changes its sign is 0 first."""
+        after[before * after < 0] = 0
+        after[np.isinf(self.ceiling) & (after > 0)] = 0
+        after[(self.floor <= 0) & (after < 0)] = 0
+        return after
+
+    def weight_of_broker(self) -> float:
+        """The mean weight of the replicas of a broker: what its whole load is worth at most."""
+        return float((self.rules.cost * self.rules.factor[self.rules.domain_of]).sum()) / len(self.ceiling)
+
+    def balanced_prices(self, start: Int32s) -> Float64s:
+        """Prices between those that make moves free: half of what a broker's weight is worth, by what it has to shed or
+        to receive of each resource. What leaders load beside followers is shed at no weight, and does not count.
+        """
+        excess, lacking = self._beside_bounds(start)
+        of_all = np.maximum(self.of_leader.sum(axis=0), 1)
+        off = (excess - lacking) * self.unit * np.minimum(self.of_follower.sum(axis=0) / of_all, 1.0)
+        share = off / np.maximum(np.abs(off).sum(axis=1, keepdims=True), 1e-12)
+        return self.allowed(np.zeros_like(share), 0.5 * self.weight_of_broker() * share * self.unit)
+
+    def _beside_bounds(self, start: Int32s) -> tuple[Float64s, Float64s]:
+        """(brokers, resources) float64: load above ceilings, and missing to floors, with forced moves alone."""
+        in_place = self.problem.loads.base.astype(np.float64)
+        rows, columns = np.nonzero(start != NO_REPLICA)
+        of_slot = np.where((columns == 0)[:, None], self.of_leader[rows], self.of_follower[rows])
+        np.add.at(in_place, start[rows, columns], of_slot)
+        above = np.where(np.isinf(self.ceiling), 0, np.maximum(in_place - self.ceiling, 0))
+        return above, np.maximum(self.floor - in_place, 0)
 
     def first_prices(self, start: Int32s) -> list[Float64s]:
         """Prices to start from: of what brokers shed, of what they receive, and of both.
@@ -152,14 +181,10 @@ class _Dual:
         A broker has a price for one resource, the one that costs most: the weight for the load of the last replica that
         it has to shed for its ceiling, or that all brokers together have to receive for their floors.
         """
-        rules, loads = self.rules, self.problem.loads
-        in_place = loads.base.astype(np.float64)
+        rules = self.rules
         rows, columns = np.nonzero(start != NO_REPLICA)
-        broker, leads = start[rows, columns], columns == 0
-        of_slot = np.where(leads[:, None], self.of_leader[rows], self.of_follower[rows])
-        np.add.at(in_place, broker, of_slot)
-        excess = np.where(np.isinf(self.ceiling), 0, np.maximum(in_place - self.ceiling, 0))
-        lacking = np.maximum(self.floor - in_place, 0)
+        broker = start[rows, columns]
+        excess, lacking = self._beside_bounds(start)
         giving, taking = np.zeros_like(excess), np.zeros_like(excess)
         # Of a leader that gives up the lead, a broker sheds at no weight what leading adds: followers' loads count.
         load, cost = self.of_follower[rows], rules.cost[rows]
