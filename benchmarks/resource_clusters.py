@@ -22,6 +22,8 @@ MEANS = (100.0, 100.0, 100.0, 0.01)
 """Mean loads of a replica (of a leader: NIC out)."""
 THRESHOLD = 0.8
 """Of the capacity that may be used."""
+ROWS_AT_ONCE = 1 << 16
+"""Partitions whose brokers are chosen at once, so that millions of them need no matrix of gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +123,10 @@ def _replicas(
         weight = np.arange(1, brokers + 1) / brokers
     elif shape.distribution == "exponential":
         weight = np.exp(-2 * np.arange(brokers) / brokers)
-    keys = random.exponential(1.0, (rows, brokers)) / random.permutation(weight)
-    return np.argsort(keys, axis=1)[:, : shape.factor].astype(np.int32)
+    weight = random.permutation(weight)
+    chosen = np.empty((rows, shape.factor), np.int32)
+    for first in range(0, rows, ROWS_AT_ONCE):
+        some = chosen[first : first + ROWS_AT_ONCE]
+        keys = random.exponential(1.0, (len(some), brokers)) / weight
+        some[:] = np.argsort(keys, axis=1)[:, : shape.factor]
+    return chosen

@@ -292,6 +292,8 @@ def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]
 
 def _removal_conflicts(problem: ReassignmentProblem, conflict: LimitConflict) -> bool:
     """Whether the removed brokers would take what is missing; otherwise the limits conflict without their removal."""
+    if not conflict.is_of_sums:
+        return bool(problem.brokers.is_removed.any())
     column = RESOURCES.index(conflict.resource.split("+")[0])
     removed = problem.limits.upper[problem.brokers.is_removed, column].tolist()
     return bool(removed) and conflict.available + sum(removed) >= conflict.required
@@ -305,18 +307,33 @@ def _conflict_words(problem: ReassignmentProblem, conflict: LimitConflict) -> st
     column = RESOURCES.index(conflict.resource.split("+")[0])
     ids = problem.brokers.ids[list(conflict.brokers)].tolist()
     named = ", ".join(map(str, ids[:NAMED_BROKERS])) + (" …" if len(ids) > NAMED_BROKERS else "")
+    if not conflict.is_of_sums:
+        first, *others = conflict.resource.split("+")
+        held = f"if those of {_listed(others)} hold, " if others else ""
+        return (
+            f"no placement is within the limits of {_listed([first, *others])} on brokers {named}: {held}the load of "
+            f"{first} above its limits is at least {in_unit(conflict.required - conflict.available, column)}"
+        )
     return (
         f"every placement puts at least {in_unit(conflict.required, column)} of {conflict.resource} on brokers "
         f"{named}, and their limits allow {in_unit(conflict.available, column)}"
     )
 
 
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def _lifted_by(problem: ReassignmentProblem, conflict: LimitConflict) -> list[str]:
     """What resolves the conflict: so many brokers of the usual limit, or a larger limit."""
-    column = RESOURCES.index(conflict.resource.split("+")[0])
+    first, *others = conflict.resource.split("+")
+    column = RESOURCES.index(first)
     limits = problem.limits.upper[list(conflict.brokers), column]
     usual = int(np.median(limits)) if len(limits) else 0
     missing = conflict.required - conflict.available
+    if not conflict.is_of_sums:
+        larger = f"limits of {first} that are larger by at least {in_unit(missing, column)} in all"
+        return [larger, f"more brokers with limits of {_listed(sorted([first, *others], key=RESOURCES.index))}"]
     words = []
     if usual > 0:
         count = -(-missing // usual)

@@ -23,6 +23,7 @@ from app.core.reassignment.resources import (
     relieve,
     resource_violations,
 )
+from app.core.reassignment.resources.integer_model import least_excess
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
 from app.core.reassignment.resources.search import Bounds, _resources, _state
 from app.core.reassignment.resources.start import rules_of
@@ -149,6 +150,63 @@ def test_limits_that_cannot_hold_are_proven_to_conflict() -> None:
     conflict = answer.excess.conflicts[0]
     assert (conflict.resource, conflict.brokers, conflict.required, conflict.available) == ("nic_out", (0, 1), 200, 180)
     assert answer.excess.hard.value == answer.excess.hard.lower_bound == Fraction(20, 90)
+
+
+def test_limits_of_several_resources_conflict_only_together() -> None:
+    """For the disks the first partition is on broker 0 and the second on broker 1, for NIC in the other way round."""
+    problem = two_partitions()
+    for column in (0, 1):
+        alone = np.full_like(problem.limits.upper, NO_LIMIT)
+        alone[:, column] = problem.limits.upper[:, column]
+        answer = relieve(replace(problem, limits=replace(problem.limits, upper=alone)), never)
+        assert answer.excess is None
+    answer = relieve(problem, never)
+    assert resource_violations(problem, answer) == []
+    assert answer.excess is not None
+    assert {each.resource for each in answer.excess.conflicts} == {"disk+nic_in", "nic_in+disk"}
+    assert all(each.brokers == (0, 1) and not each.is_of_sums for each in answer.excess.conflicts)
+    missing = {each.resource.split("+")[0]: each.required - each.available for each in answer.excess.conflicts}
+    assert missing == {"disk": 5, "nic_in": 5}
+    assert answer.excess.hard.value == 1
+    assert 0 < answer.excess.hard.lower_bound <= answer.excess.hard.value
+
+
+@settings(max_examples=15)
+@given(resource_problems())
+def test_what_the_model_proves_of_the_excess_is_that_of_the_best_placement(problem: ResourceProblem) -> None:
+    """No placement has less excess than its bound; its placement has the least, up to the rounding of shares."""
+    rules = rules_of(problem)
+    model = least_excess(problem, rules, never)
+    least = min(excess(problem, loads)[0] for _, loads, _ in answers(problem))
+    if model is None:
+        assert least == 0 or problem.loads.reads is not None
+        return
+    assert 0 < model.bound <= least
+    assert model.at is not None
+    loads = loads_of(problem.loads, problem.movement.rack_of, model.at, model.at[:, 0])
+    assert abs(excess(problem, loads)[0] - least) < Fraction(1, 1_000)
+    for conflict in model.conflicts:
+        columns = [RESOURCES.index(name) for name in conflict.resource.split("+")]
+        upper = np.full_like(problem.limits.upper, NO_LIMIT)
+        cells = np.ix_(conflict.brokers, columns)
+        upper[cells] = problem.limits.upper[cells]
+        assert not any((loads <= upper).all() for _, loads, _ in answers(problem))
+
+
+def two_partitions() -> ResourceProblem:
+    """10 of disk and 5 of NIC in, and the other way round; broker 0 may have 10 of both, and broker 1 five."""
+    nothing = np.zeros((2, len(RESOURCES)), np.int64)
+    of = nothing.copy()
+    of[:, 0], of[:, 1] = (10, 5), (5, 10)
+    upper = np.full_like(of, NO_LIMIT)
+    upper[:, 0], upper[:, 1] = (10, 5), (10, 5)
+    return ResourceProblem(
+        movement_of(np.array([[1], [0]], np.int32), factor=1),
+        ResourceLoads(of, of.copy(), nothing, nothing),
+        Limits(upper, np.zeros(len(RESOURCES), np.bool_)),
+        np.array([1, 0], np.int32),
+        np.ones(2, np.bool_),
+    )
 
 
 def test_unequal_capacities_get_unequal_shares() -> None:

@@ -9,6 +9,8 @@ relieving.py     the verb relieve: the least movement that brings every broker b
 start.py         the placement with forced moves alone, and its leaders
 search.py        local search within ceilings, floors and limits, with little movement
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
+integer_model.py limits that conflict only together, and the least excess, of small problems
+excess.py        what is proven of the load above limits
 movement_bound.py   lower bound on the movement by Lagrangian duality
 state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
 search_kernel.py which broker changes next, and how many of its replicas and leaders at once

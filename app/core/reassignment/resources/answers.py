@@ -11,6 +11,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.resources.evaluation import capacity_weights, largest_share, loads_of
+from app.core.reassignment.resources.excess import ExcessProof
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,
@@ -18,7 +19,6 @@ from app.core.reassignment.resources.model import (
     BalancedGoal,
     Excess,
     Goal,
-    LimitConflict,
     ResourcePlacement,
     ResourceProblem,
 )
@@ -72,14 +72,13 @@ def answer(
     *,
     ranges: Sequence[GoalRange],
     moved_bound: int,
-    least_excess: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0)),
-    conflicts: Sequence[LimitConflict] = (),
+    proof: ExcessProof,
 ) -> ResourcePlacement:
     """The answer for a placement, (rows, widest) int32 with the leader in column 0.
 
     Parameters
     ----------
-    moved_bound : lower bound on the moved weight. least_excess : lower bounds on the hard and the soft excess.
+    moved_bound : lower bound on the moved weight. proof : of the excess.
     """
     leaders = at[:, 0].copy() if at.shape[1] else np.full(len(at), NO_LEADER, np.int32)
     loads = loads_of(problem.loads, problem.movement.rack_of, at, leaders)
@@ -93,7 +92,7 @@ def answer(
         loads=loads,
         movement=Certificate("moved weight", moved, min(moved, moved_bound), SOLVER, limits, forced),
         goals=tuple(_reached(problem, at, loads, each) for each in ranges),
-        excess=_excess(problem, loads, least_excess, conflicts),
+        excess=_excess(problem, loads, proof),
     )
 
 
@@ -108,15 +107,16 @@ def with_leaders(problem: ResourceProblem, placement: ResourcePlacement, leaders
     changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
     then, excess = placement.movement.then, placement.excess
     bound = 0 if then is None else min(int(then.lower_bound), changes)
-    least = (Fraction(0), Fraction(0)) if excess is None else (excess.hard.lower_bound, excess.soft.lower_bound)
-    conflicts = () if excess is None else excess.conflicts
+    proof = ExcessProof((), Fraction(0), Fraction(0))
+    if excess is not None:
+        proof = ExcessProof(excess.conflicts, excess.hard.lower_bound, excess.soft.lower_bound)
     constraints = (*LEGAL, "the limits and the bounds of goals that are reached")
     return replace(
         placement,
         leaders=leaders,
         loads=loads,
         movement=replace(placement.movement, then=Certificate("leader changes", changes, bound, SOLVER, constraints)),
-        excess=_excess(problem, loads, least, conflicts),
+        excess=_excess(problem, loads, proof),
     )
 
 
@@ -150,22 +150,17 @@ def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange)
     return BalancedGoal(of.goal, certificate, smallest, of.ceiling, of.floor)
 
 
-def _excess(
-    problem: ResourceProblem,
-    loads: Int64s,
-    least: tuple[Fraction, Fraction],
-    conflicts: Sequence[LimitConflict],
-) -> Excess | None:
+def _excess(problem: ResourceProblem, loads: Int64s, proof: ExcessProof) -> Excess | None:
     upper = problem.limits.upper
     above = np.where(upper < NO_LIMIT, np.maximum(loads - upper, 0), 0)
     if not above.any():
         return None
     certificates = []
     for what, bound, columns in zip(
-        ("hard", "soft"), least, (~problem.limits.is_soft, problem.limits.is_soft), strict=True
+        ("hard", "soft"), (proof.hard, proof.soft), (~problem.limits.is_soft, problem.limits.is_soft), strict=True
     ):
         total = Fraction(0)
         for broker, column in zip(*np.nonzero(above * columns), strict=True):
             total += Fraction(int(above[broker, column]), max(1, int(upper[broker, column])))
         certificates.append(Certificate(f"load above {what} limits", total, min(total, bound), SOLVER, LEGAL))
-    return Excess(above, certificates[0], certificates[1], tuple(conflicts))
+    return Excess(above, certificates[0], certificates[1], proof.conflicts)

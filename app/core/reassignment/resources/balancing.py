@@ -10,6 +10,7 @@ from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, totals_of
 from app.core.reassignment.resources.evaluation import ideal_loads
+from app.core.reassignment.resources.excess import proven_excess
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,
@@ -21,7 +22,7 @@ from app.core.reassignment.resources.model import (
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import rules_of, start_of
-from app.core.reassignment.resources.sums import conflicts_of, share_bounds, topic_ranges
+from app.core.reassignment.resources.sums import share_bounds, topic_ranges
 
 EARLIER = 100.0
 """Weight of goals that were reached, beside 1 for the goals of the present priority."""
@@ -81,11 +82,10 @@ def reach_goals(
         best = search(problem, rules, start, aims.bounds([], []), is_over)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
         best, reached = _with_less_movement(problem, rules, start, aims, best, reached, is_over)
-    conflicts, hard, soft = conflicts_of(problem)
+    proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
+    reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
-    return answer(
-        problem, rules, best.at, ranges=reached, moved_bound=bound, least_excess=(hard, soft), conflicts=conflicts
-    )
+    return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
 
 def _with_less_movement(

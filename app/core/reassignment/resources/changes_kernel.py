@@ -25,6 +25,8 @@ from app.core.reassignment.resources.state_kernel import (
 )
 
 SAMPLES = 40
+FILLS = 400
+"""Of a broker's replicas, how many are samples when a broker is filled."""
 CHANGE_COST = 1e-3
 """Of a leader change, in units of the mean cost of a move; a change that costs nothing counts a tenth of that."""
 NO_CHANGE = 0
@@ -128,11 +130,7 @@ def best_to(
 ) -> None:
     """If the broker is below a floor: moves of other brokers' replicas to it, and of leaders among its replicas."""
     width = state.at.shape[1]
-    worst, deficit = NOWHERE, 0.0
-    for resource in range(state.loads.shape[1]):
-        lacks = (resources.floor[broker, resource] - state.loads[broker, resource]) * resources.unit[broker, resource]
-        if lacks > deficit:
-            worst, deficit = resource, lacks
+    worst = lacking_resource(resources, state, broker)
     if worst < 0 and len(resources.topic_of) == 0:
         return
     slot = state.first[broker]
@@ -153,6 +151,32 @@ def best_to(
 
 
 @subroutine
+def lacking_resource(resources: ResourceRules, state: SearchState, broker: int) -> int:
+    """The resource of which a broker is farthest below its floor; -1 if there is none."""
+    worst, deficit = NOWHERE, 0.0
+    for resource in range(state.loads.shape[1]):
+        lacks = (resources.floor[broker, resource] - state.loads[broker, resource]) * resources.unit[broker, resource]
+        if lacks > deficit:
+            worst, deficit = resource, lacks
+    return worst
+
+
+@subroutine
+def slots_to_fill(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, lacking: int
+) -> NDArray[np.int64]:
+    """Samples of the slots of a broker that is below a floor, and of those of its givers."""
+    givers = givers_for(rules, resources, state, broker, lacking)
+    slots = np.empty((len(givers) + 1) * 2 * FILLS, np.int64)
+    count = 0
+    for i in range(len(givers) + 1):
+        some = sampled_slots(state, int(np.int64(broker if i == 0 else givers[i - 1])), FILLS)
+        slots[count : count + len(some)] = some
+        count += len(some)
+    return slots[:count]
+
+
+@subroutine
 def best_swap(
     rules: LoadRules,
     resources: ResourceRules,
@@ -168,12 +192,12 @@ def best_swap(
     width = state.at.shape[1]
     if len(resources.of_reads):
         return
-    ours = _samples(state, broker)
+    ours = sampled_slots(state, broker, SAMPLES)
     for i in range(min(len(receivers), 2 * RECEIVERS)):
         other = receivers[i] if len(receivers) <= 2 * RECEIVERS else receivers[sampled(state, len(receivers))]
         if other == broker:
             continue
-        theirs = _samples(state, other)
+        theirs = sampled_slots(state, int(np.int64(other)), SAMPLES)
         for mine in ours:
             row = mine // width
             if not may_place(rules, resources, state, mine, other):
@@ -213,14 +237,14 @@ def best_swap(
 
 
 @subroutine
-def _samples(state: SearchState, broker: int) -> NDArray[np.int64]:
-    """Some of the broker's slots."""
+def sampled_slots(state: SearchState, broker: int, enough: int) -> NDArray[np.int64]:
+    """Some of a broker's slots: all, or at least as many as are enough and fewer than twice as many."""
     count = 0
     slot = state.first[broker]
     while slot != NOWHERE:
         count += 1
         slot = state.after[slot]
-    stride = max(1, count // SAMPLES)
+    stride = max(1, count // enough)
     chosen = np.empty(count // stride + 1, np.int64)
     skip = sampled(state, stride) if stride > 1 else 0
     some = 0

@@ -145,20 +145,23 @@ class BalancedGoal:
 
 @dataclass(frozen=True, slots=True)
 class LimitConflict:
-    """Limits of one resource that cannot all hold: a proof by sums.
+    """Hard limits that cannot all hold, and none of which can be left out.
 
     Parameters
     ----------
     resource : of `RESOURCES`, or several joined by "+" if only their combination conflicts.
     brokers : positions whose limits conflict: all, those of a rack, or fewer.
-    required : the least load that every placement puts on these brokers.
-    available : the sum of their limits, smaller than `required`.
+    required : the least load of the first resource that every placement puts on these brokers.
+    available : the sum of their limits of it, smaller than `required`.
+    is_of_sums : whether sums prove it; otherwise an integer model does, and `required` exceeds `available` by the least
+        load above the limits of the first resource if those of the others hold.
     """
 
     resource: str
     brokers: tuple[int, ...]
     required: int
     available: int
+    is_of_sums: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from app.core.reassignment.resources.answers import answer
+from app.core.reassignment.resources.excess import proven_excess
 from app.core.reassignment.resources.model import ResourcePlacement, ResourceProblem
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.search import Bounds, search
 from app.core.reassignment.resources.start import rules_of, start_of
-from app.core.reassignment.resources.sums import conflicts_of
 
 
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
@@ -29,8 +29,6 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     start = start_of(problem, rules)
     bounds = Bounds.none(problem)
     found = search(problem, rules, start, bounds, is_over)
-    conflicts, hard, soft = conflicts_of(problem)
+    proof, found = proven_excess(problem, rules, bounds, found, is_over)
     least = moved_lower_bound(problem, rules, start, bounds, found, is_over)
-    return answer(
-        problem, rules, found.at, ranges=(), moved_bound=least, least_excess=(hard, soft), conflicts=conflicts
-    )
+    return answer(problem, rules, found.at, ranges=(), moved_bound=least, proof=proof)

@@ -16,7 +16,9 @@ from app.core.reassignment.resources.model import NO_LIMIT, ResourceProblem
 from app.core.reassignment.resources.state_kernel import NOWHERE, ResourceRules, SearchState
 
 STEPS = 1_000
-"""Changes between two looks at the deadline."""
+"""Changes after which the search ends if they lowered the penalty too little."""
+SLOTS_AT_ONCE = 1 << 17
+"""The replicas of a broker, times its turns between two looks at the deadline; a turn looks at those of some others."""
 MAX_ROUNDS = 500
 SLOWEST = 0.9
 """The search ends if so many changes leave more of the penalty than this."""
@@ -93,8 +95,9 @@ def search(
     positive = rules.cost[rules.cost > 0]
     per_cost = 1.0 / float(positive.mean()) if len(positive) else 1.0
     before = np.inf
+    at_once = max(1, min(STEPS, SLOTS_AT_ONCE * len(state.penalty) // max(1, start.size)))
     for _ in range(MAX_ROUNDS):
-        if is_over() or search_kernel.lower_penalty(rules, resources, state, per_cost, STEPS, swaps) < STEPS:
+        if not _lower(rules, resources, state, per_cost, at_once, swaps, is_over):
             break
         penalty = _found(problem, rules, resources, state).penalty
         if penalty > before * SLOWEST:
@@ -104,6 +107,27 @@ def search(
         if is_over() or not _undo(problem, rules, resources, state, is_over):
             break
     return _found(problem, rules, resources, state)
+
+
+def _lower(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    per_cost: float,
+    at_once: int,
+    swaps: bool,
+    is_over: Callable[[], bool],
+) -> bool:
+    """Make `STEPS` changes, in so many turns of a broker at once; whether there were as many before the deadline."""
+    done = 0
+    while done < STEPS:
+        if is_over():
+            return False
+        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once, swaps)
+        if is_stuck:
+            return False
+        done += made
+    return True
 
 
 def _undo(
@@ -165,6 +189,7 @@ def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds) -> SearchSta
         penalty=np.zeros(brokers),
         is_stuck=np.zeros(brokers, np.bool_),
         seed=np.array([SEED], np.int64),
+        singles=np.zeros(1, np.int64),
         unused=np.zeros(0, np.int64),
     )
 

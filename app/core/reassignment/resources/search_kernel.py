@@ -20,7 +20,9 @@ from app.core.reassignment.resources.changes_kernel import (
     best_from,
     best_swap,
     best_to,
+    lacking_resource,
     rise_if_gone,
+    slots_to_fill,
     worth,
 )
 from app.core.reassignment.resources.receivers_kernel import receivers_for
@@ -92,9 +94,9 @@ def topics_of(rules: LoadRules, resources: ResourceRules, state: SearchState, br
 
 @compiled
 def lower_penalty(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, steps: int, swaps: bool
-) -> int:
-    """Make up to so many changes; how many were made, fewer if no change lowers the penalty.
+    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, turns: int, swaps: bool
+) -> tuple[int, bool]:
+    """Give the worst broker so many turns; how many changes were made, and whether no more change lowers the penalty.
 
     Parameters
     ----------
@@ -105,21 +107,17 @@ def lower_penalty(
     of_topics = np.zeros(brokers)
     for broker in range(brokers):
         of_topics[broker] = topics_of(rules, resources, state, broker)
-    done = failed = 0
-    while done < steps:
-        worst = NOWHERE
-        for broker in range(brokers):
-            weight = state.penalty[broker] + of_topics[broker]
-            if state.is_stuck[broker] or weight <= 1e-12:
-                continue
-            if worst < 0 or weight > state.penalty[worst] + of_topics[worst]:
-                worst = broker
+    done = 0
+    for _ in range(turns):
+        worst = _worst(state, of_topics)
         if worst < 0:
-            break
+            return done, True
         change[0], best[0] = NO_CHANGE, 0.0
         least = SMALLEST_DECREASE * (state.penalty[worst] + of_topics[worst])
         receivers = receivers_for(rules, resources, state, worst)
         made = shed(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        if not made:
+            made = fill(rules, resources, state, worst, per_cost, least, of_topics)
         if made:
             done += made
             state.is_stuck[:] = False
@@ -130,13 +128,92 @@ def lower_penalty(
             best_swap(rules, resources, state, worst, receivers, per_cost, least, change, best)
         if change[0] == NO_CHANGE:
             state.is_stuck[worst] = True
-            failed += 1
             continue
         _make(rules, resources, state, change, of_topics)
         done += 1
-        if done % max(1, brokers // 4) == 0:
+        state.singles[0] += 1
+        if state.singles[0] % max(1, brokers // 4) == 0:
             state.is_stuck[:] = False
-    return done
+    return done, False
+
+
+@subroutine
+def _worst(state: SearchState, of_topics: FloatVector) -> int:
+    """The broker with the largest penalty, of those that some change may help; -1 if there is none."""
+    worst = NOWHERE
+    for broker in range(len(state.penalty)):
+        weight = state.penalty[broker] + of_topics[broker]
+        if state.is_stuck[broker] or weight <= 1e-12:
+            continue
+        if worst < 0 or weight > state.penalty[worst] + of_topics[worst]:
+            worst = broker
+    return worst
+
+
+@subroutine
+def fill(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    broker: int,
+    per_cost: float,
+    least: float,
+    of_topics: FloatVector,
+) -> int:
+    """If a broker is below a floor, make many changes of samples of its replicas and its givers', the largest decreases
+    for their cost first, until half of its penalty is left; how many.
+    """
+    lacking = lacking_resource(resources, state, broker)
+    if lacking < 0:
+        return 0
+    width = state.at.shape[1]
+    slots = slots_to_fill(rules, resources, state, broker, lacking)
+    values = np.zeros(len(slots))
+    for i in range(len(slots)):
+        values[i] = _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least)
+    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+    made = 0
+    for i in np.argsort(-values):
+        if values[i] <= 0 or state.penalty[broker] + of_topics[broker] <= enough:
+            break
+        if _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least) < WORTH * values[i]:
+            continue
+        row, giver = slots[i] // width, state.at[slots[i] // width, slots[i] % width]
+        if giver == broker:
+            transfer(rules, resources, state, row, slots[i] % width)
+        else:
+            place(rules, resources, state, slots[i], broker)
+            of_topics[broker] = topics_of(rules, resources, state, broker)
+            of_topics[giver] = topics_of(rules, resources, state, giver)
+        made += 1
+    return made
+
+
+@subroutine
+def _worth_of_filling(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    slot: int,
+    broker: int,
+    per_cost: float,
+    least: float,
+) -> float:
+    """What it is worth that a replica leads, if it is on the broker, or goes there; 0 if it may not."""
+    width = state.at.shape[1]
+    row, column = slot // width, slot % width
+    giver = int(np.int64(state.at[row, column]))
+    if giver == broker:
+        if column == 0 or not may_transfer(resources, state, row, column):
+            return 0.0
+        cost = CHANGE_COST * leader_cost(resources, row, int(np.int64(state.at[row, 0])), broker)
+        return worth(rise_if_led(rules, resources, state, row, column), cost, least)
+    if not may_place(rules, resources, state, slot, broker):
+        return 0.0
+    cost = per_cost * move_cost(rules, row, giver, broker)
+    if column == 0:
+        cost += CHANGE_COST * leader_cost(resources, row, giver, broker)
+    return worth(rise_if_placed(rules, resources, state, slot, broker), cost, least)
 
 
 @subroutine

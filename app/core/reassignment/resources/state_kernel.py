@@ -65,7 +65,8 @@ class SearchState(NamedTuple):
     at : (rows, widest) int32, the leader in column 0. loads : (brokers, resources) int64. counts : (topics, brokers).
     first : (brokers,) first slot of each broker's list; after, before : (slots,) its neighbours; `NOWHERE` at the ends.
     penalty : (brokers,) float64. is_stuck : (brokers,) bool, no change lowers the penalty.
-    seed : (1,) int64 of the generator of samples. unused : (0,) int64.
+    seed : (1,) int64 of the generator of samples. singles : (1,) changes that were made one at a time.
+    unused : (0,) int64.
     """
 
     at: Int32Matrix
@@ -77,6 +78,7 @@ class SearchState(NamedTuple):
     penalty: FloatVector
     is_stuck: BoolVector
     seed: Int64Vector
+    singles: Int64Vector
     unused: Int64Vector
 
 

@@ -1,0 +1,62 @@
+"""What a placement above hard limits could reach at best: conflicts, bounds, and the placement of the least excess."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.resources.evaluation import loads_of
+from app.core.reassignment.resources.integer_model import least_excess
+from app.core.reassignment.resources.model import NO_LIMIT, LimitConflict, ResourceProblem
+from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
+from app.core.reassignment.resources.sums import conflicts_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExcessProof:
+    """Conflicts of hard limits, and lower bounds on the hard and the soft excess."""
+
+    conflicts: tuple[LimitConflict, ...]
+    hard: Fraction
+    soft: Fraction
+
+
+def proven_excess(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    bounds: Bounds,
+    found: SearchedPlacement,
+    is_over: Callable[[], bool],
+) -> tuple[ExcessProof, SearchedPlacement]:
+    """What is proven of the excess of a placement, and the placement: another one if the model finds a smaller excess.
+
+    Parameters
+    ----------
+    bounds : of goals, for the search that undoes what a smaller excess does not need.
+    """
+    conflicts, hard, soft = conflicts_of(problem)
+    reached = hard_excess(problem, found)
+    model = least_excess(problem, rules, is_over) if reached > hard else None
+    if model is None:
+        return ExcessProof(tuple(conflicts), hard, soft), found
+    proof = ExcessProof(tuple(conflicts) or model.conflicts, max(hard, model.bound), soft)
+    if model.at is None:
+        return proof, found
+    loads = loads_of(problem.loads, problem.movement.rack_of, model.at, model.at[:, 0])
+    hard_columns = ~problem.limits.is_soft
+    upper = np.where(hard_columns, np.maximum(problem.limits.upper, loads), problem.limits.upper)
+    within = replace(problem, limits=replace(problem.limits, upper=upper))
+    better = search(within, rules, model.at, bounds, is_over)
+    return proof, better if hard_excess(problem, better) < reached else found
+
+
+def hard_excess(problem: ResourceProblem, found: SearchedPlacement) -> Fraction:
+    """The load above hard limits, in shares of the limits."""
+    upper = problem.limits.upper
+    above = np.where((upper < NO_LIMIT) & ~problem.limits.is_soft, np.maximum(found.loads - upper, 0), 0)
+    total = Fraction(0)
+    for broker, column in zip(*np.nonzero(above), strict=True):
+        total += Fraction(int(above[broker, column]), max(1, int(upper[broker, column])))
+    return total
