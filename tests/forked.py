@@ -22,10 +22,8 @@ class Forked:
     """A process that runs; what `subprocess.Popen` offers of it."""
 
     def __init__(self, code: str, arguments: Sequence[str], environment: Mapping[str, str], out: Path, err: Path):
-        # A daemon ends with the tests, if one of them has not ended it.
-        self._process = _CONTEXT.Process(
-            target=_run, args=(code, [*arguments], dict(environment), out, err), daemon=True
-        )
+        # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
+        self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), out, err))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
