@@ -307,7 +307,7 @@ def test_nothing_below_the_resolved_problem_sees_a_reassignment_request() -> Non
     """Solvers, verifiers and reports read the problem; what they miss there belongs into it."""
     folder = ROOT / "app" / "services" / "reassignment"
     for name in ("reports", "differences", "exports"):
-        assert "app.services.reassignment.requests" not in imported(folder / f"{name}.py")
+        assert "app.services.reassignment.requests.request" not in imported(folder / f"{name}.py")
     functions = ast.parse((folder / "planning.py").read_text(encoding="utf-8")).body
     for function in functions:
         if isinstance(function, ast.FunctionDef):

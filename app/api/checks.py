@@ -35,7 +35,7 @@ from app.errors.requests import ConflictingFields, IllegalReassignment, Unsuppor
 from app.errors.texts import MalformedText
 from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
-from app.services.reassignment.resource_requests import Limited
+from app.services.reassignment.requests.resources import Limited
 
 router = APIRouter(prefix="/v1/checks", tags=["checks"])
 

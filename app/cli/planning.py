@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.garbage import uncollected
 from app.cli.offline import Inputs, printed, read_json, require, validated
 from app.errors import Json
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.garbage import uncollected
 from app.services.plans import BATCH, Kind, draft_plan
 from app.settings import Settings
 

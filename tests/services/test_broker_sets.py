@@ -32,7 +32,7 @@ from app.services.reassignment import (
     ReassignmentRequest,
     Tolerance,
 )
-from app.services.reassignment.resource_requests import Limit, LimitsRequest
+from app.services.reassignment.requests.resources import Limit, LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import examples

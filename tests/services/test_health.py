@@ -11,7 +11,7 @@ from app.services.checks import HealthRequest
 from app.services.checks.health import Health, health_of
 from app.services.limits import Limits
 from app.services.plans import Allowance
-from app.services.reassignment.resource_requests import (
+from app.services.reassignment.requests.resources import (
     CapacityRequest,
     CpuModel,
     LimitsRequest,

@@ -13,7 +13,8 @@ import yaml
 from app.errors.requests import NotExportable
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import EXPORTS, PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest, kubernetes
+from app.services.reassignment import EXPORTS, PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
+from app.services.reassignment.files import kubernetes
 from app.store.records import NewPlan
 from tests.services.reassignments import captured
 

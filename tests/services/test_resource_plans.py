@@ -13,8 +13,8 @@ from app.errors.reassignments import NotFeasible
 from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
-from app.services.reassignment.resolve import resolve
-from app.services.reassignment.resource_requests import (
+from app.services.reassignment.problem.resolve import resolve
+from app.services.reassignment.requests.resources import (
     CapacityRequest,
     GoalRequest,
     GoalsRequest,

@@ -15,7 +15,7 @@ from app.errors.requests import ConflictingFields
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
-from app.services.reassignment.resource_requests import CapacityRequest
+from app.services.reassignment.requests.resources import CapacityRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import examples

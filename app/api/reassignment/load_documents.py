@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from app.services.reassignment.resource_requests import GoalName, Limited
+from app.services.reassignment.requests.resources import GoalName, Limited
 
 
 class AfterWorstLoss(BaseModel):

@@ -20,7 +20,8 @@ from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields
 from app.services import plans
-from app.services.reassignment import Drift, progress
+from app.services.reassignment import Drift
+from app.services.reassignment.progress.progress import progress_of
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -134,6 +135,6 @@ def plan_progress(
 
     def answer() -> Response:
         snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
-        return json_response(progress(uow, plans.load(uow, plan_id), snapshot_id).as_json())
+        return json_response(progress_of(uow, plans.load(uow, plan_id), snapshot_id).as_json())
 
     return once(answer)

@@ -11,7 +11,7 @@ from app.api.reassignment.log_dir_fields import LogDirsFields
 from app.api.reassignment.resource_fields import BrokerOrAll, ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
-from app.services.reassignment.resource_requests import GoalName, Resource
+from app.services.reassignment.requests.resources import GoalName, Resource
 
 Number = Annotated[Int32, Field(ge=1)]
 Weight = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]

@@ -9,7 +9,7 @@ from app.api.fields import Request as RequestModel
 from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicReplicasFields
 from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
-from app.services.reassignment.resource_requests import Resource
+from app.services.reassignment.requests.resources import Resource
 from app.services.sweeps import SweepRequest
 
 

@@ -116,9 +116,9 @@ def _tables(transfers: Transfers, loads: Loads) -> Iterator[_Table]:
         lambda shown: _broker_rows(transfers, shown),
     )
     if rows := load_tables.cells(loads):
-        head = ("broker", "resource", *load_tables.HEAD)
-        flush = frozenset(head) - {"resource"}
-        yield _Table("load", head, flush, len(rows), lambda shown: _load_rows(rows, shown))
+        headings = ("broker", "resource", *load_tables.HEAD)
+        flush = frozenset(headings) - {"resource"}
+        yield _Table("load", headings, flush, len(rows), lambda shown: _load_rows(rows, shown))
     if flows := len(transfers.flows.senders):
         head = ("from", "to", "replicas", "bytes")
         yield _Table("flow", head, frozenset(head), flows, lambda shown: _flow_rows(transfers, shown))

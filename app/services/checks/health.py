@@ -13,11 +13,11 @@ from app.errors import Json
 from app.errors.reassignments import NotFeasible
 from app.services.cautions import Caution
 from app.services.plans import Allowance
-from app.services.reassignment.load_reports import LoadReport, cross_rack_json, in_unit, load_report
-from app.services.reassignment.planning import least_repair
-from app.services.reassignment.requests import ReassignmentRequest
-from app.services.reassignment.resolve import resolve
-from app.services.reassignment.resource_requests import PricesRequest, ResourceFields
+from app.services.reassignment.planning.solve import least_repair
+from app.services.reassignment.problem.resolve import resolve
+from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
+from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.resources import PricesRequest, ResourceFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
-from app.services.reassignment.resource_requests import check_resources
+from app.services.reassignment.requests.resources import check_resources
 from app.services.replicas import movement_summary
 from app.services.snapshots import NAMED_LOG_DIRS
 from app.store.records import Snapshot

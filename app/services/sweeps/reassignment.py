@@ -41,10 +41,10 @@ from app.services.reassignment import (
     replicas_of_others,
     scope_of,
 )
-from app.services.reassignment.capacities import capacity_of
-from app.services.reassignment.loads import IngressRates, loads_of, with_recorded_rates
-from app.services.reassignment.resource_requests import EVERY, Limit, LimitsRequest
-from app.services.reassignment.resources import NAMED_TOPICS, Resources, resources_of
+from app.services.reassignment.problem.capacities import capacity_of
+from app.services.reassignment.problem.loads import IngressRates, loads_of, with_recorded_rates
+from app.services.reassignment.problem.resources import NAMED_TOPICS, Resources, resources_of
+from app.services.reassignment.requests.resources import EVERY, Limit, LimitsRequest
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
 

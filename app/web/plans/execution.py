@@ -56,7 +56,7 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
     if not chosen or problem:
         return Execution(later, problem=problem, text=text)
     try:
-        return Execution(later, chosen, reassignment.progress(uow, plan, _id(chosen)).as_json())
+        return Execution(later, chosen, reassignment.progress_of(uow, plan, _id(chosen)).as_json())
     except Failure as failure:
         return Execution(later, problem=failure.detail)
     except ValueError:

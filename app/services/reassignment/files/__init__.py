@@ -1,0 +1,7 @@
+"""A stored plan as files.
+
+exports.py        the formats; differences.py: the rows and what the plan changes
+readme.py         the order of execution, with commands and checks
+kubernetes.py     the batches as ConfigMaps and a Job, which runs run_batches.sh
+stored_steps.py   the steps of a stored plan, by batch
+"""

@@ -1,0 +1,279 @@
+"""A reassignment as files: the files of Kafka's tools, forwards and back, tables, and one archive of everything.
+
+`kafka-reassign-partitions` rejects partitions that do not exist, so that no file for it names new ones: those are
+created first, by `kafka-topics --alter --replica-assignment`. A rollback executes the previous lists: Kafka's own
+cancelling restores which brokers have replicas, not which of them leads.
+
+The archive, in the order in which its parts run:
+
+    README.txt             in which order, with which commands
+    01-execute.json        each batch for kafka-reassign-partitions, and
+    01-rollback.json       what brings back what was there before it
+    rollback.json          the same for everything at once, if anything is reassigned
+    leader-election.json   for kafka-leader-election: partitions whose preferred leader is another one
+    new-partitions/t.txt   for kafka-topics --alter: topics that get partitions
+
+The same plan gives the same bytes: entries have no time and stand in that order.
+"""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+
+from app.core.measures.transfers import ChangedPartitions, Transfers
+from app.core.model import NO_REPLICA, Assignment, Cluster
+from app.errors.requests import NotExportable
+from app.formats.kafka_files import leader_election, reassignment, replica_assignment
+from app.formats.kafka_files.reassignment import Reassignment
+from app.formats.tables import reassignment_diffs, reassignment_tables
+from app.formats.tables.load_tables import Loads, write_loads_csv
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.reassignment.files import kubernetes, readme
+from app.services.reassignment.files.differences import compared
+from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
+from app.store.records import NewPlan, PlanHead
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The first moment that a zip archive can name."""
+
+
+def one_batch(plan: Plan | NewPlan, number: int, is_inverse: bool) -> bytes:
+    """The execute file of the batch of that number, from 1 on, or of its inverse. Raises `NotExportable`."""
+    steps = batches_of(plan.head if isinstance(plan, Plan) else plan)
+    require_batch(steps, number)
+    return batch_file(steps, number - 1, is_inverse=is_inverse)
+
+
+def require_batch(steps: StoredSteps, number: int) -> None:
+    """Raise `NotExportable` if the plan has no batch of that number, from 1 on."""
+    if not 1 <= number <= len(steps):
+        there = f"has the batches 1 to {len(steps)}" if len(steps) else "has no batch, since it moves nothing"
+        raise NotExportable(f"the plan {there}; there is no batch {number}", batches=len(steps))
+
+
+def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:
+    """A writer of plans from a writer of their transfers."""
+
+    def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+        return write(compared(plan, _known(cluster_of)))
+
+    return written
+
+
+def _of_differences(write: Callable[..., str]) -> Write:
+    """A writer of plans from a writer of their transfers and loads."""
+
+    def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+        return write(compared(plan, _known(cluster_of)), _loads(plan), limit=MARKDOWN_ROWS).encode()
+
+    return written
+
+
+def _loads(plan: Plan | NewPlan) -> Loads:
+    """The loads of the answer; empty of a plan that was stored before it had some."""
+    head = plan.head if isinstance(plan, Plan) else plan
+    loads: Any = head.answer.get("loads") or {}
+    return cast("Loads", loads)
+
+
+def _known(cluster_of: ClusterOf) -> Cluster:
+    cluster = cluster_of()
+    if cluster is None:
+        raise NotExportable("the plan was made from no snapshot, so that what it moves is unknown")
+    return cluster
+
+
+def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    head = plan.head if isinstance(plan, Plan) else plan
+    cluster = _known(cluster_of)
+    return _archive(head, compared(plan, cluster), cluster)
+
+
+def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    head = plan.head if isinstance(plan, Plan) else plan
+    cluster = _known(cluster_of)
+    moved = compared(plan, cluster)
+    steps = batches_of(head)
+    files = {"steps": _step_lines(head, cluster, readme.names(steps))}
+    for number, name in enumerate(readme.names(steps)):
+        files[f"{name}-execute.json"] = batch_file(steps, number, is_inverse=False)
+    created = [
+        f"{topic} {len(assignment.partition_ids)} {replica_assignment_file(topic, assignment).decode()}"
+        for topic, assignment in grown_topics(moved).items()
+    ]
+    if created:
+        files["new-partitions"] = "".join(created).encode()
+    if elected := _elected(head, moved, cluster):
+        files["leader-election.json"] = leader_election.write(elected).encode()
+    return kubernetes.write(head, files)
+
+
+def _step_lines(head: PlanHead | NewPlan, cluster: Cluster, names: Sequence[str]) -> bytes:
+    """The steps of the plan for `run_batches.sh`: batches, and the cordons that are made and lifted in between."""
+    execution: Any = head.answer.get("execution")
+    plain: list[dict[str, Any]] = [{"action": "execute", "batch": number} for number in range(1, len(names) + 1)]
+    lines: list[str] = []
+    for step in plain if execution is None else execution["batches"]:
+        if step["action"] == "execute":
+            lines.append(f"execute {names[step['batch'] - 1]}-execute.json")
+        elif step["action"] == "cordon":
+            lines += [f"cordon {broker} {readme.cordoned_log_dirs(cluster, broker)}" for broker in step["brokers"]]
+        else:
+            lines += [f"uncordon {broker}" for broker in step["brokers"]]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _replica_assignment(moved: Transfers) -> bytes:
+    """The string is of one topic, from partition 0 on: Kafka counts off what the topic has already."""
+    grown = grown_topics(moved)
+    if not grown:
+        raise NotExportable("no topic of the plan gets new partitions, and --replica-assignment is of those", topics=0)
+    if len(grown) > 1:
+        names = ", ".join(list(grown)[:10])
+        raise NotExportable(f"--replica-assignment is of one topic; name one of: {names}", topics=len(grown))
+    [(name, assignment)] = grown.items()
+    return replica_assignment_file(name, assignment)
+
+
+def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> bytes:
+    """The archive of a plan and its transfers."""
+    steps = batches_of(head)
+    grown = grown_topics(moved)
+    elected = _elected(head, moved, cluster)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in _entries(head, cluster, moved, steps, grown, elected):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+def execute_file(moved: Transfers) -> bytes:
+    """The execute file of the whole plan: existing partitions that differ."""
+    return reassignment.write_assignments(
+        {changed.topic: Assignment(changed.partition_ids, changed.after) for changed in _there(moved)}
+    )
+
+
+def rollback_file(moved: Transfers) -> bytes:
+    """The rollback file of the whole plan: the previous lists of the same partitions."""
+    before = {changed.topic: Assignment(changed.partition_ids, changed.before) for changed in _there(moved)}
+    return reassignment.write_assignments(before)
+
+
+def _at_once(*, is_inverse: bool) -> Write:
+    """The whole plan as one file, or its rollback; with the log directories, if the plan chooses them."""
+
+    def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+        head = plan.head if isinstance(plan, Plan) else plan
+        return at_once_file(batches_of(head), compared(plan, _known(cluster_of)), is_inverse=is_inverse)
+
+    return written
+
+
+def at_once_file(steps: StoredSteps, moved: Transfers, *, is_inverse: bool) -> bytes:
+    """The execute file of a whole plan, or its rollback."""
+    if steps.log_dirs_after is not None:
+        return reassignment.write(Reassignment(tuple(steps.at_once(is_inverse=is_inverse)))).encode()
+    return rollback_file(moved) if is_inverse else execute_file(moved)
+
+
+def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
+    """The execute file of a batch, counted from 0, or its rollback."""
+    return reassignment.write(Reassignment(tuple(steps.requested(number, is_inverse=is_inverse)))).encode()
+
+
+def grown_topics(moved: Transfers) -> dict[str, Assignment]:
+    """The topics that get new partitions, with all that they have afterwards."""
+    grown = {changed.topic for changed in moved.changed() if (changed.before[:, 0] == NO_REPLICA).any()}
+    return {
+        topic.topic: Assignment(topic.partition_ids, topic.after)
+        for topic in moved.movement.topics
+        if topic.topic in grown
+    }
+
+
+def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
+    """The argument of `kafka-topics --alter --replica-assignment`, from partition 0 on.
+
+    Raises `NotExportable` where the argument cannot say it: partitions are missing, or factors differ.
+    """
+    if not np.array_equal(assignment.partition_ids, np.arange(len(assignment.partition_ids))):
+        raise NotExportable(f"--replica-assignment names every partition, and {name} lacks some", topic=name)
+    rows = assignment.replicas[:, ~(assignment.replicas == NO_REPLICA).all(axis=0)]
+    if (rows == NO_REPLICA).any():
+        detail = f"--replica-assignment wants one replication factor, and the partitions of {name} have several"
+        raise NotExportable(detail, topic=name)
+    return (replica_assignment.write(rows) + "\n").encode()
+
+
+def _there(moved: Transfers) -> Iterator[ChangedPartitions]:
+    """What differs, without the partitions that are new."""
+    for changed in moved.changed():
+        is_there = changed.before[:, 0] != NO_REPLICA
+        yield changed if is_there.all() else changed.only(is_there)
+
+
+def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> list[tuple[str, int]]:
+    """The partitions whose preferred replicas are to be made their leaders.
+
+    They are those whose first replica is another than before; and where leaders are to be the preferred ones, or even,
+    which counts those, also partitions that another replica leads already.
+    """
+    request: Any = head.request
+    elected = set(_led_anew(moved))
+    if request["balance"]["leaders"] != "keep":
+        scope = request["topics"]
+        for topic in cluster.topics:
+            if scope is None or topic.name in scope:
+                elected.update((topic.name, row) for row in topic.partition_ids[topic.awaits_election].tolist())
+    return sorted(elected)
+
+
+def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
+    for changed in _there(moved):
+        is_other = changed.before[:, 0] != changed.after[:, 0]
+        yield from ((changed.topic, partition) for partition in changed.partition_ids[is_other].tolist())
+
+
+def _entries(
+    head: PlanHead | NewPlan,
+    cluster: Cluster,
+    moved: Transfers,
+    steps: StoredSteps,
+    grown: Mapping[str, Assignment],
+    elected: Sequence[tuple[str, int]],
+) -> Iterator[tuple[str, bytes]]:
+    yield "README.txt", readme.write(head, cluster, moved, steps, grown, has_election=bool(elected)).encode()
+    for number, name in enumerate(readme.names(steps)):
+        yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
+        yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
+    if len(steps):  # Kafka rejects a file without partitions
+        yield "rollback.json", at_once_file(steps, moved, is_inverse=True)
+    if elected:
+        yield "leader-election.json", leader_election.write(elected).encode()
+    for topic, assignment in grown.items():
+        yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
+
+
+EXPORTS: Mapping[str, Write] = MappingProxyType(
+    {
+        "reassignment": _at_once(is_inverse=False),
+        "rollback": _at_once(is_inverse=True),
+        "batches": _batches,
+        "kubernetes": _kubernetes,
+        "replica_assignment": _of_transfers(_replica_assignment),
+        "text": _of_differences(reassignment_diffs.write_text),
+        "markdown": _of_differences(reassignment_diffs.write_markdown),
+        "loads": lambda plan, _: write_loads_csv(_loads(plan)),
+        "csv": _of_transfers(lambda moved: reassignment_tables.write_csv(moved.changed())),
+        "arrow": _of_transfers(lambda moved: reassignment_tables.write_arrow(moved.changed())),
+    }
+)
+"""The formats of a reassignment."""

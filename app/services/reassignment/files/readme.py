@@ -1,0 +1,341 @@
+"""`README.txt` of an archive: in which order its files are executed, with the commands and the check of each step.
+
+If brokers are cordoned or removed, everything is a numbered step: since Kafka 4.3.2 a batch whose lists contain a
+cordoned broker is executed while the broker is uncordoned, and a removed broker is cordoned (since 4.3), drained, shut
+down and unregistered.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.core.cordons import LISTS_CHECKED_SINCE
+from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
+from app.core.measures.transfers import Transfers
+from app.core.model import Assignment, Cluster
+from app.errors.quotation import escaped
+from app.formats.kafka_files.topic_script import altered_topic
+from app.formats.syntax.quantities import byte_size, counted, known_size
+from app.formats.tables.load_tables import fullest
+from app.formats.tables.reassignment_diffs import sentences
+from app.services.reassignment.files.stored_steps import StoredSteps
+from app.store.records import NewPlan, PlanHead
+
+_BOOTSTRAP = "--bootstrap-server localhost:9092"
+_REASSIGN = f"kafka-reassign-partitions.sh {_BOOTSTRAP} --reassignment-json-file"
+_ELECT = f"kafka-leader-election.sh {_BOOTSTRAP} --election-type preferred --path-to-json-file leader-election.json"
+_NEW_STAY = "Partitions that were created stay: Kafka removes none."
+_IN_ORDER = "Run these steps in order; complete each one before the next."
+_SAME_FACTORS = [
+    "No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1",
+    "and later rejects a batch that would change one (KIP-860).",
+]
+_RELEASE_UNKNOWN = (
+    f"Neither the request nor the snapshot states a release of Kafka: the steps are those of {SUPPORTED.to}."
+)
+_TO_GO_BACK = [
+    "To go back, execute and verify the rollback file of each batch that was begun, the last one first, or",
+    "rollback.json for all of them at once:",
+]
+_NO_CANCEL = [
+    "With --additional Kafka takes the file also while a batch still runs, in place of that batch's lists. Do not",
+    "rely on --cancel: it restores which brokers have replicas, but not their order, and with it not the preferred",
+    "leaders. Where these change back, they need an election again.",
+]
+_NOTHING_BACK = (
+    "Nothing is reassigned: there is no batch, and no rollback to execute. Kafka rejects a file without partitions."
+)
+_LOG_DIRS = [
+    'In log_dirs, "any" leaves a replica in its directory, and a path moves it there, or creates it there. --verify',
+    "reports these moves, too. For a replica that is yet to be created, --execute waits for its broker: --timeout says",
+    "for how long.",
+]
+_ADDITIONAL = [
+    "Another reassignment was running when the snapshot was taken. While it runs, Kafka rejects --execute without",
+    "--additional; with it, the lists of a file replace those that its partitions are moving to. Do not --cancel the",
+    "other one first: the plan starts from where it leads, and cancelling would move its replicas back.",
+]
+_STATIC_CORDON = (
+    "If the broker's own properties file has cordoned.log.dirs, --add-config cordoned.log.dirs= lifts it instead."
+)
+UNREGISTERS_SINCE, LISTS_ENDPOINTS_SINCE = KafkaVersion(2, 8), KafkaVersion(4, 0)
+"""The first releases with `kafka-cluster unregister` (of KRaft) and `kafka-cluster list-endpoints` (KIP-1073)."""
+KEEPS_FACTORS_SINCE = KafkaVersion(4, 1)
+"""The first release with `kafka-reassign-partitions --disallow-replication-factor-change` (KIP-860)."""
+
+
+def write(
+    head: PlanHead | NewPlan,
+    cluster: Cluster,
+    moved: Transfers,
+    steps: StoredSteps,
+    grown: Mapping[str, Assignment],
+    *,
+    has_election: bool,
+) -> str:
+    """The text. `grown` has the topics that get partitions, with all of these."""
+    answer: Any = head.answer
+    request: Any = head.request
+    throttle = request["batches"]["throttle_bytes_per_s"]
+    title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
+    within = answer.get("log_dirs") or {"moved_replicas": 0}
+    moved_within = within["moved_replicas"]
+    if moved_within:
+        size = known_size(within["moved_bytes"], replicas=moved_within, unknown=0)
+        also = [f"{counted(moved_within, 'replica')} moved between log directories, {size}."]
+    else:
+        also = []
+    near = fullest(answer.get("loads") or {})
+    parts = [
+        [title, f"Plan {head.hash}"],
+        [*([] if also and not moved.movement.total else sentences(moved)), *also],
+        *([["After the plan, nearest to its limit or capacity:", *(f"  {each}" for each in near)]] if near else []),
+        [_IN_ORDER],
+    ]
+    if grown:
+        parts.append(["Create the new partitions:", *_creating(grown)])
+    stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
+    removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
+    is_merged = any(warning["code"] == "merged_with_running_reassignment" for warning in answer["warnings"])
+    execution = answer.get("execution")
+    if execution is None and not removed:
+        if len(steps):
+            files = zip(names(steps), _sizes(answer["batches"], steps), strict=True)
+            parts.append(["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)])
+            how = "each with these two commands"
+            parts.append(
+                _commands(
+                    how,
+                    throttle,
+                    stated,
+                    keeps_factors=steps.keeps_factors,
+                    is_merged=is_merged,
+                    has_log_dirs=steps.has_log_dirs,
+                )
+            )
+        if has_election:
+            parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
+        parts.append(
+            [
+                *(_back_at_any_time(throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]),
+                *([_NEW_STAY] if grown else []),
+            ]
+        )
+        return _joined(parts)
+    if stated is None:
+        parts.append([_RELEASE_UNKNOWN])
+    numbered = _Numbered(cluster, names(steps))
+    plain = [{"action": "execute", "batch": number} for number in range(1, len(steps) + 1)]
+    sizes = list(_sizes(answer["batches"], steps))
+    parts.append(list(numbered.executed(plain if execution is None else execution["batches"], sizes)))
+    if has_election:
+        parts.append(list(numbered.step("Let the preferred leaders lead.", _ELECT)))
+    if removed:
+        is_in_use = any(warning["code"] == "removed_brokers_in_use" for warning in answer["warnings"])
+        parts.append(list(numbered.removed(removed, stated or NEWEST, is_in_use=is_in_use)))
+    if len(steps):
+        how = "Execute and verify a file with these two commands"
+        parts.append(
+            _commands(
+                how,
+                throttle,
+                stated,
+                keeps_factors=steps.keeps_factors,
+                is_merged=is_merged,
+                has_log_dirs=steps.has_log_dirs,
+            )
+        )
+    parts.append(
+        _back(numbered, execution, throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]
+    )
+    if grown:
+        parts.append([_NEW_STAY])
+    return _joined(parts)
+
+
+def names(steps: StoredSteps) -> list[str]:
+    """The numbers of batches as their files have them."""
+    width = max(len(str(len(steps))), 2)
+    return [f"{number:0{width}d}" for number in range(1, len(steps) + 1)]
+
+
+def cordoned_log_dirs(cluster: Cluster, broker: int) -> str:
+    """The value of the setting that cordons a broker as it was, or whole."""
+    cordon = cluster.cordons.get(broker)
+    return "*" if cordon is None or not cordon.log_dirs else f"[{','.join(cordon.log_dirs)}]"
+
+
+class _Numbered:
+    """Steps with their numbers, each with its commands and its check."""
+
+    def __init__(self, cluster: Cluster, files: Sequence[str]) -> None:
+        self._cluster, self._files = cluster, files
+        self._last = 0
+
+    def step(self, what: str, *commands: str, check: Sequence[str] = ()) -> Iterator[str]:
+        self._last += 1
+        yield f"{self._last:3d}. {what}"
+        for command in commands:
+            yield f"       {command}"
+        for at, line in enumerate(check):
+            yield f"     {'Check: ' if not at else '  '}{line}"
+
+    def executed(
+        self, steps: Sequence[Mapping[str, Any]], sizes: Sequence[str] = (), *, file: str = "execute"
+    ) -> Iterator[str]:
+        for step in steps:
+            if step["action"] != "execute":
+                yield from self._cordoned(step["action"], step["brokers"])
+            else:
+                number = step["batch"] - 1
+                size = f": {sizes[number]}" if sizes else ""
+                yield from self.step(f"Execute and verify {self._files[number]}-{file}.json{size}.")
+
+    def _cordoned(self, action: str, brokers: Sequence[int]) -> Iterator[str]:
+        commands = [self._cordon(broker) if action == "cordon" else _uncordon(broker) for broker in brokers]
+        named = ", ".join(map(str, brokers))
+        plural = "s" if len(brokers) > 1 else ""
+        shows = "prints cordoned.log.dirs" if action == "cordon" else "prints no cordoned.log.dirs"
+        check = f"kafka-configs.sh {_BOOTSTRAP} --describe --entity-type brokers --entity-name {brokers[0]}"
+        why = (
+            "Kafka places nothing new there"
+            if action == "cordon"
+            else f"Kafka {LISTS_CHECKED_SINCE} and later reject lists with a cordoned broker"
+        )
+        lines = [check, shows + (", and so for the others" if plural else "")]
+        yield from self.step(f"{action.capitalize()} broker{plural} {named}: {why}.", *commands, check=lines)
+        if action == "uncordon":
+            yield f"     {_STATIC_CORDON}"
+
+    def _cordon(self, broker: int) -> str:
+        setting = f"cordoned.log.dirs={cordoned_log_dirs(self._cluster, broker)}"
+        return f"{_CONFIGURE} {broker} --add-config {shlex.quote(setting)}"
+
+    def removed(self, brokers: Sequence[int], version: KafkaVersion, *, is_in_use: bool) -> Iterator[str]:
+        ids = ",".join(map(str, brokers))
+        plural = "s" if len(brokers) > 1 else ""
+        if is_in_use:
+            yield f"Broker{plural} {ids}: topics that the plan does not move still have replicas there. Once these have"
+            yield "moved as well:"
+        yield from self.step(
+            f"Verify that nothing is left on broker{plural} {ids}.",
+            f"kafka-log-dirs.sh {_BOOTSTRAP} --describe --broker-list {ids}",
+            check=['every "partitions" is []'],
+        )
+        endpoints = f"kafka-cluster.sh list-endpoints {_BOOTSTRAP}"
+        is_listed = version >= LISTS_ENDPOINTS_SINCE
+        listing = endpoints if is_listed else f"kafka-broker-api-versions.sh {_BOOTSTRAP}"
+        yield from self.step(
+            f"Shut down broker{plural} {ids}, on {'their' if plural else 'its'} own machine{plural}.",
+            "kafka-server-stop.sh",
+            check=[listing, f"no longer lists {ids}"],
+        )
+        if version >= UNREGISTERS_SINCE:
+            fenced = f"{endpoints} --include-fenced-brokers" if is_listed else listing
+            yield from self.step(
+                f"Unregister broker{plural} {ids}{'' if is_listed else ', in a cluster of KRaft'}.",
+                *(f"kafka-cluster.sh unregister {_BOOTSTRAP} --id {broker}" for broker in brokers),
+                check=[fenced, f"no longer lists {ids}"],
+            )
+
+
+_CONFIGURE = f"kafka-configs.sh {_BOOTSTRAP} --alter --entity-type brokers --entity-name"
+
+
+def _uncordon(broker: int) -> str:
+    return f"{_CONFIGURE} {broker} --delete-config cordoned.log.dirs"
+
+
+def throttles(throttle: int | None, *, has_log_dirs: bool) -> str:
+    """The options of `--execute` that throttle copies between brokers, and between the log directories of one."""
+    if not throttle:
+        return ""
+    return f" --throttle {throttle}" + (f" --replica-alter-log-dirs-throttle {throttle}" if has_log_dirs else "")
+
+
+def _back_at_any_time(throttle: int | None, *, has_log_dirs: bool) -> list[str]:
+    """How to go back, also while a batch runs."""
+    options = throttles(throttle, has_log_dirs=has_log_dirs)
+    return [
+        *_TO_GO_BACK,
+        f"  {_REASSIGN} rollback.json --execute --additional{options}",
+        f"  {_REASSIGN} rollback.json --verify",
+        *_NO_CANCEL,
+    ]
+
+
+def _back(
+    numbered: _Numbered, execution: Mapping[str, Any] | None, throttle: int | None, *, has_log_dirs: bool
+) -> list[str]:
+    """How to go back, with the cordons that have to be lifted for it."""
+    back = _back_at_any_time(throttle, has_log_dirs=has_log_dirs)
+    if execution is None or all(step["action"] == "execute" for step in execution["rollback"]):
+        return back
+    uncordoned = sorted({b for s in execution["rollback_at_once"] if s["action"] == "uncordon" for b in s["brokers"]})
+    again = sorted({b for s in execution["rollback_at_once"] if s["action"] == "cordon" for b in s["brokers"]})
+    named = ", ".join(map(str, uncordoned))
+    return [
+        *back,
+        "",
+        "The rollback files have lists with cordoned brokers. To go back from the end, batch by batch:",
+        *numbered.executed(execution["rollback"], file="rollback"),
+        f"Before rollback.json, uncordon {named} in the same way"
+        + (f", and cordon {', '.join(map(str, again))} after it." if again else "."),
+    ]
+
+
+def _joined(parts: Sequence[Sequence[str]]) -> str:
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
+    for topic, assignment in grown.items():
+        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {altered_topic(topic)} \\"
+        yield f"    --partitions {len(assignment.partition_ids)} \\"
+        yield f'    --replica-assignment "$(cat {shlex.quote(f"new-partitions/{topic}.txt")})"'
+
+
+def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator[str]:
+    """What each batch copies, and for how long."""
+    for number, batch in enumerate(batches):
+        if number >= steps.moving:
+            partitions = steps.batch(number)
+            words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
+        else:
+            unknown, replicas = batch["unknown_size_replicas"], batch["moved_replicas"]
+            size = known_size(batch["moved_bytes"], replicas=replicas, unknown=unknown)
+            words = f"{counted(replicas, 'replica')}, {size}"
+        seconds = batch["seconds"]
+        yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
+
+
+def _commands(
+    how: str,
+    throttle: int | None,
+    stated: KafkaVersion | None,
+    *,
+    keeps_factors: bool,
+    is_merged: bool,
+    has_log_dirs: bool,
+) -> list[str]:
+    """The commands of a batch; `stated` is the release that the plan is made for, None if it is only assumed."""
+    options = " --additional" * is_merged + throttles(throttle, has_log_dirs=has_log_dirs)
+    has_option = keeps_factors and stated is not None and stated >= KEEPS_FACTORS_SINCE
+    if has_option:
+        options += " --disallow-replication-factor-change"
+    lines = [
+        f"{how}; repeat the second one until all is complete:",
+        f"  {_REASSIGN} 01-execute.json --execute{options}",
+        f"  {_REASSIGN} 01-execute.json --verify",
+    ]
+    if is_merged:
+        lines += _ADDITIONAL
+    if throttle:
+        lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
+    if has_log_dirs:
+        lines += _LOG_DIRS
+    if has_option:
+        lines.append("No replication factor changes, and Kafka rejects a batch that would change one (KIP-860).")
+    elif keeps_factors and stated is None:
+        lines += _SAME_FACTORS
+    return lines

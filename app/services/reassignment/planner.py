@@ -1,0 +1,106 @@
+"""Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
+
+from collections.abc import Sequence
+
+from app.core.measures.violations import violations
+from app.core.model import Cluster, Placement
+from app.core.reassignment import (
+    TIGHT,
+    batch_violations,
+    execution_violations,
+    leader_violations,
+)
+from app.errors import Json
+from app.errors.requests import ConflictingFields
+from app.services.limits import Limits
+from app.services.plans import Allowance, Planner, Site
+from app.services.reassignment.planning.solution import ReassignmentSolution
+from app.services.reassignment.planning.solve import _disks, _leads_afterwards, _requested, solve
+from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.problem.resolve import resolve
+from app.services.reassignment.reports import description
+from app.services.reassignment.reports.report import answer
+from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
+from app.services.reassignment.requests.validation import check
+from app.store.records import NewPlan
+
+
+class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
+    kind, reader = KIND, READER
+    # Leaders of partitions that move are balanced, and moved replicas are placed by bytes and topics.
+    engine_version = 5
+
+    def check_site(self, request: ReassignmentRequest) -> None:
+        if request.snapshot_id is None:
+            raise ConflictingFields("a reassignment starts from a snapshot, and names none", path=("snapshot_id",))
+
+    def check(self, request: ReassignmentRequest, limits: Limits) -> None:
+        check(request, limits)
+
+    def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
+        return resolve(request, site.cluster or Cluster("", ()), allowance, site.version)
+
+    def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
+        """Place replicas, choose leaders, cut batches.
+
+        Raises
+        ------
+        BudgetBelowMinimum, NotFeasible : unless conflicts are relaxed.
+        MoveExceedsBatchLimit, BatchesOutOfDisk : with the partition that cannot move.
+        """
+        return solve(problem)
+
+    def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
+        leaders, rules, resources = solution.leaders, problem.batches, solution.resources
+        # With resources leaders change for more than their count, and no band is kept.
+        is_alone = resources is None or _leads_afterwards(problem)
+        balance = problem.leaders.balance if is_alone else TIGHT
+        return [
+            *([] if problem.leaders_only else solution.placed.violations(problem)),
+            *(
+                violation
+                for part in leaders.parts
+                for violation in leader_violations(part.problem, part.choice, balance)
+            ),
+            *([] if resources is None else resources.violations()),
+            *(
+                violation.detail
+                for violation in batch_violations(
+                    solution.reassigned,
+                    solution.steps,
+                    rules.limits,
+                    _disks(problem, solution.log_dirs),
+                    None if solution.log_dirs is None else solution.log_dirs.disks,
+                )
+            ),
+            *([] if solution.log_dirs is None else solution.log_dirs.violations()),
+            *_execution_violations(problem, solution),
+            *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
+        ]
+
+    def title(self, plan: NewPlan) -> str:
+        return description.title(plan)
+
+    def summary(self, plan: NewPlan) -> str:
+        return description.summary(plan)
+
+    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+        return answer(problem, solution)
+
+    def placements(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[Placement]:
+        return problem.scope.placements(problem.as_ids(solution.leaders.after))
+
+
+PLANNER = _ReassignmentPlanner()
+
+
+def _execution_violations(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[str]:
+    cordons, executions = problem.batches.cordons, solution.executions
+    if executions is None:
+        return []
+    planned = (executions.batches, executions.rollback, executions.at_once, executions.rollback_at_once)
+    return [
+        violation
+        for steps, asked in zip(planned, _requested(problem, solution.steps, cordons), strict=True)
+        for violation in execution_violations(steps, *asked)
+    ]

@@ -1,0 +1,159 @@
+"""Replicas that find no log directory at their broker are placed on other brokers.
+
+A broker may have space in all and none of its directories place for a replica. Its directories depend on all replicas
+that arrive, so that they are no constraint of the placement: it is solved without them, and if the directories of some
+brokers are too small, again without the replicas that do not fit there. These are those that no directory could take
+even if it had nothing else that can move, and the largest arriving one of the smallest set that cannot be packed.
+
+The search is a heuristic. Lower bounds are those of the placement without exclusions, and hold for every placement.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.core.flow import InfeasibleFlow
+from app.core.model import NO_LOG_DIR, Int32s
+from app.core.reassignment import (
+    KEEP,
+    MovementProblem,
+    ReplicaPlacement,
+    least_movement,
+    packing_conflict,
+    place_in_log_dirs,
+)
+from app.errors.reassignments import LogDirsTooSmall, NoLogDirLeft, NotFeasible
+from app.services.reassignment.planning.leading import lead
+from app.services.reassignment.planning.log_dirs import MOST_OF_ONE, LogDirSolution, choose_log_dirs, problems_of
+from app.services.reassignment.planning.placing import PlacedReplicas, place
+from app.services.reassignment.planning.solution import LeaderSolution
+from app.services.reassignment.problem.brokers import Bools
+from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.problem import ReassignmentProblem
+
+MOST_ROUNDS = 30
+"""Placements that are tried, each with more replicas excluded from some brokers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedInLogDirs:
+    """Replicas, their leaders, and the directory of each; None if the request does not choose directories."""
+
+    placed: PlacedReplicas
+    leaders: LeaderSolution
+    log_dirs: LogDirSolution | None
+    relaxed: tuple[Relaxation, ...]
+
+
+def place_with_log_dirs(problem: ReassignmentProblem) -> PlacedInLogDirs:
+    """Place replicas by count, bytes or throughput, on brokers whose log directories have place for them.
+
+    Raises
+    ------
+    NoLogDirLeft, LogDirsTooSmall : of the placement without exclusions, if none is found that fits.
+    BudgetBelowMinimum, LimitExceeded, NotFeasible : as `place` and `lead` do.
+    """
+    first = found = _placed(problem)
+    excluded: dict[int, Bools] = {}
+    failure: LogDirsTooSmall | NoLogDirLeft | None = None
+    for _ in range(MOST_ROUNDS):
+        try:
+            log_dirs = in_log_dirs(problem, found.leaders.after, relaxes=False)
+        except (LogDirsTooSmall, NoLogDirLeft) as short:
+            failure = failure or short
+        else:
+            if log_dirs is None or not excluded:
+                return replace(found, log_dirs=log_dirs)
+            placed = _bounded(problem, first.placed, found.placed)
+            return replace(found, placed=placed, log_dirs=replace(log_dirs, avoided=tuple(sorted(excluded))))
+        if problem.leaders_only or problem.is_over() or not _exclude(problem, found.leaders.after, excluded):
+            break
+        try:
+            found = _placed(_without(problem, excluded))
+        except (InfeasibleFlow, NotFeasible):
+            break
+    if problem.relaxes:
+        return replace(first, log_dirs=in_log_dirs(problem, first.leaders.after, relaxes=True))
+    raise failure or RuntimeError("no placement was tried")
+
+
+def in_log_dirs(problem: ReassignmentProblem, after: Int32s, *, relaxes: bool) -> LogDirSolution | None:
+    """The directory of every replica of (rows, widest) int32 positions; None if the request does not choose them.
+
+    Raises `NoLogDirLeft`, `LogDirsTooSmall`.
+    """
+    if problem.log_dirs is None:
+        return None
+    sizes = problem.sizes.size_bytes
+    return choose_log_dirs(
+        problem.log_dirs, problem.brokers, problem.scope, sizes, problem.before, after, relaxes=relaxes
+    )
+
+
+def _placed(problem: ReassignmentProblem) -> PlacedInLogDirs:
+    placed = place(problem)
+    leaders, more = lead(problem, placed.whole.replicas)
+    return PlacedInLogDirs(placed, leaders, None, (*placed.relaxed, *more))
+
+
+def _exclude(problem: ReassignmentProblem, after: Int32s, excluded: dict[int, Bools]) -> bool:
+    """Exclude further rows from brokers, (rows,) bool by position; False if there are none to exclude."""
+    table, sizes = problem.log_dirs, problem.sizes.size_bytes
+    is_more = False
+    if table is None:
+        return is_more
+    for broker, rows, of_broker in problems_of(table, problem.scope, sizes, problem.before, after):
+        arriving = of_broker.current == NO_LOG_DIR
+        if not arriving.any() or place_in_log_dirs(of_broker, solver_time=MOST_OF_ONE) is not None:
+            continue
+        free = np.where(of_broker.may_receive, of_broker.limit - of_broker.base_bytes, -1)
+        too_large = sizes > int(free.max(initial=-1))
+        conflict = packing_conflict(of_broker)
+        largest = [at for at in conflict.replicas.tolist() if arriving[at]][:1]
+        too_large[rows[largest]] = True
+        too_large &= ~(problem.before == broker).any(axis=1)
+        known = excluded.get(broker, np.zeros_like(too_large))
+        is_more |= bool((too_large & ~known).any())
+        excluded[broker] = known | too_large
+    return is_more
+
+
+def _without(problem: ReassignmentProblem, excluded: Mapping[int, Bools]) -> ReassignmentProblem:
+    """The problem in which these rows may not arrive at these brokers."""
+    parts = tuple(
+        replace(part, movement=_restricted(part.movement, {at: rows[part.rows] for at, rows in excluded.items()}))
+        for part in problem.parts
+    )
+    return replace(problem, movement=_restricted(problem.movement, excluded), parts=parts)
+
+
+def _restricted(movement: MovementProblem, excluded: Mapping[int, Bools]) -> MovementProblem:
+    """The problem with a domain for each combination of a domain and of brokers that its rows are excluded from."""
+    keys = np.column_stack([movement.domain_of, *excluded.values()]).astype(np.int64)
+    distinct, domain_of = np.unique(keys, axis=0, return_inverse=True)
+    brokers, domains = np.array(list(excluded)), []
+    for key in distinct:
+        domain = movement.domains[int(key[0])]
+        may_receive = domain.may_receive.copy()
+        may_receive[brokers[key[1:].astype(np.bool_)]] = False
+        domains.append(replace(domain, may_receive=may_receive))
+    return replace(movement, domains=tuple(domains), domain_of=domain_of.reshape(-1).astype(np.int32))
+
+
+def _bounded(problem: ReassignmentProblem, first: PlacedReplicas, found: PlacedReplicas) -> PlacedReplicas:
+    """The placement with bounds that hold without exclusions."""
+    parts = [
+        _with_bound(part.movement, before, after)
+        for part, before, after in zip(problem.parts, first.parts, found.parts, strict=True)
+    ]
+    return PlacedReplicas.of(problem, parts, first.largest_bounds, found.relaxed)
+
+
+def _with_bound(movement: MovementProblem, first: ReplicaPlacement, found: ReplicaPlacement) -> ReplicaPlacement:
+    """The placement with the bound of the first one if both are in the same band, else of all placements."""
+    bound = first.certificate.lower_bound
+    if first.band != found.band:
+        bound = least_movement(movement, KEEP).certificate.lower_bound
+    value = found.certificate.value
+    return replace(found, certificate=replace(found.certificate, lower_bound=min(bound, value), then=None))

@@ -1,0 +1,181 @@
+"""Place replicas by count, bytes or throughput, part by part; and what is violated by a placement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from app.core.certificate import Certificate
+from app.core.model import NO_REPLICA
+from app.core.reassignment import (
+    KEEP,
+    BudgetTooSmall,
+    MovementProblem,
+    ReplicaPlacement,
+    TooManyPairs,
+    TopicBalance,
+    balance_topics,
+    joined,
+    least_movement,
+    place_by_load,
+    placement_violations,
+    spread_destinations,
+    topic_violations,
+    trade_off,
+    within_budget,
+)
+from app.core.replica_lists import per_broker
+from app.errors.reassignments import BudgetBelowMinimum
+from app.errors.requests import LimitExceeded
+from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.parts import ProblemPart
+from app.services.reassignment.problem.problem import ReassignmentProblem
+
+TRADE_OFF_POINTS = 12
+"""The most points of movement against balance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedReplicas:
+    """Replica lists with their lower bounds.
+
+    Parameters
+    ----------
+    whole : all rows. parts : of each part of the problem, in their order.
+    largest_bounds : of each part, the lower bound on the largest load, if something else than counts is balanced.
+    """
+
+    whole: ReplicaPlacement
+    parts: Sequence[ReplicaPlacement] = field(repr=False)
+    largest_bounds: Sequence[int | None]
+    relaxed: Sequence[Relaxation] = ()
+
+    @property
+    def largest_bound(self) -> int | None:
+        """A lower bound on the largest load of all parts; None if counts are balanced."""
+        return max((bound for bound in self.largest_bounds if bound is not None), default=None)
+
+    @classmethod
+    def of(
+        cls,
+        problem: ReassignmentProblem,
+        parts: Sequence[ReplicaPlacement],
+        largest_bounds: Sequence[int | None] = (),
+        relaxed: Sequence[Relaxation] = (),
+    ) -> "PlacedReplicas":
+        """The placements of all parts of a problem, put together."""
+        whole = joined([(part.rows, placement) for part, placement in zip(problem.parts, parts, strict=True)])
+        return cls(whole, parts, largest_bounds or [None] * len(parts), relaxed)
+
+    def violations(self, problem: ReassignmentProblem) -> list[str]:
+        """Violations of replica lists, part by part, and of broker sets; empty if they are legal."""
+        return [
+            *(
+                violation
+                for part, placement in zip(problem.parts, self.parts, strict=True)
+                for violation in _violations(problem, part, placement)
+            ),
+            *problem.sets.violations(problem.scope, self.whole.replicas),
+        ]
+
+
+def place(problem: ReassignmentProblem) -> PlacedReplicas:
+    """Place the replicas. Raises `BudgetBelowMinimum`, `LimitExceeded`."""
+    if problem.leaders_only:
+        return PlacedReplicas.of(problem, [_as_it_is(problem)])
+    if problem.topics is not None:
+        return PlacedReplicas.of(problem, [_place_topics(problem, part) for part in problem.parts])
+    objective = problem.replicas
+    if objective.by == "count":
+        placements, relaxed = _within_budget(problem)
+        # Ties balance the bytes of brokers, all alike.
+        if not problem.is_over() and problem.movement.share is None:
+            pairs = zip(problem.parts, placements, strict=True)
+            placements = [spread_destinations(part.movement, placement, part.ties) for part, placement in pairs]
+        return PlacedReplicas.of(problem, placements, (), relaxed)
+    solutions = [
+        place_by_load(part.movement, objective.load[part.rows], objective.base_load, objective.balance, problem.is_over)
+        for part in problem.parts
+    ]
+    bounds = [solution.largest.lower_bound for solution in solutions]
+    return PlacedReplicas.of(problem, [solution.placement for solution in solutions], bounds)
+
+
+def trade_off_of(problem: ReassignmentProblem) -> Sequence[Sequence[ReplicaPlacement]]:
+    """Movement against balance, point by point: the placement of each part."""
+    return trade_off(_movements(problem), points=TRADE_OFF_POINTS, is_over=problem.is_over)
+
+
+def _movements(problem: ReassignmentProblem) -> list[MovementProblem]:
+    return [part.movement for part in problem.parts]
+
+
+def _place_topics(problem: ReassignmentProblem, part: ProblemPart) -> ReplicaPlacement:
+    """The replica lists of a part with each topic balanced. Raises `LimitExceeded`."""
+    topics = _topics(part)
+    try:
+        return balance_topics(part.movement, problem.replicas.balance, topics, is_over=problem.is_over)
+    except TooManyPairs as large:
+        raise LimitExceeded(
+            f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
+            f"balance.per_topic is solved with up to {large.limit}",
+            path=("balance", "per_topic"),
+            value=large.pairs,
+            limit=large.limit,
+        ) from None
+
+
+def _topics(part: ProblemPart) -> TopicBalance:
+    if part.topics is None:
+        raise RuntimeError("topics are not balanced")
+    return part.topics
+
+
+def _within_budget(problem: ReassignmentProblem) -> tuple[Sequence[ReplicaPlacement], list[Relaxation]]:
+    budget, movements, balance = problem.max_moved_bytes, _movements(problem), problem.replicas.balance
+    placements = [least_movement(movement, balance, is_over=problem.is_over) for movement in movements]
+    if budget is None or sum(placement.moved for placement in placements) <= budget:
+        return placements, []
+    try:
+        return within_budget(movements, budget, is_over=problem.is_over), []
+    except BudgetTooSmall as short:
+        minimum = short.minimum
+    if not problem.relaxes:
+        raise BudgetBelowMinimum(
+            f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
+            path=("max_moved_bytes",),
+            value=budget,
+            minimum_bytes=minimum,
+        )
+    detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
+    placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
+    return placements, [Relaxation("max_moved_bytes", detail)]
+
+
+def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
+    """Every replica on its current broker: what a plan of leaders alone starts from."""
+    factors = problem.movement.factors
+    if (problem.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
+        raise RuntimeError("leaders alone change no factor")
+    certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
+    return ReplicaPlacement(problem.before, None, certificate)
+
+
+def _violations(problem: ReassignmentProblem, part: ProblemPart, replicas: ReplicaPlacement) -> list[str]:
+    """Violations of the replica lists of a part."""
+    movement, band = part.movement, replicas.band
+    if part.topics is not None:
+        topic_bands = part.topics.bands(movement)
+        return [
+            *placement_violations(movement, replicas),
+            *topic_violations(movement, replicas, part.topics.topic_of, *topic_bands),
+        ]
+    if problem.replicas.by == "count" or band is None:
+        return placement_violations(movement, replicas)
+    # The core's verifier counts; here the band is one of loads.
+    objective = problem.replicas
+    loads = objective.base_load + per_broker(replicas.replicas, len(objective.base_load), objective.load[part.rows])
+    outside = np.flatnonzero(movement.target & ((loads < band.low) | (loads > band.high)))
+    return placement_violations(movement, replace(replicas, band=None)) + [
+        f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
+    ]

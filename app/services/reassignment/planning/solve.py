@@ -1,0 +1,154 @@
+"""From the problem to replica lists, leaders, batches and log directories."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import cast
+
+import numpy as np
+
+from app.core.model import Int32s
+from app.core.reassignment import (
+    Batches,
+    BrokerDisks,
+    Cordons,
+    ReassignedPartitions,
+    cut_batches,
+    execution_steps,
+)
+from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
+from app.services.reassignment.planning.bounds import bytes_bound
+from app.services.reassignment.planning.kafka_generate import generated_movement
+from app.services.reassignment.planning.leading import current_leaders, lead, leaders_with_resources
+from app.services.reassignment.planning.log_dir_avoidance import in_log_dirs, place_with_log_dirs
+from app.services.reassignment.planning.log_dirs import LogDirSolution
+from app.services.reassignment.planning.movement import Moves
+from app.services.reassignment.planning.placing import place, trade_off_of
+from app.services.reassignment.planning.resources import ResourceSolution, led_afterwards, place_resources
+from app.services.reassignment.planning.solution import Executions, ReassignmentSolution
+from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
+from app.services.reassignment.problem.rebalances import rebalances_of
+
+
+def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
+    """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
+    resources, relaxed = _place_resources(problem)
+    if resources is None:
+        found = place_with_log_dirs(problem)
+        placed, leaders, log_dirs = found.placed, found.leaders, found.log_dirs
+        relaxed += found.relaxed
+    else:
+        if _leads_afterwards(problem):
+            leaders, more = lead(problem, resources.lists)
+            resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
+            kept = (each for each in relaxed if not each.constraint.startswith("limits."))
+            relaxed = [*kept, *of_limits, *more]
+        else:
+            leaders = leaders_with_resources(problem, resources)
+        placed = resources.placed(problem)
+        log_dirs = in_log_dirs(problem, leaders.after, relaxes=problem.relaxes)
+    points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
+    reassigned, steps = _cut(problem, leaders.after, log_dirs)
+    return ReassignmentSolution(
+        placed=placed,
+        trade_off=points,
+        leaders=leaders,
+        resources=resources,
+        reassigned=reassigned,
+        steps=steps,
+        executions=_executions(problem, steps),
+        generated=generated_movement(
+            problem.brokers,
+            problem.scope,
+            problem.sizes.size_bytes,
+            version=problem.version,
+        ),
+        rebalances=rebalances_of(problem.subscriptions, problem.brokers, problem.scope, steps),
+        log_dirs=log_dirs,
+        tally=tally_of(problem, problem.as_ids(leaders.after)),
+        tally_before=tally_of(problem, problem.scope.before, is_before=True),
+        relaxed=(*problem.relaxed, *relaxed, *(() if log_dirs is None else log_dirs.relaxed)),
+        seconds=monotonic() - problem.started_s,
+    )
+
+
+def _leads_afterwards(problem: ReassignmentProblem) -> bool:
+    """Whether leaders are chosen after a placement over resources."""
+    return problem.objective is not None and problem.objective.leads_afterwards
+
+
+def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
+    """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
+    resources, _ = _place_resources(problem)
+    placement = place(problem).whole if resources is None else resources.placement.replicas_only
+    copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
+    moved_bytes = int((copied * problem.sizes.size_bytes).sum())
+    return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
+
+
+def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | None, list[Relaxation]]:
+    """Replicas and leaders together, if the objective is over resources. Raises `NotFeasible`."""
+    if problem.objective is None:
+        return None, []
+    return place_resources(problem, problem.objective, current_leaders(problem))
+
+
+def _disks(problem: ReassignmentProblem, log_dirs: LogDirSolution | None) -> BrokerDisks | None:
+    """The disks of batches: log directories if they are chosen, else those of brokers."""
+    if problem.log_dirs is None or log_dirs is None:
+        return problem.batches.disks
+    return replace(problem.log_dirs.disks, max_bytes=log_dirs.max_bytes)
+
+
+def _cut(
+    problem: ReassignmentProblem, after: Int32s, log_dirs: LogDirSolution | None
+) -> tuple[ReassignedPartitions, Batches]:
+    """Cut the moves to (rows, widest) int32 positions into batches.
+
+    Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
+    """
+    rules = problem.batches
+    reassigned = ReassignedPartitions(
+        before=problem.before,
+        after=after,
+        size_bytes=rules.size_bytes,
+        heat=rules.heat,
+        broker_ids=problem.brokers.ids,
+        rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
+        is_cordoned=problem.brokers.mask(rules.cordons.during) if rules.cordons.rejects_lists else None,
+    )
+    try:
+        disks = _disks(problem, log_dirs)
+        return reassigned, cut_batches(reassigned, rules.limits, disks, None if log_dirs is None else log_dirs.disks)
+    except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
+        # The core knows rows; a caller knows partitions.
+        context = {name: value for name, value in failure.context.items() if name != "row"}
+        partition = problem.scope.name(cast("int", failure.context["row"]))
+        detail = f"{partition}: {failure.detail}"
+        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else problem.batches.disk_path
+        raise type(failure)(detail, path=path, partition=partition, **context) from None
+
+
+def _executions(problem: ReassignmentProblem, steps: Batches) -> Executions | None:
+    """The order of execution; None if no broker is or becomes cordoned, so that batches are executed as they are."""
+    cordons = problem.batches.cordons
+    if not cordons.during:
+        return None
+    return Executions(*(tuple(execution_steps(*each)) for each in _requested(problem, steps, cordons)))
+
+
+def _requested(
+    problem: ReassignmentProblem, steps: Batches, cordons: Cordons
+) -> Iterator[tuple[Sequence[Int32s], Sequence[int], Cordons]]:
+    """The lists that the files of a plan request, their order and the cordons, for each field of `Executions`."""
+    after, before = problem.as_ids(steps.after), problem.as_ids(steps.before)
+    numbers = range(len(steps))
+    yield [after[steps.steps(number)] for number in numbers], numbers, cordons
+    yield [before[steps.steps(number)] for number in numbers], numbers[::-1], cordons.undone
+    once = range(min(len(steps), 1))
+    # A partition's first step begins with the list before the plan, and its last one ends with the final list.
+    _, first = np.unique(steps.rows, return_index=True)
+    last = len(steps.rows) - 1 - np.unique(steps.rows[::-1], return_index=True)[1]
+    yield [after[last]], once, cordons
+    yield [before[first]], once, cordons.undone

@@ -1,0 +1,18 @@
+"""The request and the cluster as one frozen problem, by position of brokers and by row of partitions.
+
+resolve.py       makes the problem of a request; problem.py: its records
+brokers.py       current, added and removed brokers by position
+scope.py         the partitions that may move, as rows
+loads.py         bytes, rates and counts by row, and the objectives balanced by them
+growth.py        sizes and rates in the future
+capacities.py    capacities of brokers; weights.py: their shares of what is balanced
+broker_sets.py   the brokers of each set, and its topics; parts.py: the problem of each set
+broker_limits.py their upper limits, and what is missing for them
+objectives.py    what is optimised over resources
+resources.py     what partitions load on brokers: disk, NIC in and out, vCPU; units.py: in documents
+log_dirs.py      the disks of brokers, and the directory of each replica
+leader_constraints.py  preferred racks of leaders, minimums of topics on brokers
+domains.py       eligible brokers of each partition
+conflicts.py     irreducible infeasible subsets of the request, in words
+rebalances.py    the groups that rebalance, and in which batches
+"""

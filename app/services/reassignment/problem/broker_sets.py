@@ -1,0 +1,110 @@
+"""Broker sets: the brokers of each, and the topics whose replicas are on them alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.model import NO_REPLICA, Int32s
+from app.core.reassignment.topic_name_hash import set_of_topic
+from app.errors.requests import ConflictingFields
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.request import ReassignmentRequest
+
+NO_SET = -1
+"""The set of brokers and topics outside every set."""
+NAMED_TOPICS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokerSets:
+    """The sets in the order of their names; without any, every broker and topic is outside.
+
+    Parameters
+    ----------
+    names : of the sets. of_broker : (brokers,) int32 index of each broker's set, or `NO_SET`.
+    of_topic : (topics,) int32 the same of each topic of the scope.
+    """
+
+    names: tuple[str, ...]
+    of_broker: Int32s = field(repr=False)
+    of_topic: Int32s = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    def mask(self, index: int) -> Bools:
+        """(brokers,) bool, the brokers of a set, or those outside every set."""
+        return np.asarray(self.of_broker == index, np.bool_)
+
+    def violations(self, scope: PartitionScope, replicas: Int32s) -> list[str]:
+        """Partitions with replicas outside their sets; (rows, widest) int32 positions."""
+        if not self.names:
+            return []
+        there = np.append(self.of_broker, np.int32(NO_SET))[replicas]
+        outside = (replicas != NO_REPLICA) & (there != self.of_topic[scope.topic_of][:, None])
+        return [
+            f"{scope.name(row)} has replicas outside its broker set" for row in np.flatnonzero(outside.any(axis=1))[:10]
+        ]
+
+
+def broker_sets_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope) -> BrokerSets:
+    """Read the sets of a request against the cluster; a successor that is in no list is in the set of its predecessor.
+
+    Raises `ConflictingFields` if a successor is in another set.
+    """
+    names = tuple(sorted(request.broker_sets))
+    of_id = {broker: index for index, name in enumerate(names) for broker in request.broker_sets[name]}
+    for old, new in request.replace_brokers.items():
+        if names and of_id.get(old, NO_SET) != of_id.setdefault(new, of_id.get(old, NO_SET)):
+            was, now = (_words(names, of_id.get(broker, NO_SET)) for broker in (old, new))
+            detail = f"broker {new} is to replace broker {old}, which is in {was}, and is in {now}"
+            raise ConflictingFields(detail, path=("replace_brokers", str(old)), value=new)
+    set_of = _sets_of_topics(request, names)
+    return BrokerSets(
+        names=names,
+        of_broker=np.array([of_id.get(broker, NO_SET) for broker in brokers.ids.tolist()], np.int32),
+        of_topic=np.array([set_of(name) for name in scope.topics], np.int32),
+        cautions=tuple(_outside_scope(names, of_id, set_of, scope)),
+    )
+
+
+def _words(names: tuple[str, ...], index: int) -> str:
+    return "no broker set" if index == NO_SET else f"broker set {names[index]}"
+
+
+class _SetsOfTopics:
+    """The set of each topic, by name."""
+
+    def __init__(self, names: tuple[str, ...], stated: Mapping[str, str] | None) -> None:
+        self._names, self._stated = names, stated
+        self._index_of = {name: index for index, name in enumerate(names)}
+
+    def __call__(self, topic: str) -> int:
+        if self._stated is None:
+            return set_of_topic(topic, len(self._names))
+        return self._index_of.get(self._stated.get(topic, ""), NO_SET) if topic in self._stated else NO_SET
+
+
+def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _SetsOfTopics:
+    stated = request.topic_sets
+    return _SetsOfTopics(names, None if isinstance(stated, str) else stated)
+
+
+def _outside_scope(
+    names: tuple[str, ...], of_id: Mapping[int, int], set_of: _SetsOfTopics, scope: PartitionScope
+) -> list[Caution]:
+    """A warning about topics that may not move and have replicas outside their sets."""
+    if not names:
+        return []
+    elsewhere = []
+    for topic in scope.others:
+        on_brokers = np.unique(topic.destination.replicas)
+        sets = {of_id.get(broker, NO_SET) for broker in on_brokers[on_brokers != NO_REPLICA].tolist()}
+        if sets - {set_of(topic.name)}:
+            elsewhere.append(topic.name)
+    if not elsewhere:
+        return []
+    named = ", ".join(elsewhere[:NAMED_TOPICS]) + (" …" if len(elsewhere) > NAMED_TOPICS else "")
+    detail = f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: {named}"
+    return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]

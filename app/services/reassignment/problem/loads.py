@@ -1,0 +1,369 @@
+"""What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.measures.tally import positions_of
+from app.core.model import UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
+from app.core.reassignment import Balance
+from app.core.replica_lists import per_broker
+from app.errors.reassignments import RatesMissing, SizesMissing
+from app.errors.requests import ConflictingFields
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.problem.growth import grown_rows, grown_topics
+from app.services.reassignment.problem.leader_constraints import (
+    PreferredRacks,
+    TopicMinimums,
+    preferred_racks_of,
+    topic_minimums_of,
+)
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.request import LeadersBy, ReassignmentRequest, ReplicasBy, balance_of
+
+RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionSizes:
+    """The sizes of a scope's partitions.
+
+    Parameters
+    ----------
+    size_bytes : (rows,) int64; 0 if unknown. is_known : (rows,) bool, reported, or estimated on request.
+    of_others : the same by topic outside the scope.
+    """
+
+    size_bytes: Int64s = field(repr=False)
+    is_known: Bools = field(repr=False)
+    of_others: Mapping[str, Int64s] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def unknown(self) -> int:
+        """The number of partitions of the scope whose size is unknown."""
+        return int(np.count_nonzero(~self.is_known))
+
+    def require(self, what: str, path: tuple[str, ...]) -> None:
+        """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
+        if self.unknown:
+            raise SizesMissing(
+                f'{what} needs the bytes of every partition; those of {self.unknown} are unknown; `"unknown_sizes": '
+                '"estimate"` estimates them',
+                path=path,
+                partitions=self.unknown,
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IngressRates:
+    """Bytes per second into partitions, as the request reports them.
+
+    Parameters
+    ----------
+    of_rows : (rows,) int64, 0 of topics without a reported rate.
+    reported : as the request has them, by topic: of the whole, or of each partition.
+    """
+
+    of_rows: Int64s = field(repr=False)
+    reported: Mapping[str, float | Sequence[float]] = field(repr=False)
+
+    def require(self, scope: PartitionScope) -> tuple[Int64s, Mapping[str, Int64s]]:
+        """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
+        for name in scope.topics:
+            if name not in self.reported:
+                detail = f"a balance by ingress needs the rates of all topics; ingress_bytes_per_s lacks topic {name}"
+                raise RatesMissing(detail, path=("ingress_bytes_per_s",), topic=name)
+        return self.of_rows, self.of_others(scope.others)
+
+    def of_others(self, others: Iterable[Topic]) -> Mapping[str, Int64s]:
+        """By name of those topics that have a reported rate, (partitions,) int64. Raises `ConflictingFields`."""
+        return {
+            topic.name: np.rint(_rates(topic.name, self.reported[topic.name], len(topic.partition_ids))).astype(
+                np.int64
+            )
+            for topic in others
+            if topic.name in self.reported
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaObjective:
+    """The load that replicas are balanced by.
+
+    Parameters
+    ----------
+    by : its name. balance : the band. load : (rows,) int64 of one replica; 1 each for counts.
+    base_load : (brokers,) int64 of replicas outside the scope.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker with (rows, widest) int32 positions."""
+        return self.base_load + per_broker(replicas, len(self.base_load), self.load)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaderObjective:
+    """The load that leaders are balanced by.
+
+    Parameters
+    ----------
+    by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
+    preferred, minimums : the request's constraints on leaders; None without any.
+    frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
+    may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
+    counts_actual : whether a change is one of the actual leader, not of the preferred one.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+    frees_moved: bool
+    may_lead: Bools = field(repr=False)
+    evacuates: bool
+    counts_actual: bool
+    preferred: PreferredRacks | None
+    minimums: TopicMinimums | None
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
+        return self.base_load + per_broker(replicas[:, :1], len(self.base_load), self.load)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionLoads:
+    """All loads of a problem.
+
+    Parameters
+    ----------
+    rates : None if none is reported.
+    heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
+    base : (brokers,) int64 replicas outside the scope.
+    """
+
+    sizes: PartitionSizes
+    rates: IngressRates | None
+    heat: Int64s = field(repr=False)
+    base: Int64s = field(repr=False)
+    replicas: ReplicaObjective
+    leaders: LeaderObjective
+
+
+def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope) -> PartitionLoads:
+    """Sizes, rates and the loads that the request balances.
+
+    Raises
+    ------
+    SizesMissing, RatesMissing : an objective or the budget needs what is not reported.
+    ConflictingFields : a topic has another number of partitions than rates.
+    """
+    sizes = sizes_of(request, scope)
+    if request.max_moved_bytes is not None:
+        sizes.require("max_moved_bytes", ("max_moved_bytes",))
+    rates = _rates_of(request, scope)
+    return PartitionLoads(
+        sizes=sizes,
+        rates=rates,
+        heat=sizes.size_bytes if rates is None else rates.of_rows,
+        base=replicas_of_others(brokers, scope.others, None),
+        replicas=_replica_objective(request, brokers, scope, sizes, rates),
+        leaders=_leader_objective(request, brokers, scope, rates),
+    )
+
+
+def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSizes:
+    """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
+    sizes = scope.size_bytes.copy()
+    others = {topic.name: topic.size_bytes.copy() for topic in scope.others}
+    by_topic = [sizes[start:stop] for start, stop in pairwise(scope.starts.tolist())]
+    missing = int(np.count_nonzero(sizes == UNKNOWN_SIZE))
+    cautions = []
+    if request.unknown_sizes == "estimate" and _estimate([*by_topic, *others.values()]) and missing:
+        detail = (
+            f"the sizes of {missing} partitions are not known; they are taken to be as large as the others of their "
+            "topic are on average, or of all topics"
+        )
+        cautions.append(Caution("estimated_sizes", detail))
+    elif missing:
+        detail = f"the sizes of {missing} of {len(sizes)} partitions are not known, and not counted as bytes"
+        if request.minimise == "bytes":
+            detail += "; as few replicas as possible are moved, whatever their bytes"
+        cautions.append(Caution("unknown_sizes", detail))
+    is_known = sizes != UNKNOWN_SIZE
+    return PartitionSizes(
+        np.where(is_known, sizes, 0),
+        is_known,
+        {name: np.maximum(reported, 0) for name, reported in others.items()},
+        tuple(cautions),
+    )
+
+
+def _estimate(topics: Sequence[Int64s]) -> bool:
+    """Fill in unknown sizes in place; False if no size at all is known."""
+    known = [sizes[sizes != UNKNOWN_SIZE] for sizes in topics]
+    everything = np.concatenate([np.zeros(0, np.int64), *known])
+    if not len(everything):
+        return False
+    overall = round(float(everything.mean()))
+    for sizes, reported in zip(topics, known, strict=True):
+        sizes[sizes == UNKNOWN_SIZE] = round(float(reported.mean())) if len(reported) else overall
+    return True
+
+
+def with_recorded_rates(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
+    """The request with the rates of the snapshot, if it states none and the snapshot has some.
+
+    Partitions of unknown rate, and partitions to be created, have none.
+
+    Raises
+    ------
+    RatesMissing : an objective needs rates, and neither has any.
+    """
+    if request.ingress_bytes_per_s is not None:
+        return request
+    recorded = {
+        topic.name: [
+            *np.nan_to_num(topic.ingress_bytes_per_s).tolist(),
+            *[0.0] * (request.partitions.get(topic.name, 0) - len(topic.partition_ids)),
+        ]
+        for topic in cluster.topics
+        if topic.ingress_bytes_per_s is not None
+    }
+    if recorded:
+        return replace(request, ingress_bytes_per_s=recorded)
+    for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
+        if getattr(request.balance, name) == value:
+            detail = f"balance.{name} is {value}, and neither ingress_bytes_per_s nor the snapshot has rates"
+            raise RatesMissing(detail, path=("balance", name), value=value)
+    return request
+
+
+def _rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
+    """The reported rates by row; None if the request reports none.
+
+    Raises `ConflictingFields` if a topic has another number of partitions than rates.
+    """
+    reported = request.ingress_bytes_per_s
+    if reported is None:
+        return None
+    rates = np.zeros(len(scope.partition_ids), np.float64)
+    for name, (start, stop) in zip(scope.topics, pairwise(scope.starts.tolist()), strict=True):
+        if name in reported:
+            rates[start:stop] = _rates(name, reported[name], stop - start)
+    return IngressRates(np.rint(rates).astype(np.int64), reported)
+
+
+def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDArray[np.float64]:
+    if isinstance(reported, int | float):
+        return np.full(partitions, reported / max(partitions, 1))
+    if len(reported) != partitions:
+        detail = f"topic {name} has {partitions} partitions, and the rates of {len(reported)} are given"
+        raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=len(reported), limit=partitions)
+    return np.array(reported, np.float64)
+
+
+def _replica_objective(
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
+) -> ReplicaObjective:
+    """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
+    by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
+    load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
+    if by != "count":
+        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
+    return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
+
+
+def _leader_objective(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, rates: IngressRates | None
+) -> LeaderObjective:
+    """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
+    load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
+    if request.balance.leaders_by != "count":
+        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
+    evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
+    may_lead = ~(
+        brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
+    )
+    is_constrained = bool(request.preferred_racks or request.min_leaders_per_broker)
+    if request.leaders_balance.tolerance is not None or is_constrained:
+        # If leaders stay as they are, fenced and offline ones stay too, since they come back.
+        may_lead &= ~brokers.is_offline
+    return LeaderObjective(
+        by=request.balance.leaders_by,
+        balance=request.leaders_balance,
+        load=load,
+        base_load=_leaders_of_others(brokers, scope.others, of_others),
+        frees_moved=balance_of(request).leaders == "moved",
+        may_lead=may_lead,
+        evacuates=bool(evacuated.brokers or evacuated.racks),
+        counts_actual=request.balance.leaders == "preferred",
+        preferred=preferred_racks_of(request, brokers, scope),
+        minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
+    )
+
+
+def _grown(request: ReassignmentRequest, scope: PartitionScope, load: Int64s) -> Int64s:
+    return grown_rows(request, scope.topics, scope.topic_of, load)
+
+
+def _counts(scope: PartitionScope) -> RowLoads:
+    return np.ones(len(scope.partition_ids), np.int64), None
+
+
+def _bytes(sizes: PartitionSizes) -> RowLoads:
+    sizes.require("balance by bytes", ("balance", "replicas_by"))
+    return sizes.size_bytes, sizes.of_others
+
+
+def _ingress(scope: PartitionScope, rates: IngressRates | None) -> RowLoads:
+    if rates is None:
+        raise RuntimeError("a request without rates is rejected when it is resolved")
+    return rates.require(scope)
+
+
+_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[PartitionScope, PartitionSizes, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _sizes, _rates: _counts(scope),
+    "bytes": lambda _scope, sizes, _rates: _bytes(sizes),
+    "throughput": lambda scope, _sizes, rates: _ingress(scope, rates),
+}
+"""By objective, the load of each row of the scope, and of other topics by name and partition; None is 1 a replica."""
+_LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _rates: _counts(scope),
+    "ingress": _ingress,
+}
+"""The same of leading a partition."""
+
+
+def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
+    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition."""
+    totals = np.zeros(len(brokers.ids), np.int64)
+    for topic in others:
+        if load is None or topic.name in load:
+            positions = positions_of(topic.replicas, brokers.ids)
+            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
+    return totals
+
+
+def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
+    """(brokers,) int64 load of preferred leaders outside the scope: 1 each if `load` is None."""
+    totals = np.zeros(len(brokers.ids), np.int64)
+    for topic in others:
+        if topic.replicas.shape[1] and (load is None or topic.name in load):
+            positions = positions_of(topic.replicas[:, :1].copy(), brokers.ids)
+            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
+    return totals

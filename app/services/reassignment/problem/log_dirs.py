@@ -1,0 +1,312 @@
+"""The log directories of brokers as disks: where replicas are, what may receive, and the limit of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.measures.tally import positions_of
+from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Int32s, Int64s, LogDirectory, Topic
+from app.core.reassignment import Balance, BrokerDisks
+from app.core.reassignment.log_dirs.model import NO_LIMIT
+from app.core.replica_lists import sums_by
+from app.errors import FieldPath
+from app.errors.quotation import quoted
+from app.errors.reassignments import LogDirsMissing, NoLogDirLeft, OfflineLogDir, UnknownBroker
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.problem.loads import PartitionSizes
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.log_dirs import EVERY_BROKER, LogDirsRequest
+from app.services.snapshots import log_dir_index
+
+MOST_BYTES = 1 << 52
+"""A larger directory counts as this one, 4 PiB, so that sums of a thousand do not overflow."""
+_DRAIN = ("log_dirs", "drain")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogDirTable:
+    """Disks of brokers. Disk i < brokers has the replicas of broker i in unknown directories; the others are
+    directories, broker by broker.
+
+    Parameters
+    ----------
+    directories : by broker position. first : (brokers,) int64 disk of the first one, or −1 if they are unknown.
+    total_bytes : (disks,) int64, 0 if unknown. max_bytes : usable at any time, `NO_LIMIT` if unknown.
+    may_receive, is_drained, is_offline : (disks,) bool.
+    before : (rows, widest) int32 disks of the scope's replicas now; padding is −1. used_bytes : (disks,) int64 of all.
+    base_bytes : (disks,) int64 of what cannot move: topics outside the scope, and replicas in offline directories.
+    """
+
+    directories: Mapping[int, Sequence[LogDirectory]]
+    first: Int64s = field(repr=False)
+    total_bytes: Int64s = field(repr=False)
+    max_bytes: Int64s = field(repr=False)
+    may_receive: Bools = field(repr=False)
+    is_drained: Bools = field(repr=False)
+    is_offline: Bools = field(repr=False)
+    before: Int32s = field(repr=False)
+    used_bytes: Int64s = field(repr=False)
+    base_bytes: Int64s = field(repr=False)
+    balance: Balance
+    cautions: tuple[Caution, ...] = ()
+
+    def disks_of(self, broker: int) -> slice:
+        """The directories of a broker by position; it has some."""
+        first = int(self.first[broker])
+        return slice(first, first + len(self.directories[broker]))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of all directories, as disks are numbered."""
+        return tuple([one.path for broker in sorted(self.directories) for one in self.directories[broker]])
+
+    @property
+    def disks(self) -> BrokerDisks:
+        """For batches."""
+        return BrokerDisks(self.used_bytes, self.max_bytes, self.paths)
+
+
+def log_dirs_of(
+    request: LogDirsRequest | None,
+    cluster: Cluster,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    share: float | None,
+) -> LogDirTable | None:
+    """The disks; None if the request does not choose directories.
+
+    Parameters
+    ----------
+    share : of a disk that may be used at any time; None is all of it.
+
+    Raises
+    ------
+    LogDirsMissing, UnknownBroker, UnknownLogDir, OfflineLogDir, NoLogDirLeft : what the request names.
+    SizesMissing : directories are chosen by bytes.
+    """
+    if request is None:
+        return None
+    if not cluster.log_dirs:
+        detail = "log_dirs chooses log directories, and the snapshot has none; post kafka-log-dirs --describe with it"
+        raise LogDirsMissing(detail, path=("log_dirs",))
+    _require_known(request, cluster, brokers)
+    sizes.require("log_dirs", ("log_dirs",))
+    directories = {
+        position: cluster.log_dirs[broker]
+        for position, broker in enumerate(brokers.ids.tolist())
+        if cluster.log_dirs.get(broker) and not brokers.is_offline[position]
+    }
+    counts = np.array([len(directories.get(position, ())) for position in range(len(brokers.ids))])
+    first = np.where(counts > 0, len(counts) + np.cumsum(counts) - counts, -1)
+    n_disks = len(counts) + int(counts.sum())
+    before, copying = _before(scope, cluster, positions_of(scope.before, brokers.ids), first)
+    of_scope = sums_by(
+        before[before >= 0], np.broadcast_to(sizes.size_bytes[:, None], before.shape)[before >= 0], n_disks
+    )
+    of_others = _of_others(scope, brokers, sizes, first, n_disks)
+    flags = _flags(request, cluster, brokers, directories, n_disks, first)
+    total = _total_bytes(request, brokers, directories, n_disks, first)
+    used = of_scope + of_others
+    stuck = sums_by(
+        copying[copying >= 0], np.broadcast_to(sizes.size_bytes[:, None], copying.shape)[copying >= 0], n_disks
+    )
+    limit = _limits(brokers, directories, total, used, first, share) - stuck
+    is_closed, is_drained, is_offline = flags
+    return LogDirTable(
+        directories,
+        first,
+        total,
+        limit,
+        ~(is_closed | is_drained | is_offline),
+        is_drained,
+        is_offline,
+        before,
+        used,
+        of_others + np.where(is_offline, of_scope, 0),
+        request.core_balance,
+        tuple(_cautions(brokers, scope, before, of_others, is_drained, first)),
+    )
+
+
+def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTable) -> None:
+    known = set(brokers.ids.tolist())
+    for broker, paths in request.drain.items():
+        at: FieldPath = (*_DRAIN, str(broker))
+        if broker not in known:
+            raise UnknownBroker(f"there is no broker {broker} in the snapshot", path=at, value=broker)
+        if paths and brokers.is_offline[np.searchsorted(brokers.ids, broker)]:
+            detail = f"broker {broker} is fenced or down: nothing can be copied within it"
+            raise OfflineLogDir(detail, path=at, value=list(paths), broker=broker)
+        drained = {log_dir_index(broker, path, cluster.log_dirs, (*at, place)) for place, path in enumerate(paths)}
+        for place, path in enumerate(paths):
+            if cluster.log_dirs[broker][log_dir_index(broker, path, cluster.log_dirs)].is_offline:
+                detail = f"log directory {quoted(path)} of broker {broker} is offline: nothing can be copied out of it"
+                raise OfflineLogDir(detail, path=(*at, place), value=path, broker=broker)
+        closed = _closed(cluster, broker)
+        left = [
+            directory.path
+            for index, directory in enumerate(cluster.log_dirs[broker])
+            if index not in drained and not directory.is_offline and directory.path not in closed
+        ]
+        if paths and not left:
+            offline = sum(directory.is_offline for directory in cluster.log_dirs[broker])
+            detail = (
+                f"{len(drained)} of the {len(cluster.log_dirs[broker])} log directories of broker {broker} are drained"
+                f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
+            )
+            has = len(cluster.log_dirs[broker])
+            raise NoLogDirLeft(detail, path=at, value=list(paths), broker=broker, limit=has - 1)
+    for name, stated in request.total_bytes.items():
+        if name != EVERY_BROKER:
+            if int(name) not in known:
+                detail = f"there is no broker {name} in the snapshot"
+                raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
+            for path in stated:
+                log_dir_index(int(name), path, cluster.log_dirs, ("log_dirs", "total_bytes", name, path))
+
+
+def _closed(cluster: Cluster, broker: int) -> frozenset[str]:
+    """The cordoned directories of a broker."""
+    cordon = cluster.cordons.get(broker)
+    if cordon is None:
+        return frozenset()
+    whole = [directory.path for directory in cluster.log_dirs.get(broker, ())] if cordon.is_whole else []
+    return frozenset([*cordon.log_dirs, *whole])
+
+
+def _before(scope: PartitionScope, cluster: Cluster, positions: Int32s, first: Int64s) -> tuple[Int32s, Int32s]:
+    """Disks of the scope's replicas, where they are or are being moved to, and those that these still occupy; or −1."""
+    current = np.full(positions.shape, NO_LOG_DIR, np.int32)
+    future = current.copy()
+    by_name = {topic.name: topic for topic in cluster.topics}
+    for name, start in zip(scope.topics, scope.starts.tolist(), strict=False):
+        for log_dirs, found in ((by_name[name].log_dirs, current), (by_name[name].future_log_dirs, future)):
+            if log_dirs is not None:
+                rows = by_name[name].at_destination(log_dirs)
+                found[start : start + len(rows), : rows.shape[1]] = rows
+    is_moving = (future != NO_LOG_DIR) & (current != NO_LOG_DIR) & (future != current)
+    return (
+        _as_disks(np.where(future != NO_LOG_DIR, future, current), positions, first),
+        np.where(is_moving, _as_disks(current, positions, first), NO_LOG_DIR),
+    )
+
+
+def _as_disks(log_dirs: Int32s, positions: Int32s, first: Int64s) -> Int32s:
+    """Directories as disks: that of the broker if the directory is unknown; −1 of padding."""
+    start = np.append(first, -1)[positions]
+    disks = np.where((log_dirs != NO_LOG_DIR) & (start >= 0), start + log_dirs, positions)
+    return np.where(positions == NO_REPLICA, NO_LOG_DIR, disks).astype(np.int32)
+
+
+def _of_others(
+    scope: PartitionScope, brokers: BrokerTable, sizes: PartitionSizes, first: Int64s, n_disks: int
+) -> Int64s:
+    """(disks,) int64 bytes of topics outside the scope."""
+    totals = np.zeros(n_disks, np.int64)
+    for topic in scope.others:
+        disks = _as_disks(_log_dirs(topic), positions_of(topic.replicas, brokers.ids), first)
+        totals += _per_disk(disks, sizes.of_others[topic.name], n_disks)
+    return totals
+
+
+def _per_disk(disks: Int32s, size_bytes: Int64s, n_disks: int) -> Int64s:
+    """(disks,) int64 bytes of (rows, widest) int32 disks; −1 counts nowhere."""
+    is_there = disks >= 0
+    return sums_by(disks[is_there], np.broadcast_to(size_bytes[:, None], disks.shape)[is_there], n_disks)
+
+
+def _log_dirs(topic: Topic) -> Int32s:
+    return np.full(topic.replicas.shape, NO_LOG_DIR, np.int32) if topic.log_dirs is None else topic.log_dirs
+
+
+def _flags(
+    request: LogDirsRequest,
+    cluster: Cluster,
+    brokers: BrokerTable,
+    directories: Mapping[int, Sequence[LogDirectory]],
+    n_disks: int,
+    first: Int64s,
+) -> tuple[Bools, Bools, Bools]:
+    """(disks,) bool each: cordoned, drained, offline."""
+    is_closed, is_drained, is_offline = (np.zeros(n_disks, np.bool_) for _ in range(3))
+    for position, listed in directories.items():
+        broker = int(brokers.ids[position])
+        closed, drained = _closed(cluster, broker), set(request.drain.get(broker, ()))
+        for disk, directory in enumerate(listed, int(first[position])):
+            is_closed[disk] = directory.path in closed
+            is_drained[disk] = directory.path in drained
+            is_offline[disk] = directory.is_offline
+    return is_closed, is_drained, is_offline
+
+
+def _total_bytes(
+    request: LogDirsRequest,
+    brokers: BrokerTable,
+    directories: Mapping[int, Sequence[LogDirectory]],
+    n_disks: int,
+    first: Int64s,
+) -> Int64s:
+    """(disks,) int64 bytes: as the request states, else as the snapshot has them, else an equal part of what the
+    capacity of the broker leaves; 0 if unknown.
+    """
+    total = np.zeros(n_disks, np.int64)
+    for position, listed in directories.items():
+        broker = brokers.known[position]
+        stated = [request.stated_bytes(broker.id, directory.path) or directory.total_bytes for directory in listed]
+        unknown = sum(size is None for size in stated)
+        disk_bytes = None if broker.capacity is None else broker.capacity.disk_bytes
+        rest = 0 if disk_bytes is None else max(disk_bytes - sum(size or 0 for size in stated), 0)
+        for disk, size in enumerate(stated, int(first[position])):
+            total[disk] = min(rest // unknown if size is None else size, MOST_BYTES)
+    return total
+
+
+def _limits(
+    brokers: BrokerTable,
+    directories: Mapping[int, Sequence[LogDirectory]],
+    total: Int64s,
+    used: Int64s,
+    first: Int64s,
+    share: float | None,
+) -> Int64s:
+    """(disks,) int64 bytes of replicas at any time: the share of the disk, and no more than is free beside them."""
+    part = 1.0 if share is None else share
+    limit = np.array([int(size * part) if size else NO_LIMIT for size in total.tolist()], np.int64)
+    for position, listed in directories.items():
+        for disk, directory in enumerate(listed, int(first[position])):
+            if directory.usable_bytes is not None:
+                limit[disk] = min(int(limit[disk]), int(used[disk]) + directory.usable_bytes)
+    for position, broker in enumerate(brokers.known):
+        size = None if broker.capacity is None else broker.capacity.disk_bytes
+        if position not in directories and size and share is not None:
+            limit[position] = int(size * share)
+    return limit
+
+
+def _cautions(
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    before: Int32s,
+    of_others: Int64s,
+    is_drained: Bools,
+    first: Int64s,
+) -> Iterator[Caution]:
+    unknown = (before >= 0) & (before < len(brokers.ids))
+    unknown &= first[np.where(unknown, before, 0)] >= 0
+    if unknown.any():
+        detail = f"the log directories of {int(unknown.sum())} replicas are unknown; the replicas stay where they are"
+        yield Caution("log_dirs_unknown", detail, tuple(np.unique(brokers.ids[before[unknown]]).tolist()))
+    in_use = np.flatnonzero(is_drained & (of_others > 0))
+    if len(in_use) and scope.others:
+        named = tuple(np.unique(brokers.ids[_owners(in_use, first)]).tolist())
+        detail = f"{len(in_use)} drained log directories have replicas of topics that nothing is to be moved of"
+        yield Caution("log_dirs_in_use", detail, named)
+
+
+def _owners(disks: Int64s, first: Int64s) -> Int64s:
+    """The broker positions of directories."""
+    known = np.flatnonzero(first >= 0)
+    return known[np.searchsorted(first[known], disks, side="right") - 1]

@@ -1,0 +1,150 @@
+"""A change of a cluster with nothing left to look up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+import numpy as np
+
+from app.core.kafka_versions import KafkaVersion
+from app.core.measures.tally import Tally, tally
+from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
+from app.core.reassignment import (
+    BatchLimits,
+    BrokerDisks,
+    Cordons,
+    MovementProblem,
+    TopicBalance,
+)
+from app.core.reassignment.resources import Limits
+from app.errors import FieldPath, Json
+from app.services.cautions import Caution
+from app.services.reassignment.problem.broker_sets import BrokerSets
+from app.services.reassignment.problem.brokers import BrokerTable
+from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.loads import (
+    LeaderObjective,
+    PartitionSizes,
+    ReplicaObjective,
+)
+from app.services.reassignment.problem.log_dirs import LogDirTable
+from app.services.reassignment.problem.objectives import ResourceObjective
+from app.services.reassignment.problem.parts import ProblemPart
+from app.services.reassignment.problem.resources import Resources
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.resources import PricesRequest
+
+DISK_SHARE = ("batches", "max_disk_share")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchRules:
+    """What one batch may do.
+
+    Parameters
+    ----------
+    heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
+    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
+    disks : used and available bytes by broker; None if disks are not limited.
+    cordons : that Kafka enforces while batches run. disk_path : the field that limits disks.
+    """
+
+    limits: BatchLimits
+    heat: Int64s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    disks: BrokerDisks | None
+    cordons: Cordons
+    disk_path: FieldPath = DISK_SHARE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentProblem:
+    """A change of a cluster with nothing left to look up: brokers by position, partitions by row.
+
+    Parameters
+    ----------
+    movement : the minimum-movement problem of the core; its rows are those of the scope.
+    sets : the broker sets. parts : of the problem, which are placed and balanced each on its own.
+    before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
+    topics, topic_leaders : the balance of each topic's replicas and leaders; None if these are not balanced.
+    counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
+    max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
+    resources : what partitions load on brokers. limits : of brokers.
+    objective : over resources; None if replicas are placed before their leaders. prices : of what crosses racks.
+    log_dirs : the disks of replicas; None if the request does not choose them.
+    repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
+    leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
+    relaxed : constraints given up so far. constraints : in words, for the certificate.
+    started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.
+    subscriptions : by id of each group that rebalances when racks change, its topics.
+    version : of Kafka.
+    canonical : the request with nothing left to guess.
+    """
+
+    brokers: BrokerTable
+    scope: PartitionScope
+    sizes: PartitionSizes
+    sets: BrokerSets
+    movement: MovementProblem
+    parts: tuple[ProblemPart, ...]
+    before: Int32s = field(repr=False)
+    topics: TopicBalance | None
+    topic_leaders: TopicBalance | None
+    counts_bytes: bool
+    pins: Mapping[int, Int64s]
+    replicas: ReplicaObjective
+    leaders: LeaderObjective
+    resources: Resources = field(repr=False)
+    limits: Limits
+    objective: ResourceObjective | None
+    prices: PricesRequest | None
+    batches: BatchRules
+    log_dirs: LogDirTable | None
+    max_moved_bytes: int | None
+    has_trade_off: bool
+    repaired: frozenset[str] | None
+    leaders_only: bool
+    relaxes: bool
+    relaxed: tuple[Relaxation, ...]
+    constraints: tuple[str, ...]
+    started_s: float
+    deadline_s: float | None
+    subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
+    version: KafkaVersion
+    canonical: dict[str, Json] = field(repr=False)
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about the brokers, the scope and the sizes."""
+        of_log_dirs = () if self.log_dirs is None else self.log_dirs.cautions
+        return (
+            *self.brokers.cautions,
+            *self.scope.cautions,
+            *self.sets.cautions,
+            *self.sizes.cautions,
+            *self.resources.cautions,
+            *of_log_dirs,
+        )
+
+    def as_ids(self, replicas: Int32s) -> Int32s:
+        """(rows, widest) int32 positions as broker ids."""
+        return np.append(self.brokers.ids, np.int32(NO_REPLICA))[replicas]
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline_s is not None and monotonic() >= self.deadline_s
+
+
+def tally_of(problem: ReassignmentProblem, replicas: Int32s, *, is_before: bool = False) -> Tally:
+    """The scope's partitions, (rows, widest) int32 broker ids, counted over the brokers afterwards, or before."""
+    brokers, scope = problem.brokers, problem.scope
+    offline = set(brokers.ids[brokers.is_offline].tolist())
+    added = {broker.id for broker in brokers.added}
+    listed = [broker for broker in brokers.known if broker.id not in added] if is_before else brokers.stay
+    assignments = {
+        name: Assignment(scope.partition_ids[start:stop], replicas[start:stop])
+        for name, start, stop in zip(scope.topics, scope.starts[:-1].tolist(), scope.starts[1:].tolist(), strict=True)
+        if start < stop
+    }
+    # A broker that is down serves as little as a fenced one.
+    return tally(assignments, [replace(broker, fenced=broker.id in offline) for broker in listed])

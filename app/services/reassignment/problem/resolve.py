@@ -1,0 +1,269 @@
+"""From a request and a cluster to one frozen problem; nothing below reads the request."""
+
+from dataclasses import replace
+from fractions import Fraction
+from time import monotonic
+
+import numpy as np
+
+from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE
+from app.core.kafka_versions import KafkaVersion
+from app.core.measures.tally import positions_of
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
+from app.core.reassignment import (
+    BatchLimits,
+    BrokerDisks,
+    Cordons,
+    Hottest,
+    MovementProblem,
+    TieBreaks,
+    TopicBalance,
+)
+from app.core.reassignment.resources import RESOURCES, Limits
+from app.core.replica_lists import per_broker
+from app.core.replicas.rack_modes import RackMode
+from app.errors.requests import ConflictingFields
+from app.services.plans import Allowance
+from app.services.reassignment.problem.broker_limits import limits_of, require_loads
+from app.services.reassignment.problem.broker_sets import broker_sets_of
+from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
+from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.loads import (
+    PartitionLoads,
+    PartitionSizes,
+    loads_of,
+    replicas_of_others,
+    with_recorded_rates,
+)
+from app.services.reassignment.problem.log_dirs import log_dirs_of
+from app.services.reassignment.problem.objectives import objective_of
+from app.services.reassignment.problem.parts import parts_of, shares_of
+from app.services.reassignment.problem.problem import DISK_SHARE, BatchRules, ReassignmentProblem
+from app.services.reassignment.problem.rebalances import subscriptions_of
+from app.services.reassignment.problem.resources import Resources, resources_of
+from app.services.reassignment.problem.scope import PartitionScope, scope_of
+from app.services.reassignment.problem.weights import weights_of
+from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
+
+NO_LIMIT = 2**63 - 1
+
+
+def resolve(
+    request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, version: KafkaVersion
+) -> ReassignmentProblem:
+    """Read the request against the cluster, which this release of Kafka runs.
+
+    Raises
+    ------
+    What `brokers_of`, `scope_of` and `domains_of` do.
+    SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs what the cluster does not report.
+    """
+    started = monotonic()
+    request = with_removed_racks(request, cluster)
+    stated, request = request, with_recorded_rates(request, cluster)
+    changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
+    brokers = brokers_of(changes, cluster)
+    scope = scope_of(changes, cluster, allowance)
+    before = positions_of(scope.before, brokers.ids)
+    homes, is_copied = _homes(brokers, before)
+    sets = broker_sets_of(changes, brokers, scope)
+    domains = domains_of(changes, brokers, sets, scope, homes)
+    loads = loads_of(request, brokers, scope)
+    shares = shares_of(sets, brokers, scope, loads.replicas, before)
+    sizes = loads.sizes
+    require_loads(request, scope, sizes, loads.rates)
+    resources = resources_of(request, brokers, scope, sizes, loads.rates)
+    limits = limits_of(request, brokers, resources.capacity)
+    counts_bytes = request.minimise == "bytes" and not sizes.unknown
+    weights = None if request.leaders_only else weights_of(request, brokers, resources.capacity)
+    if weights is not None and request.balance.per_topic is not None:
+        detail = (
+            'brokers have weights, and balance.per_topic gives all the same; "weights": {"*": 1} lets them be equal'
+        )
+        raise ConflictingFields(detail, path=("balance", "per_topic"), value="weights")
+    movement = MovementProblem(
+        broker_ids=brokers.ids,
+        rack_of=brokers.rack_of,
+        target=np.logical_or.reduce([share.target for share in shares]),
+        base=loads.base,
+        domains=domains.domains,
+        domain_of=domains.domain_of,
+        current=homes,
+        is_copied=is_copied,
+        must_keep=_must_keep(brokers, domains, before),
+        weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+        share=weights,
+    )
+    ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
+    topics = _topics(request, scope, request.topic_tolerance)
+    return ReassignmentProblem(
+        brokers=brokers,
+        scope=scope,
+        sizes=sizes,
+        sets=sets,
+        movement=movement,
+        parts=parts_of(shares, movement, ties, topics),
+        before=before,
+        topics=topics,
+        topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
+        counts_bytes=counts_bytes,
+        pins=domains.pins,
+        replicas=loads.replicas,
+        leaders=loads.leaders,
+        resources=resources,
+        limits=limits,
+        objective=objective_of(request, scope, sizes, loads.rates, is_weighted=weights is not None),
+        prices=request.prices,
+        batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
+        log_dirs=log_dirs_of(request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share),
+        max_moved_bytes=request.max_moved_bytes,
+        has_trade_off=request.trade_off,
+        repaired=_repaired(request, brokers),
+        leaders_only=request.leaders_only,
+        relaxes=request.on_conflict == "relax",
+        relaxed=domains.relaxed,
+        constraints=tuple(_constraints(request, brokers, domains)),
+        started_s=started,
+        deadline_s=None if request.deadline_s is None else started + request.deadline_s,
+        subscriptions=subscriptions_of(cluster, version),
+        version=version,
+        canonical=canonical_fields(stated, brokers.requested),
+    )
+
+
+def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Fraction | None) -> TopicBalance | None:
+    """The balance of each topic of the scope; those that the request does not name have no band."""
+    per_topic = request.balance.per_topic
+    if per_topic is None or tolerance is None:
+        return None
+    named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
+    bands = tuple(tolerance if name in named else None for name in scope.topics)
+    return TopicBalance(scope.topic_of, len(scope.topics), bands)
+
+
+def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:
+    """As of `ReassignmentProblem`; None if the request decides, or racks do not count."""
+    is_decided = request.repair_racks is not None or request.leaders_only or not brokers.racks
+    return None if is_decided else repaired_topics(request)
+
+
+def _homes(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
+    """Current brokers with successors in place of those that they replace, and which of them are such successors.
+
+    A successor that has a replica of the partition already gets no second one: the replaced one's is removed.
+    """
+    homes, is_copied = before.copy(), np.zeros(before.shape, np.bool_)
+    for old in np.flatnonzero(brokers.is_replaced).tolist():
+        new = brokers.successor_of[old]
+        is_old = homes == old
+        is_double = (homes == new).any(axis=1)[:, None]
+        homes[is_old] = new
+        is_copied |= is_old & ~is_double
+        homes[is_old & is_double] = NO_REPLICA
+    if not brokers.is_replaced.any():
+        return homes, is_copied
+    order = np.argsort(homes == NO_REPLICA, axis=1, kind="stable")
+    return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
+
+
+def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s:
+    """(rows,) int32 broker of the preferred leader if the factor is lowered and it may stay: it leads on."""
+    factors = np.array([domain.factor for domain in domains.domains], np.int64)[domains.domain_of]
+    may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
+    current_factors = np.count_nonzero(before != NO_REPLICA, axis=1)
+    leader = before[:, 0]
+    stays = (factors < current_factors) & (leader != NO_REPLICA)
+    if len(may_keep):
+        stays &= may_keep[domains.domain_of, leader]
+    # A pin determines the replicas, and so the leader.
+    stays[list(domains.pins)] = False
+    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
+        np.int32
+    )
+
+
+def _batch_rules(
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    loads: PartitionLoads,
+    before: Int32s,
+    disk_limits: Int64s | None,
+    version: KafkaVersion,
+) -> BatchRules:
+    """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
+    rules, sizes = request.batches, loads.sizes
+    return BatchRules(
+        limits=BatchLimits(
+            max_moves_in_per_broker=rules.max_moves_in_per_broker,
+            max_moves_out_per_broker=rules.max_moves_out_per_broker,
+            max_bytes_in_per_broker=rules.max_bytes_in_per_broker,
+            max_partitions=rules.max_partitions,
+            throttle_bytes_per_s=rules.throttle_bytes_per_s,
+            hottest=Hottest(rules.hottest),
+        ),
+        heat=loads.heat,
+        size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
+        disks=None if disk_limits is None else _disks(disk_limits, brokers, scope, sizes, before),
+        cordons=_cordons(brokers, version),
+        disk_path=DISK_SHARE if rules.max_disk_share is not None else ("limits", "disk"),
+    )
+
+
+def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:
+    """The cordons that a cluster of this release enforces: removed brokers are cordoned before anything moves.
+
+    A broker that is down is fenced, and cannot be asked to cordon its log directories.
+    """
+    if version < CORDONS_SINCE:
+        return Cordons(rejects_lists=False)
+    cordoned = frozenset(brokers.ids[brokers.is_cordoned].tolist())
+    draining = cordoned.union(brokers.ids[brokers.is_removed & ~brokers.is_offline].tolist())
+    return Cordons(cordoned, draining, draining, rejects_lists=version >= LISTS_CHECKED_SINCE)
+
+
+def _disk_limits(request: ReassignmentRequest, resources: Resources, limits: Limits) -> Int64s | None:
+    """(brokers,) int64 most bytes on disk at any time; None if disks are not limited.
+
+    A hard limit of the disk holds in every batch; if conflicts are relaxed, and with a soft limit, it may not hold even
+    in the end. A broker without a known disk size is not limited by `max_disk_share`.
+
+    Raises `ConflictingFields` if no broker has a disk size.
+    """
+    if request.log_dirs is not None:  # whose limits are of directories
+        return None
+    column, share = RESOURCES.index("disk"), request.batches.max_disk_share
+    is_hard = bool(request.limits.disk) and not limits.is_soft[column] and request.on_conflict == "refuse"
+    if share is None:
+        return limits.upper[:, column] if is_hard else None
+    disk_bytes = resources.capacity[:, column]
+    if not disk_bytes.any():
+        detail = "max_disk_share limits disks, and no broker has a capacity.disk_bytes"
+        raise ConflictingFields(detail, path=DISK_SHARE, value=share)
+    shares = [int(size * share) if size else NO_LIMIT for size in disk_bytes.tolist()]
+    most = np.array(shares, np.int64)
+    return np.minimum(most, limits.upper[:, column]) if is_hard else most
+
+
+def _disks(
+    limits: Int64s, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
+) -> BrokerDisks:
+    """Used and available bytes of every broker. Raises `SizesMissing`."""
+    sizes.require("max_disk_share", DISK_SHARE)
+    used = replicas_of_others(brokers, scope.others, sizes.of_others)
+    used += per_broker(before, len(used), sizes.size_bytes)
+    return BrokerDisks(used, limits)
+
+
+def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:
+    """The constraints that the lower bound holds under, in words."""
+    words = []
+    if brokers.is_removed.any():
+        words.append(f"nothing stays on brokers {brokers.named(brokers.is_removed)}")
+    if brokers.racks and not request.leaders_only:
+        words.append(f"racks are {request.rack_mode.value}: {', '.join(brokers.racks[:20])}")
+    if request.max_replicas_per_rack is not None:
+        words.append(f"{request.max_replicas_per_rack} replicas of a partition a rack at most")
+    if domains.pins:
+        words.append(f"{len(domains.pins)} partitions are pinned")
+    return words

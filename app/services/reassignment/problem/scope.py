@@ -1,0 +1,236 @@
+"""The partitions that a reassignment may move, as rows: current replicas and target replication factors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
+from app.errors import FieldPath
+from app.errors.kafka import InvalidPartitions, KafkaError
+from app.errors.reassignments import ReassignmentUnderWay, UnknownTopic
+from app.errors.requests import ConflictingFields, UnknownPartition
+from app.services.cautions import Caution
+from app.services.plans import Allowance
+from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.resources import EVERY
+
+NAMED_PARTITIONS = 20
+"""How many partitions a problem names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionScope:
+    """Partitions as rows, by topic name and partition id.
+
+    Parameters
+    ----------
+    topics : their names. starts : (topics + 1,) int64, where each one's rows begin.
+    topic_of : (rows,) int64 indices into `topics`.
+    partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that the request adds.
+    before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
+    leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
+    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
+    factors : (rows,) int32 target replication factors; those of pinned rows do not count.
+    pins : by row the place of its pin in the request.
+    others : the topics outside the scope, of which nothing moves.
+    """
+
+    topics: tuple[str, ...]
+    starts: Int64s
+    topic_of: Int64s = field(repr=False)
+    partition_ids: Int32s = field(repr=False)
+    is_new: NDArray[np.bool_] = field(repr=False)
+    before: Int32s = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    factors: Int32s = field(repr=False)
+    pins: Mapping[int, int]
+    others: tuple[Topic, ...] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    def name(self, row: int) -> str:
+        """The partition of a row, as Kafka's tools name it."""
+        return f"{self.topics[self.topic_of[row]]}-{self.partition_ids[row]}"
+
+    def placements(self, replicas: Int32s) -> list[Placement]:
+        """(rows, widest) int32 broker ids by topic; one whose ids have gaps is several runs of partitions."""
+        runs = []
+        for topic, (start, stop) in zip(self.topics, pairwise(self.starts.tolist()), strict=True):
+            gaps = np.flatnonzero(np.diff(self.partition_ids[start:stop]) != 1) + 1
+            for begin, end in pairwise([start, *(start + gaps).tolist(), stop]):
+                if begin < end:
+                    width = max(int((replicas[begin:end] != NO_REPLICA).sum(axis=1).max()), 1)
+                    rows = np.ascontiguousarray(replicas[begin:end, :width])
+                    runs.append(Placement(topic, int(self.partition_ids[begin]), rows))
+        return runs
+
+
+def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> PartitionScope:
+    """The rows of what a request may move.
+
+    Raises
+    ------
+    UnknownTopic, UnknownPartition, InvalidPartitions, ConflictingFields : what the request names.
+    ReassignmentUnderWay : some of them are on their way already. LimitExceeded
+    """
+    by_name = {topic.name: topic for topic in cluster.topics}
+    _require_known(request, by_name)
+    names = sorted(by_name if request.topics is None else request.topics)
+    topics = [by_name[name] for name in names]
+    grown = [_grown(request, topic) for topic in topics]
+    _check_size(topics, grown, allowance)
+    cautions = _under_way(request, topics)
+    counts = [len(topic.partition_ids) + len(new) for topic, new in zip(topics, grown, strict=True)]
+    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+    before = _before(topics, starts)
+    now = np.count_nonzero(before != NO_REPLICA, axis=1).astype(np.int32)
+    ids, leaders, sizes = _columns(topics, grown)
+    is_new = np.concatenate(
+        [np.zeros(0, np.bool_), *(np.arange(n) >= n - len(new) for n, new in zip(counts, grown, strict=True))]
+    )
+    factors = now.copy()
+    for topic, (start, stop) in zip(topics, pairwise(starts.tolist()), strict=True):
+        rows = slice(start, stop)
+        if topic.name in request.replication_factor:
+            factors[rows] = request.replication_factor[topic.name]
+        elif is_new[rows].any():
+            factors[rows][is_new[rows]] = np.bincount(now[rows][~is_new[rows]], minlength=2).argmax()
+    pins = _pins(request, names, starts, ids)
+    left = set(by_name) - set(names)
+    return PartitionScope(
+        topics=tuple(names),
+        starts=starts,
+        topic_of=np.repeat(np.arange(len(names)), counts),
+        partition_ids=ids,
+        is_new=is_new,
+        before=before,
+        leaders=leaders,
+        size_bytes=sizes,
+        factors=factors,
+        pins=pins,
+        others=tuple(topic for topic in cluster.topics if topic.name in left),
+        cautions=tuple(cautions),
+    )
+
+
+def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> None:
+    for path, name, has_to_be_in_scope in _named(request):
+        if name not in by_name:
+            raise UnknownTopic(f"there is no topic {name} in the snapshot", path=path, value=name)
+        if has_to_be_in_scope and request.topics is not None and name not in request.topics:
+            detail = f"topic {name} is none of those that may be moved, which `topics` lists"
+            raise ConflictingFields(detail, path=path, value=name)
+
+
+def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
+    """Every topic that a request names, with the field, and whether it has to be in the scope."""
+    for place, name in enumerate(request.topics or ()):
+        yield ("topics", place), name, False
+    for field_name in ("replication_factor", "partitions", "min_leaders_per_broker"):
+        for name in getattr(request, field_name):
+            yield (field_name, name), name, True
+    for field_name in ("topic_sets", "ingress_bytes_per_s"):
+        names = getattr(request, field_name) or ()
+        for name in () if isinstance(names, str) else names:
+            yield (field_name, name), name, False
+    for name in request.preferred_racks:
+        if name != EVERY:
+            yield ("preferred_racks", name), name, True
+    for at, isolated in enumerate(request.isolate):
+        for place, name in enumerate(isolated.topics):
+            yield ("isolate", at, "topics", place), name, True
+    for at, pin in enumerate(request.pins):
+        yield ("pins", at, "topic"), pin.topic, True
+    for place, name in enumerate(request.balanced_topics):
+        yield ("balance", "per_topic", "topics", place), name, True
+
+
+def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:
+    """The ids of a topic's new partitions, which follow its last one."""
+    total = request.partitions.get(topic.name)
+    if total is None:
+        return ()
+    now = len(topic.partition_ids)
+    if total < now:
+        raise InvalidPartitions(
+            f"topic {topic.name} has {now} partitions and is to have {total}; Kafka takes no partition away",
+            kafka=KafkaError("InvalidPartitionsException"),
+            path=("partitions", topic.name),
+            value=total,
+            minimum=now,
+        )
+    if now == 0 or int(topic.partition_ids[-1]) != now - 1:
+        detail = f"the snapshot does not have all partitions of {topic.name}: which are new is not known"
+        raise ConflictingFields(detail, path=("partitions", topic.name), value=total)
+    return range(now, total)
+
+
+def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], allowance: Allowance) -> None:
+    partitions = sum(len(topic.partition_ids) for topic in topics) + sum(map(len, grown))
+    allowance.limits.check_number("partitions", partitions, path=("topics",))
+    allowance.check_work(partitions, path=("topics",))
+
+
+def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Caution]:
+    """Raise `ReassignmentUnderWay` if partitions are being reassigned, or warn if that is merged."""
+    moving = [
+        f"{topic.name}-{partition}" for topic in topics for partition in topic.partition_ids[topic.is_moving].tolist()
+    ]
+    if not moving:
+        return []
+    named = ", ".join(moving[:NAMED_PARTITIONS]) + (" …" if len(moving) > NAMED_PARTITIONS else "")
+    if request.running_reassignment == "refuse":
+        raise ReassignmentUnderWay(
+            f"{len(moving)} partitions are being reassigned already: {named}; "
+            '`"running_reassignment": "merge"` plans from where they are going',
+            path=("running_reassignment",),
+            value=request.running_reassignment,
+            partitions=moving[:NAMED_PARTITIONS],
+            count=len(moving),
+        )
+    detail = (
+        f"{len(moving)} partitions are being reassigned already ({named}); the plan starts from where they are going, "
+        "and Kafka takes it while they are on their way only with --additional"
+    )
+    return [
+        Caution(
+            "merged_with_running_reassignment",
+            detail,
+            topics=tuple(topic.name for topic in topics if topic.is_moving.any()),
+        )
+    ]
+
+
+def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
+    width = max((topic.replicas.shape[1] for topic in topics), default=0)
+    before = np.full((int(starts[-1]), max(width, 1)), NO_REPLICA, np.int32)
+    for topic, start in zip(topics, starts.tolist(), strict=False):
+        rows = topic.destination.replicas
+        before[start : start + len(rows), : rows.shape[1]] = rows
+    return before
+
+
+def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[Int32s, Int32s, Int64s]:
+    """Partition ids, leaders and sizes, row by row."""
+    ids, leaders, sizes = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    for topic, new in zip(topics, grown, strict=True):
+        ids += [topic.partition_ids, np.array(new, np.int32)]
+        leaders += [topic.leaders, np.full(len(new), NO_LEADER, np.int32)]
+        sizes += [topic.size_bytes, np.zeros(len(new), np.int64)]
+    return np.concatenate(ids), np.concatenate(leaders), np.concatenate(sizes)
+
+
+def _pins(request: ReassignmentRequest, names: Sequence[str], starts: Int64s, ids: Int32s) -> Mapping[int, int]:
+    index_of = {name: index for index, name in enumerate(names)}
+    pins = {}
+    for at, pin in enumerate(request.pins):
+        start, stop = starts[index_of[pin.topic] :][:2].tolist()
+        row = start + int(np.searchsorted(ids[start:stop], pin.partition))
+        if row == stop or ids[row] != pin.partition:
+            detail = f"topic {pin.topic} has no partition {pin.partition}"
+            raise UnknownPartition(detail, path=("pins", at, "partition"), value=pin.partition)
+        pins[row] = at
+    return pins

@@ -1,0 +1,255 @@
+"""The progress of a stored plan by a later snapshot: what is done, left and drifted, and the files to go on or back."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+import numpy as np
+
+from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE, cordoned_brokers
+from app.core.kafka_versions import KafkaVersion
+from app.core.model import NO_REPLICA, Cluster, Float64s, Int32s, Int64s
+from app.core.reassignment import (
+    BatchCopies,
+    BatchCounts,
+    Cordons,
+    StepProgress,
+    StepState,
+    batch_durations,
+    counts_of_batches,
+    execution_steps,
+    progress_of_steps,
+    throttled,
+)
+from app.errors import FieldPath, Json
+from app.errors.quotation import quoted
+from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.services.plans import Plan, as_json
+from app.services.reassignment.files.stored_steps import batches_of
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.progress.drift import DriftReport, drift_of
+from app.services.reassignment.progress.located import LocatedPlan, locate
+from app.services.reassignment.progress.log_dirs import with_log_dirs
+from app.services.reassignment.reports.batches import execution_step_json
+from app.services.reassignment.requests.request import KIND
+from app.store.records import PlanHead, Snapshot
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
+PlanState = Literal["not_started", "in_progress", "done", "drifted"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanProgress:
+    """The progress of a plan.
+
+    Parameters
+    ----------
+    snapshot : the later one. cluster, made_on : its cluster, and that of the plan's own snapshot.
+    """
+
+    plan: Plan
+    snapshot: Snapshot
+    cluster: Cluster = field(repr=False)
+    made_on: Cluster = field(repr=False)
+    located: LocatedPlan = field(repr=False)
+    found: StepProgress = field(repr=False)
+
+    @property
+    def counts(self) -> BatchCounts:
+        """What is left of each batch."""
+        located = self.located
+        return counts_of_batches(located.planned, self.found, located.now, len(located.steps))
+
+    def left(self, number: int) -> Int64s:
+        """The steps of a batch, counted from 0, that are still to be requested of Kafka."""
+        its = self.located.steps.batch(number)
+        return np.flatnonzero(self.found.state[its] == StepState.NOT_STARTED) + int(self.located.steps.offsets[number])
+
+    def begun(self, number: int) -> Int64s:
+        """The steps of a batch, counted from 0, that going back undoes."""
+        its = self.located.steps.batch(number)
+        return np.flatnonzero(self.found.is_begun[its]) + int(self.located.steps.offsets[number])
+
+    def as_json(self) -> dict[str, Json]:
+        """The document of the API."""
+        counts = self.counts
+        drift = drift_of(self.located, self.found, self.plan.placements, self.cluster, self.made_on)
+        waiting = np.flatnonzero(counts.steps[:, StepState.NOT_STARTED])
+        batch = int(waiting[0]) + 1 if len(waiting) else None
+        seconds = self._seconds_left()
+        address, snapshot = f"/v1/plans/{self.plan.head.id}/export", self.snapshot.id
+        return {
+            "plan_id": str(self.plan.head.id),
+            "snapshot_id": str(snapshot),
+            "state": self._state(counts, drift),
+            "batches": [_batch(counts, seconds, number) for number in range(len(counts.steps))],
+            "replicas_left": int(counts.replicas_left.sum()),
+            "bytes_left": int(counts.bytes_left.sum()),
+            "unknown_size_replicas_left": int(counts.unknown_sizes.sum()),
+            "seconds_left": None if seconds is None else _finite(float(seconds.sum())),
+            "new_partitions": drift.new_partitions,
+            "new_partitions_left": drift.new_partitions - drift.created_partitions,
+            "returning_partitions": int(np.count_nonzero(self.found.is_returning)),
+            "drift": as_json(drift.named),
+            "drifted_partitions": drift.planned,
+            "drifted_other_partitions": drift.others,
+            "next": None if batch is None else f"batch/{batch}",
+            "next_file": None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
+            "rollback": f"{address}?format=rollback&from={snapshot}" if self.found.differs.any() else None,
+            "rollback_execution": self._rollback_execution(),
+            "warnings": [caution.as_json() for caution in self._cautions(counts)],
+        }
+
+    def _state(self, counts: BatchCounts, drift: DriftReport) -> PlanState:
+        if drift.planned:
+            return "drifted"
+        not_started, in_progress, done, _ = counts.steps.sum(axis=0).tolist()
+        if not not_started and not in_progress and drift.created_partitions == drift.new_partitions:
+            return "done"
+        is_begun = in_progress or done or drift.created_partitions or self.found.is_returning.any()
+        return "in_progress" if is_begun else "not_started"
+
+    def _seconds_left(self) -> Float64s | None:
+        """(batches,) float64 at the throttle of the plan; None without one."""
+        request: Any = self.plan.head.request
+        throttle = request["batches"]["throttle_bytes_per_s"]
+        if throttle is None:
+            return None
+        steps, copies, rows = self.located.steps, self.found.copies, self.located.planned.rows
+        step, column = np.nonzero(copies)
+        ids, ends = np.unique(np.concatenate([steps.before[step, 0], steps.after[step, column]]), return_inverse=True)
+        source, target = np.split(ends.astype(np.int32), 2)
+        left = BatchCopies(
+            self.located.planned.batch_of[step],
+            source,
+            target,
+            np.maximum(self.located.now.size_bytes[rows[step]], 0),
+            self.located.now.ingress_bytes_per_s[rows[step]],
+        )
+        return batch_durations(left, throttled(throttle, len(ids)), len(steps))
+
+    def _rollback_execution(self) -> list[Json]:
+        """The inverses of the batches that were begun, from the last to the first, and cordons lifted meanwhile."""
+        steps, head = self.located.steps, self.plan.head
+        begun = [self.begun(number) for number in range(len(steps))]
+        order = [number for number in reversed(range(len(steps))) if len(begun[number])]
+        requested = [steps.before[its] for its in begun]
+        executed = execution_steps(requested, order, _cordons(head, self.cluster, self.made_on))
+        return [execution_step_json(step) for step in executed] if order else []
+
+    def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
+        steps, found = self.located.steps, self.found
+        up = np.array([broker.id for broker in self.cluster.brokers if not broker.fenced], np.int32)
+        moving = sum(int(topic.is_moving.sum()) for topic in self.cluster.topics)
+        if moving and counts.steps[:, StepState.NOT_STARTED].any():
+            detail = (
+                f"{moving} partitions are being reassigned; execute the next file once they are complete, or with "
+                "--additional"
+            )
+            yield Caution("reassignment_in_progress", detail)
+        if steps.has_log_dirs and all(topic.log_dirs is None for topic in self.cluster.topics):
+            detail = "the snapshot has no log directories of replicas: moves between those of a broker count as left"
+            yield Caution("log_dirs_not_compared", detail)
+        receiving = _down(steps.after[found.copies], up)
+        if receiving:
+            detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
+            yield Caution("receivers_down", detail, receiving)
+        returning = _down(self.located.before[found.differs], up)
+        if returning:
+            detail = f"the lists before the plan have brokers that are fenced or down: {_named(returning)}"
+            yield Caution("rollback_brokers_down", detail, returning)
+
+
+def progress_of(uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, *, path: FieldPath = ("snapshot_id",)) -> PlanProgress:
+    """The progress of a plan by a later snapshot of its cluster.
+
+    Parameters
+    ----------
+    path : of the field that names the snapshot.
+
+    Raises
+    ------
+    SnapshotNotFound
+    NoProgress : the plan is of another kind. SnapshotOfAnotherCluster
+    SnapshotTooOld : the snapshot was last seen before the plan's own was created.
+    """
+    head = plan.head
+    if head.kind != KIND or head.snapshot_id is None:
+        detail = f"plan {head.id} is of the kind {head.kind}; only a plan of the kind {KIND} has progress"
+        raise NoProgress(detail, value=head.kind, limit=KIND)
+    own, made_on = snapshots.load(uow, head.snapshot_id)
+    snapshot, cluster = snapshots.load(uow, snapshot_id)
+    uow.release()
+    _require_later(snapshot, own, path)
+    located = locate(batches_of(head), cluster, made_on)
+    found = with_log_dirs(located, progress_of_steps(located.planned, located.now), cluster)
+    return PlanProgress(plan, snapshot, cluster, made_on, located, found)
+
+
+def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
+    if snapshot.cluster != own.cluster:
+        raise SnapshotOfAnotherCluster(
+            f"snapshot {snapshot.id} is of cluster {quoted(snapshot.cluster)}, and the plan of {quoted(own.cluster)}",
+            path=path,
+            value=snapshot.cluster,
+            limit=own.cluster,
+        )
+    if snapshot.last_seen_at < own.created_at:
+        value, limit = (moment.isoformat() for moment in (snapshot.last_seen_at, own.created_at))
+        raise SnapshotTooOld(
+            f"snapshot {snapshot.id} was last seen at {value}, before the snapshot of the plan was created at {limit}",
+            path=path,
+            value=value,
+            limit=limit,
+        )
+
+
+def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> dict[str, Json]:
+    not_started, in_progress, done, drifted = counts.steps[number].tolist()
+    if not_started or in_progress:
+        state = "in_progress" if in_progress or done else "not_started"
+    else:
+        state = "drifted" if drifted else "done"
+    return {
+        "index": number + 1,  # as its file is numbered
+        "state": state,
+        "partitions_left": not_started,
+        "partitions_in_progress": in_progress,
+        "partitions_done": done,
+        "partitions_drifted": drifted,
+        "replicas_left": int(counts.replicas_left[number]),
+        "bytes_left": int(counts.bytes_left[number]),
+        "unknown_size_replicas_left": int(counts.unknown_sizes[number]),
+        "seconds_left": None if seconds is None else _finite(float(seconds[number])),
+    }
+
+
+def _finite(seconds: float) -> float | None:
+    """Seconds rounded; None if what is left never completes."""
+    return round(seconds, 6) if np.isfinite(seconds) else None
+
+
+def _cordons(head: PlanHead, cluster: Cluster, made_on: Cluster) -> Cordons:
+    """From what is cordoned now to what was before the plan."""
+    request: Any = head.request
+    version = KafkaVersion.of(request["kafka_version"])
+    if version < CORDONS_SINCE:
+        return Cordons(rejects_lists=False)
+    stated = request.get("cordoned_brokers")
+    before = cordoned_brokers(made_on) if stated is None else frozenset(stated)
+    return Cordons(cordoned_brokers(cluster), before, before, rejects_lists=version >= LISTS_CHECKED_SINCE)
+
+
+def _down(brokers: Int32s, up: Int32s) -> tuple[int, ...]:
+    """The ids, ascending, of brokers in lists that are not up."""
+    ids = np.unique(brokers)
+    return tuple(ids[(ids != NO_REPLICA) & ~np.isin(ids, up)].tolist())
+
+
+def _named(brokers: Sequence[int]) -> str:
+    return ", ".join(map(str, brokers[:NAMED_BROKERS])) + (" …" if len(brokers) > NAMED_BROKERS else "")

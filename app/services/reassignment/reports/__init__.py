@@ -1,0 +1,12 @@
+"""The answer to a request, from its problem and its solution.
+
+report.py         the whole answer, of the following parts
+certificates.py   movement with its lower bound
+balance.py        what is balanced, before and after
+batches.py        the batches; times.py: how long they take, and the throttle to use
+loads.py          loads before, after and after losses; bytes between racks
+resources.py      what goals reached, and what is above limits
+log_dirs.py       what is copied between log directories
+plan_cautions.py  what to know before a plan is executed; measure_cautions.py: measures at another's cost
+description.py    the title and summary in lists
+"""

@@ -1,0 +1,224 @@
+"""What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.reassignment import Band, MovementProblem, ReplicaPlacement, topic_bands
+from app.core.replica_lists import per_broker
+from app.errors import Json
+from app.services.reassignment.planning.movement import Moves
+from app.services.reassignment.planning.placing import PlacedReplicas
+from app.services.reassignment.planning.solution import LedPart, ReassignmentSolution
+from app.services.reassignment.problem.brokers import Bools
+from app.services.reassignment.problem.parts import ProblemPart
+from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.reports.resources import goals_json
+
+NAMED_TOPICS = 20
+"""How many topics are listed, the least balanced first."""
+
+
+def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
+    """The balance of replicas, of leaders and over resources, with their bounds."""
+    target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
+    preferred = problem.leaders.preferred
+    replicas: dict[str, Json] = {
+        "by": problem.replicas.by,
+        **_band(solution.placement.band, problem.replicas.loads(after), target),
+        "before": _ends(problem.replicas.loads(problem.before), target),
+        "largest_bound": solution.placed.largest_bound,
+        "per_topic": None if problem.topics is None else _per_topic(problem, solution),
+    }
+    leaders: dict[str, Json] = {
+        "by": problem.leaders.by,
+        **_band(solution.leaders.band, problem.leaders.loads(after), target),
+        "before": _ends(problem.leaders.loads(problem.before), target),
+        "largest_bound": solution.leaders.largest_bound,
+        "changes": changes.value,
+        "bound": changes.lower_bound,
+        "optimal": changes.optimal,
+        "gap": changes.gap,
+        "preferred_racks": None if preferred is None else preferred.as_json(after[:, 0]),
+        "per_topic": None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
+        "solver": changes.solver,
+    }
+    goals = None if solution.resources is None else goals_json(solution.resources.placement)
+    if problem.movement.share is not None:
+        replicas["weights"] = [
+            row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
+        ]
+    sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
+    return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
+
+
+def _placed(
+    problem: ReassignmentProblem, solution: ReassignmentSolution
+) -> Iterator[tuple[ProblemPart, ReplicaPlacement]]:
+    return zip(problem.parts, solution.placed.parts, strict=True)
+
+
+def weights_of_targets(movement: MovementProblem) -> Int64s:
+    """(targets,) int64 weight of each broker that is balanced; 1 of all without weights."""
+    share = np.ones(len(movement.base), np.int64) if movement.share is None else movement.share
+    return np.asarray(share[movement.target], np.int64)
+
+
+def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[Json]:
+    """The weight of each balanced broker of a part, its share of the load, and its bounds."""
+    target, objective = part.movement.target, problem.replicas
+    lists, count = placement.replicas, len(objective.base_load)
+    loads = objective.base_load + per_broker(lists, count, objective.load[part.rows])
+    weights = weights_of_targets(part.movement)
+    unit = int(loads[target].sum()) / max(1, int(weights.sum()))
+    for place, weight in zip(np.flatnonzero(target).tolist(), weights.tolist(), strict=True):
+        bounds = placement.bounds
+        yield {
+            "broker": int(problem.brokers.ids[place]),
+            "weight": weight,
+            "share": round(unit * weight, 6),
+            "low": None if bounds is None else int(bounds.low[place]),
+            "high": None if bounds is None else int(bounds.high[place]),
+            "load": int(loads[place]),
+        }
+
+
+def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[Json]:
+    """Each part of the problem."""
+    placements, led = solution.placed.parts, solution.leaders.parts
+    of_parts: Sequence[LedPart | None] = led if len(led) == len(problem.parts) else [None] * len(problem.parts)
+    return [
+        _set(problem, solution, moves, number, part, placement, leaders)
+        for number, (part, placement, leaders) in enumerate(zip(problem.parts, placements, of_parts, strict=True))
+    ]
+
+
+def _set(
+    problem: ReassignmentProblem,
+    solution: ReassignmentSolution,
+    moves: Moves,
+    number: int,
+    part: ProblemPart,
+    placement: ReplicaPlacement,
+    led: LedPart | None,
+) -> dict[str, Json]:
+    target, after, resources = part.movement.target, solution.leaders.after, solution.resources
+    per_row = moves.is_copied[part.rows].sum(axis=1)
+    certificate = placement.certificate
+    replicas, leaders = problem.replicas, problem.leaders
+    return {
+        "set": part.share.name,
+        "brokers": problem.brokers.ids[part.share.brokers & ~problem.brokers.is_removed].tolist(),
+        "topics": len(np.unique(problem.scope.topic_of[part.rows])),
+        "partitions": len(part.rows),
+        "replicas": {
+            **_band(placement.band, replicas.loads(after), target),
+            "before": _ends(replicas.loads(problem.before), target),
+            "largest_bound": solution.placed.largest_bounds[number],
+        },
+        "leaders": {
+            **_band(None if led is None else led.choice.band, leaders.loads(after), target),
+            "before": _ends(leaders.loads(problem.before), target),
+            "largest_bound": None if led is None else led.choice.largest.lower_bound,
+        },
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
+        "moved": certificate.value,
+        "lower_bound": certificate.lower_bound,
+        "gap": certificate.gap,
+        "resources": None if resources is None else goals_json(resources.parts[number].placement),
+    }
+
+
+def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """The bands of topics, and the topics that are the least balanced afterwards, then before."""
+    rows = [row for part in problem.parts for row in _topics(problem, part, solution)]
+    return _worst(rows, solution.placement.topic_excess)
+
+
+def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """As `_per_topic`, of the leaders; the target brokers are those of the leaders."""
+    topics, brokers = problem.topic_leaders, len(problem.brokers.ids)
+    rows: list[_TopicRow] = []
+    for part, led in zip(problem.parts, solution.leaders.parts, strict=True):
+        if topics is None or led.problem.topics is None or not led.problem.target.any():
+            continue
+        target, of_part = led.problem.target, replace(topics, topic_of=topics.topic_of[part.rows])
+        first = (solution.leaders.after[part.rows, :1], problem.before[part.rows, :1])
+        now, then = (of_part.table(leaders, brokers)[:, target] for leaders in first)
+        low, high = topic_bands(now.sum(axis=1), topics.tolerance, target, np.zeros((topics.topics, brokers), np.int64))
+        here = np.unique(of_part.topic_of).tolist()
+        rows += [
+            _topic_row(problem.scope.topics[topic], low[topic, target], high[topic, target], now[topic], then[topic])
+            for topic in here
+            if topics.tolerance[topic] is not None
+        ]
+    return _worst(rows, solution.leaders.topic_excess)
+
+
+_TopicRow: TypeAlias = tuple[int, int, dict[str, Json]]
+"""The range of a topic after and before, and its document."""
+
+
+def _worst(rows: list[_TopicRow], excess: int | None) -> dict[str, Json]:
+    rows.sort(key=lambda row: row[:2], reverse=True)
+    return {"topics": len(rows), "excess": excess, "worst": [document for _, _, document in rows[:NAMED_TOPICS]]}
+
+
+def _topic_row(name: str, low: Int64s, high: Int64s, now: Int64s, then: Int64s) -> _TopicRow:
+    """Of one topic: the bands of the target brokers, and what they have afterwards and before."""
+    every = np.ones(len(now), np.bool_)
+    ends = {"low": _ends(low, every)["smallest"], "high": _ends(high, every)["largest"], **_ends(now, every)}
+    return (
+        int(np.ptp(now)) if len(now) else 0,
+        int(np.ptp(then)) if len(then) else 0,
+        {"topic": name, **ends, "before": _ends(then, every)},
+    )
+
+
+def _topics(problem: ReassignmentProblem, part: ProblemPart, solution: ReassignmentSolution) -> list[_TopicRow]:
+    """The topics of a part that have a band."""
+    topics, movement, brokers = part.topics, part.movement, len(problem.brokers.ids)
+    if topics is None:
+        return []
+    low, high = (bounds[:, movement.target] for bounds in topics.bands(movement))
+    after, before = (replicas[part.rows] for replicas in (solution.leaders.after, problem.before))
+    now, then = (topics.table(replicas, brokers)[:, movement.target] for replicas in (after, before))
+    names = [problem.scope.topics[topic] for topic in np.unique(problem.scope.topic_of[part.rows]).tolist()]
+    return [
+        _topic_row(names[topic], low[topic], high[topic], now[topic], then[topic])
+        for topic, tolerance in enumerate(topics.tolerance)
+        if tolerance is not None
+    ]
+
+
+def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:
+    """The band, None if there was none, and the extremes over the target brokers."""
+    return {
+        "low": None if band is None else band.low,
+        "high": None if band is None else band.high,
+        **_ends(loads, target),
+    }
+
+
+def _ends(loads: Int64s, target: Bools) -> dict[str, Json]:
+    of_targets = loads[target]
+    if not len(of_targets):
+        return {"smallest": 0, "largest": 0}
+    return {"smallest": int(of_targets.min()), "largest": int(of_targets.max())}
+
+
+def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPlacement]) -> dict[str, Json]:
+    """One point of movement against balance: the placement of each part."""
+    placement = PlacedReplicas.of(problem, placements).whole
+    per_row = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
+    return {
+        "low": None if placement.band is None else placement.band.low,
+        "high": None if placement.band is None else placement.band.high,
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": int((per_row * problem.sizes.size_bytes).sum()),
+        "optimal": placement.certificate.optimal,
+    }

@@ -1,0 +1,55 @@
+"""The certificate of a reassignment: its movement with a lower bound, and the leaders that change."""
+
+import numpy as np
+
+from app.core.model import NO_LEADER, NO_REPLICA
+from app.errors import Json
+from app.services.reassignment.planning.bounds import bytes_bound
+from app.services.reassignment.planning.movement import Moves
+from app.services.reassignment.planning.solution import ReassignmentSolution
+from app.services.reassignment.problem.problem import ReassignmentProblem
+
+
+def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
+    """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
+    placement = solution.placement
+    per_row = moves.is_copied.sum(axis=1)
+    moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
+    proof = placement.certificate
+    certificate: dict[str, Json] = {
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": moved_bytes,
+        "lower_bound_bytes": bytes_bound(problem, placement, moved_bytes),
+        "lower_bound_replicas": None if problem.counts_bytes else proof.lower_bound,
+        "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
+        "minimised": "bytes" if problem.counts_bytes else "replicas",
+        "optimal": proof.optimal,
+        "gap": proof.gap,
+        "constraints": [*problem.constraints, *proof.constraints],
+        "solver": proof.solver,
+        "seconds": round(solution.seconds, 3),
+    }
+    if problem.leaders_only:
+        leaders = solution.leaders.changes
+        return certificate | {
+            "optimal": leaders.optimal,
+            "gap": leaders.gap,
+            "solver": leaders.solver,
+            "constraints": [*proof.constraints, *leaders.constraints],
+        }
+    return certificate
+
+
+def leader_changes(problem: ReassignmentProblem, solution: ReassignmentSolution) -> int:
+    """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
+    first, before = solution.leaders.after[:, 0], problem.before[:, 0]
+    if not problem.leaders.counts_actual:
+        return int(np.count_nonzero((before != NO_REPLICA) & (first != before)))
+    leaders = problem.scope.leaders
+    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
+
+
+def not_preferred(problem: ReassignmentProblem) -> int:
+    """Partitions whose actual leader is not the first broker of their list."""
+    leaders = problem.scope.leaders
+    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.scope.before[:, 0])))

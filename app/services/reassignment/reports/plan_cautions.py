@@ -1,0 +1,169 @@
+"""What to know about a reassignment before it is executed: cordons, tolerances, racks, and what stays."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from app.core.cordons import LISTS_CHECKED_SINCE
+from app.core.measures.violations import violations
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import Action
+from app.core.replica_lists import not_among
+from app.formats.syntax.quantities import counted
+from app.services.cautions import Caution
+from app.services.reassignment.planning.solution import ReassignmentSolution
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.problem.parts import ProblemPart
+from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.reports.balance import weights_of_targets
+from app.services.reassignment.reports.certificates import not_preferred
+from app.services.reassignment.reports.measure_cautions import of_measures
+
+NAMED_TOPICS = 20
+"""How many topics a warning names."""
+NAMED_GROUPS = 20
+"""How many groups a warning names; it counts them all."""
+
+
+def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
+    """What cordons change in the execution of the plan."""
+    executions, cordons = solution.executions, problem.batches.cordons
+    is_cordoned = solution.reassigned.is_cordoned
+    if executions is None or is_cordoned is None:
+        return
+    lifted = [step for step in executions.batches if step.action is Action.UNCORDON]
+    if lifted:
+        named = tuple(sorted({broker for step in lifted for broker in step.brokers}))
+        detail = (
+            f"brokers {', '.join(map(str, named[:NAMED_BROKERS]))} are cordoned and in lists that batches request, "
+            f"which Kafka {LISTS_CHECKED_SINCE} and later reject; `execution` uncordons them for these batches alone"
+        )
+        yield Caution("cordons_lifted", detail, named)
+    lost = np.append(is_cordoned, False)[solution.steps.before]
+    lost &= not_among(solution.steps.before, solution.steps.after)
+    n_adds = not_among(solution.steps.after, solution.steps.before).sum(axis=1)
+    factors = [(lists != NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
+    at_once = int(np.count_nonzero(lost.any(axis=1) & (n_adds > np.maximum(factors[1] - factors[0], 0) + 1)))
+    if at_once:
+        detail = (
+            f"{at_once} partitions exchange several replicas in one step, since the lists between would contain a "
+            f"cordoned broker, which Kafka {LISTS_CHECKED_SINCE} and later reject"
+        )
+        yield Caution("replicas_leave_at_once", detail)
+    needed = {broker for step in executions.rollback if step.action is Action.UNCORDON for broker in step.brokers}
+    needed &= cordons.before  # the others were cordoned for the plan, and its inverse ends that
+    if needed:
+        detail = (
+            f"the lists before the plan contain cordoned brokers, which Kafka {LISTS_CHECKED_SINCE} and later reject; "
+            "`execution.rollback` uncordons them before the inverse of a batch"
+        )
+        yield Caution("rollback_lifts_cordons", detail, tuple(sorted(needed)))
+
+
+def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
+    if problem.objective is not None:  # its goals state what they reached
+        return
+    for part in problem.parts:
+        of_set = "" if part.share.name is None else f" of broker set {part.share.name}"
+        for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
+            tolerance, loads = objective.balance.tolerance, objective.loads(after)[part.movement.target]
+            if not tolerance or not len(loads):
+                continue
+            if objective is problem.replicas and part.movement.share is not None:
+                yield from _of_weights(part, tolerance, loads, of_set)
+                continue
+            mean = Fraction(int(loads.sum()), len(loads))
+            smallest, largest = int(loads.min()), int(loads.max())
+            if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
+                yield Caution(
+                    "tolerance_not_reached",
+                    f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}, where a tolerance of "
+                    f"{float(tolerance)} allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
+                )
+
+
+def _of_weights(part: ProblemPart, tolerance: Fraction, loads: Int64s, of_set: str) -> Iterator[Caution]:
+    """Brokers farther from their share by weight than a tolerance allows."""
+    weights = weights_of_targets(part.movement)
+    unit = Fraction(int(loads.sum()), int(weights.sum()))
+    pairs = zip(loads.tolist(), weights.tolist(), strict=True)
+    farther = sum(abs(load - unit * weight) > tolerance * unit * weight for load, weight in pairs)
+    if farther:
+        yield Caution(
+            "tolerance_not_reached",
+            f"{counted(farther, 'broker')}{of_set} {'is' if farther == 1 else 'are'} farther from the share of the "
+            f"replicas by weight than a tolerance of {float(tolerance)} allows",
+        )
+
+
+def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
+    """What to know about the plan itself."""
+    after, brokers = solution.leaders.after, problem.brokers
+    cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after), *of_measures(problem, after)]
+    if excess := solution.placement.topic_excess:
+        detail = (
+            f"topics are outside their bands by {counted(excess, 'replica')}: eligible brokers or the band of "
+            "the cluster prevent less"
+        )
+        cautions.append(Caution("tolerance_not_reached", detail))
+    if excess := solution.leaders.topic_excess:
+        detail = (
+            f"topics are outside their bands by {counted(excess, 'leader')}: replicas, minimums or the band of the "
+            "cluster prevent less"
+        )
+        cautions.append(Caution("tolerance_not_reached", detail))
+    if solution.log_dirs is not None and (avoided := solution.log_dirs.avoided):
+        passed = tuple(brokers.ids[list(avoided)].tolist())
+        named = ", ".join(map(str, passed[:NAMED_BROKERS]))
+        detail = (
+            f"the log directories of brokers {named} have no place for some replicas, which are on other brokers; the "
+            "lower bound is of placements that ignore directories"
+        )
+        cautions.append(Caution("log_dirs_avoided", detail, passed))
+    if groups := solution.rebalances.meanwhile:
+        named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
+        detail = (
+            f"while batches copy, partitions have the racks of both lists, so that {counted(len(groups), 'group')} may "
+            f"rebalance then, too: {named}"
+        )
+        cautions.append(Caution("groups_may_rebalance", detail))
+    if still := _not_repaired(problem, solution):
+        detail = (
+            f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} that the request does not "
+            'name span fewer racks than they could, and stay so; "repair_racks": true repairs them'
+        )
+        cautions.append(Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS]))
+    stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
+    if stays_offline.any():
+        ids = np.unique(brokers.ids[after[stays_offline]])
+        detail = (
+            f"{int(stays_offline.any(axis=1).sum())} partitions keep replicas on brokers that are fenced or down; "
+            "fix_offline_replicas moves them"
+        )
+        cautions.append(Caution("offline_replicas_stay", detail, tuple(ids.tolist())))
+    if led_otherwise := not_preferred(problem):
+        detail = (
+            f"{led_otherwise} partitions are led by another broker than the first of their list; "
+            "kafka-leader-election makes those of the preferred ones lead that are in sync"
+        )
+        cautions.append(Caution("not_preferred", detail))
+    removed = brokers.ids[brokers.is_removed]
+    in_use = [topic.name for topic in problem.scope.others if len(removed) and np.isin(topic.replicas, removed).any()]
+    if in_use:
+        detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
+        cautions.append(Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20])))
+    return cautions
+
+
+def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, int]:
+    """By topic that the request does not name, its partitions that still span too few racks."""
+    if problem.repaired is None:
+        return {}
+    return {
+        violation.topic: violation.count
+        for violation in violations(solution.tally)
+        if violation.code == "too_few_racks" and violation.topic not in problem.repaired
+    }

@@ -1,0 +1,240 @@
+"""What is wrong with a request by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.core.replicas.rack_modes import RackMode
+from app.errors import FieldPath
+from app.errors.kafka import InvalidReplicationFactor, KafkaError
+from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
+from app.services.limits import Limits
+from app.services.reassignment.requests.broker_sets import check_broker_sets
+from app.services.reassignment.requests.log_dirs import check_log_dirs
+from app.services.reassignment.requests.request import (
+    PerTopicRequest,
+    ReassignmentRequest,
+)
+from app.services.reassignment.requests.resources import (
+    check_resources,
+)
+from app.services.snapshots import first_repeated
+
+
+def check(request: ReassignmentRequest, limits: Limits) -> None:
+    """Raise what is wrong with a request by itself.
+
+    Raises
+    ------
+    LimitExceeded, ConflictingFields
+    DuplicateBroker, DuplicateTopic, DuplicatePartition : what is listed twice.
+    InvalidReplicationFactor : a factor below 1.
+    """
+    limits.check_count("brokers", request.add_brokers, path=("add_brokers",))
+    limits.check_count("topics", request.topics or (), path=("topics",))
+    limits.check_count("partitions", request.pins, path=("pins",))
+    _check_brokers(request)
+    _check_partitions(request)
+    check_resources(request)
+    check_log_dirs(request.log_dirs)
+    check_broker_sets(request.broker_sets, request.topic_sets)
+    for path, value, detail in _conflicts(request):
+        raise ConflictingFields(detail, path=path, value=value)
+
+
+def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Fields that do not go together."""
+    if request.leaders_only:
+        for name in _moving(request):
+            yield (name,), True, f"leaders_only moves no replica, which {name} requires"
+        if request.replicas_balance.tolerance is not None:
+            detail = "leaders_only moves no replica, which balance.replicas requires"
+            yield ("balance", "replicas"), True, detail
+    yield from _receivers_conflicts(request)
+    yield from _leader_conflicts(request)
+    if request.log_dirs is not None and request.limits.disk:
+        detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
+        yield ("limits", "disk"), True, detail
+    if request.balance.per_topic is not None:
+        yield from _per_topic_conflicts(request, request.balance.per_topic)
+    if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
+        detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
+        yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
+    if request.max_moved_bytes is not None and request.minimise == "replicas":
+        detail = "max_moved_bytes is a budget of bytes, and minimise is replicas"
+        yield ("max_moved_bytes",), request.max_moved_bytes, detail
+    if request.balance.replicas_by != "count":
+        for name in ("max_moved_bytes", "trade_off"):
+            if getattr(request, name):
+                by = request.balance.replicas_by
+                detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
+                yield (name,), by, detail
+
+
+def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Constraints on leaders that a balance cannot have."""
+    for name in ("preferred_racks", "min_leaders_per_broker"):
+        if getattr(request, name) and request.balance.leaders == "preferred":
+            detail = f"{name} chooses leaders, and with balance.leaders preferred the lists stay as they are"
+            yield (name,), "preferred", detail
+    if request.min_leaders_per_broker and request.balance.leaders_by != "count":
+        by = request.balance.leaders_by
+        detail = f"min_leaders_per_broker counts leaders, and they are balanced by {by}"
+        yield ("min_leaders_per_broker",), by, detail
+    for topic, racks in request.preferred_racks.items():
+        if (twice := first_repeated(racks)) is not None:
+            detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
+            yield ("preferred_racks", topic, twice), racks[twice], detail
+
+
+def _per_topic_conflicts(
+    request: ReassignmentRequest, per_topic: PerTopicRequest
+) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """What does not go together with a balance per topic, or is missing in it."""
+    path, leaders = ("balance", "per_topic"), request.balance.leaders
+    if per_topic.replicas is None and per_topic.leaders is None:
+        yield path, "null", "balance.per_topic states replicas, leaders or both, and neither is given"
+    for name, value in _without_topics(request):
+        yield path, value, f"balance.per_topic balances counts alone, and {name} is given"
+    if per_topic.replicas is not None:
+        if request.balance.replicas_by != "count":
+            detail = "balance.per_topic balances counts alone, and balance.replicas_by is given"
+            yield path, request.balance.replicas_by, detail
+        for name in ("leaders_only", "max_moved_bytes", "trade_off"):
+            if getattr(request, name):
+                detail = f"balance.per_topic balances counts alone, and {name} is given"
+                yield path, str(getattr(request, name)), detail
+    if per_topic.leaders is not None:
+        if request.balance.leaders_by != "count":
+            by = request.balance.leaders_by
+            yield (*path, "leaders"), by, f"balance.per_topic.leaders counts leaders, and they are balanced by {by}"
+        if isinstance(leaders, str) and leaders != "tight":
+            detail = f"balance.per_topic.leaders balances all leaders as well, and balance.leaders is {leaders}"
+            yield (*path, "leaders"), leaders, detail
+
+
+def _without_topics(request: ReassignmentRequest) -> Iterator[tuple[str, str]]:
+    """Fields that do not go together with any balance per topic."""
+    if request.balance.resources:
+        yield "balance.resources", ", ".join(request.balance.resources)
+    if request.objective != "balance":
+        yield "objective", "relieve" if request.objective == "relieve" else "goals"
+    if request.limits.stated():
+        yield "limits", ", ".join(request.limits.stated())
+
+
+def _receivers_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Receivers that cannot receive."""
+    if request.receivers is None:
+        return
+    if request.receivers == "added":
+        if not request.add_brokers:
+            yield ("receivers",), "added", "receivers are the added brokers, and add_brokers lists none"
+        return
+    without = {"remove_brokers": request.remove_brokers, "forbid_brokers": request.forbid_brokers}
+    for place, broker in enumerate(request.receivers):
+        for name, brokers in without.items():
+            if broker in brokers:
+                yield ("receivers", place), broker, f"broker {broker} is to receive replicas, and is in {name}"
+
+
+def _moving(request: ReassignmentRequest) -> Iterator[str]:
+    """The fields of a request that ask for replicas to move."""
+    names = (
+        "add_brokers",
+        "remove_brokers",
+        "remove_racks",
+        "receivers",
+        "replace_brokers",
+        "replication_factor",
+        "partitions",
+        "fix_offline_replicas",
+        "max_replicas_per_rack",
+        "broker_sets",
+        "isolate",
+        "pins",
+        "max_moved_bytes",
+        "trade_off",
+    )
+    return (name for name in names if getattr(request, name))
+
+
+def _check_brokers(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the brokers that a request names, before a cluster is looked at."""
+    lists: Mapping[str, Sequence[int]] = {
+        "add_brokers": [broker.id for broker in request.add_brokers],
+        "remove_brokers": request.remove_brokers,
+        "forbid_brokers": request.forbid_brokers,
+        "receivers": () if request.receivers is None or request.receivers == "added" else request.receivers,
+        "cordoned_brokers": request.cordoned_brokers or (),
+    }
+    for name, ids in lists.items():
+        if (twice := first_repeated(ids)) is not None:
+            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
+            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
+    added = set(lists["add_brokers"])
+    for place, broker in enumerate(request.remove_brokers):
+        if broker in added:
+            raise _conflict(("remove_brokers", place), broker, "is removed and added")
+        if broker in request.replace_brokers:
+            raise _conflict(("remove_brokers", place), broker, "is removed, and replaced, which removes it as well")
+    for old, new in request.replace_brokers.items():
+        path = ("replace_brokers", str(old))
+        if new in request.replace_brokers:
+            what = "itself" if new == old else f"{request.replace_brokers[new]}"
+            raise _conflict(path, new, f"is to replace {old}, and is replaced by {what}")
+        if new in request.remove_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is removed")
+        if new in request.forbid_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is forbidden to receive anything")
+        if old in added:
+            raise _conflict(path, old, "is replaced and added")
+    successors = list(request.replace_brokers.values())
+    if (twice := first_repeated(successors)) is not None:
+        old = list(request.replace_brokers)[twice]
+        raise _conflict(("replace_brokers", str(old)), successors[twice], "is to replace two brokers")
+
+
+def _check_partitions(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
+    if (twice := first_repeated(request.topics or ())) is not None:
+        name = (request.topics or ())[twice]
+        raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
+    per_topic = request.balanced_topics
+    if (twice := first_repeated(per_topic)) is not None:
+        path: FieldPath = ("balance", "per_topic", "topics", twice)
+        raise DuplicateTopic(f"topic {per_topic[twice]} is listed twice", path=path, value=per_topic[twice])
+    isolated: dict[str, int] = {}
+    for at, isolated_topics in enumerate(request.isolate):
+        for place, name in enumerate(isolated_topics.topics):
+            if name in isolated:
+                detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
+                raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
+            isolated[name] = at
+    pinned = [(pin.topic, pin.partition) for pin in request.pins]
+    if (twice := first_repeated(pinned)) is not None:
+        name = "{}-{}".format(*pinned[twice])
+        raise DuplicatePartition(f"partition {name} is pinned twice", path=("pins", twice, "partition"), value=name)
+    for at, pin in enumerate(request.pins):
+        if (twice := first_repeated(pin.replicas)) is not None:
+            broker = pin.replicas[twice]
+            detail = f"the pin of {pin.topic}-{pin.partition} names broker {broker} twice"
+            raise DuplicatePartition(detail, path=("pins", at, "replicas", twice), value=broker)
+        factor = request.replication_factor.get(pin.topic)
+        if factor is not None and factor != len(pin.replicas):
+            detail = (
+                f"{pin.topic}-{pin.partition} is pinned to {len(pin.replicas)} brokers, and the replication factor of "
+                f"its topic is to be {factor}"
+            )
+            raise ConflictingFields(detail, path=("pins", at, "replicas"), value=len(pin.replicas), limit=factor)
+    for name, factor in request.replication_factor.items():
+        if factor < 1:
+            raise InvalidReplicationFactor(
+                f"topic {name}: a replication factor is 1 or more; {factor} given",
+                kafka=KafkaError("InvalidReplicationFactorException"),
+                path=("replication_factor", name),
+                value=factor,
+                minimum=1,
+            )
+
+
+def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
+    return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)
