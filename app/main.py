@@ -20,34 +20,25 @@ from fastapi.middleware.cors import CORSMiddleware
 from starlette.types import Lifespan
 
 from app import __version__, logs
-from app.api import (
-    checks,
-    codes,
-    document,
-    health,
-    jobs,
-    keys,
-    plans,
-    problems,
-    snapshots,
-    sweeps,
-    webhooks,
-)
-from app.api.admission import Admission, Capacity
-from app.api.auth import KeyBeforeBody, named, reader
-from app.api.compression import Compression
-from app.api.following import Followers
+from app.api import checks, health, jobs, keys, plans, snapshots, sweeps, webhooks
 from app.api.forms import FormRequests
 from app.api.health import Readiness
-from app.api.known_query import only_known_query
-from app.api.memory import FreedMemory
-from app.api.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.http.admission import Admission, Capacity
+from app.api.http.auth import KeyBeforeBody, named, reader
+from app.api.http.compression import Compression
+from app.api.http.following import Followers
+from app.api.http.known_query import only_known_query
+from app.api.http.memory import FreedMemory
+from app.api.http.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.openapi import document
 from app.api.plan_kinds import PLAN_RESOURCES
-from app.api.preparation import CompilingHeader, Preparation
+from app.api.problems import codes
+from app.api.problems.documents import install as install_problems
 from app.api.reassignment import progress
 from app.api.slots import process
 from app.api.slots.dispatch import SlotDispatch
 from app.api.slots.pool import Pool
+from app.api.start.preparation import CompilingHeader, Preparation
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.store.database import Database
 from app.web import assets, console, reference, sharing
@@ -111,7 +102,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         is_compiling=lambda: preparation.compiling is not None,
     )
     app.add_middleware(KeyBeforeBody, database=database, open_paths=_OWN_PATHS)
-    problems.install(app)
+    install_problems(app)
     app.add_middleware(Compression)
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
@@ -149,7 +140,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
     app = _operations(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
     process.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
-    problems.install(app)
+    install_problems(app)
     app.add_middleware(Compression)
     process.run(app, connection, memory_mib=settings.slot_memory_mib)
 

@@ -15,8 +15,8 @@ from typing import Annotated
 import uvicorn
 from fastapi import APIRouter, Body, Depends, FastAPI, Response
 
-from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.idempotency import OnceOnly
+from app.api.http.dependencies import RequestLimits, Uow, json_only
+from app.api.http.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
 from app.api.replicas import PlaceRequest

@@ -10,7 +10,7 @@ from secrets import token_hex
 
 import sqlalchemy as sa
 
-from app.api.seeding import store_example_reassignment, store_example_sweep, store_example_webhook, store_examples
+from app.api.start.seeding import store_example_reassignment, store_example_sweep, store_example_webhook, store_examples
 from app.store.database import Database
 from app.store.tables import metadata
 

@@ -9,8 +9,8 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
-from app.api.codes import OF_HTTP
-from app.api.statuses import status_of
+from app.api.problems.codes import OF_HTTP
+from app.api.problems.statuses import status_of
 from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
 from app.core.measures.violations import VIOLATIONS
 from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.clusters import SnapshotRequest
+from app.api.models.clusters import SnapshotRequest
 from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Broker, Cluster, LogDirectory, Topic, padded, unpadded
 from app.errors.machine import ClusterUnreachable
 from app.errors.requests import ConflictingFields

@@ -8,15 +8,15 @@ from fastapi import APIRouter, Body, Depends, Response
 from pydantic import BaseModel, Field, TypeAdapter
 
 from app.api import examples
-from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.fields import Id, Int32, RequestedRelease, TopicName
-from app.api.fields import Request as RequestModel
-from app.api.idempotency import OnceOnly
+from app.api.http.dependencies import RequestLimits, Uow, json_only
+from app.api.http.idempotency import OnceOnly
+from app.api.models.fields import Id, Int32, RequestedRelease, TopicName
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.plan_documents import AwareMeasures, DiffSummary
-from app.api.problems import responses
+from app.api.problems.documents import responses
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
 from app.api.reassignment.resource_fields import ResourceFields
-from app.api.snapshot_choice import OnSnapshot
 from app.api.snapshots import WarningDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures

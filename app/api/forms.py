@@ -12,8 +12,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from app.api import examples
-from app.api.field_errors import field_error
 from app.api.groups import PlanGroupRequest
+from app.api.problems.field_errors import field_error
 from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
-from app.api import metrics
+from app.api.http import metrics
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.errors.machine import SparkUnavailable
 from app.services.spark_master import SparkMaster

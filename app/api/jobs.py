@@ -10,14 +10,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.dependencies import Uow
-from app.api.fields import Id
-from app.api.following import EVENT_STREAM, Observation, awaited, events
-from app.api.negotiation import json_response
-from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.preferences import Preferences, WaitPreference
-from app.api.problems import responses
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow
+from app.api.http.following import EVENT_STREAM, Observation, awaited, events
+from app.api.http.negotiation import json_response
+from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.preferences import Preferences, WaitPreference
+from app.api.models.fields import Id
+from app.api.problems.documents import responses
 from app.errors.access import InvalidPageToken
 from app.errors.lookups import JobEnded, JobNotFound
 from app.services.plans.kinds import KINDS

@@ -7,13 +7,23 @@ from fastapi import APIRouter, Body, Depends, Response, Security
 from pydantic import BaseModel, Field
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.dependencies import RequestLimits, json_only
-from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, Rack, RequestedRelease, Seed, known_name
-from app.api.fields import Request as RequestModel
-from app.api.idempotency import OnceOnly
+from app.api.http.auth import principal
+from app.api.http.dependencies import RequestLimits, json_only
+from app.api.http.idempotency import OnceOnly
+from app.api.models.fields import (
+    ONE,
+    ONE_OR_SEVERAL,
+    SEVERAL,
+    Int32,
+    PartitionId,
+    Rack,
+    RequestedRelease,
+    Seed,
+    known_name,
+)
+from app.api.models.fields import Request as RequestModel
 from app.api.plan_documents import KafkaReleases
-from app.api.problems import responses
+from app.api.problems.documents import responses
 from app.core.keys.agreement import Disagreement
 from app.core.keys.clients import CLIENTS
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, NULL_KEY_POLICIES

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
+from app.api.models.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.measures.attributes import AttributeExposure

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 
-from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.following import Observation, awaited
-from app.api.idempotency import OnceOnly
+from app.api.http.dependencies import RequestLimits, Uow, json_only
+from app.api.http.following import Observation, awaited
+from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import json_response, matched_hashes
+from app.api.http.preferences import JobPreference
 from app.api.jobs import JobDocument, accepted, observed
-from app.api.negotiation import json_response, matched_hashes
-from app.api.preferences import JobPreference
-from app.api.problems import of_stored_failure, responses
+from app.api.problems.documents import of_stored_failure, responses
 from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound

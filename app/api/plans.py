@@ -10,18 +10,18 @@ from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, 
 from pydantic import Field
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.dependencies import Uow, merge_patch_only
-from app.api.fields import Id, Moment, Name, TopicName
-from app.api.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
-from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow, merge_patch_only
+from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
+from app.api.http.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
+from app.api.models.fields import Id, Moment, Name, TopicName
 from app.api.plan_documents import (
     PartitionsDocument,
     PlanPatchRequest,
     PlansPage,
 )
 from app.api.plan_kinds import PLAN_RESOURCES
-from app.api.problems import responses
+from app.api.problems.documents import responses
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound

@@ -14,14 +14,14 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.clusters import SnapshotRequest
-from app.api.dependencies import RawBody, RequestLimits, Uow
-from app.api.fields import Id, Name, Release
-from app.api.idempotency import OnceOnly
-from app.api.negotiation import json_response, with_etag
-from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.problems import responses
+from app.api.http.auth import principal
+from app.api.http.dependencies import RawBody, RequestLimits, Uow
+from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import json_response, with_etag
+from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.models.clusters import SnapshotRequest
+from app.api.models.fields import Id, Name, Release
+from app.api.problems.documents import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster

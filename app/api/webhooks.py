@@ -11,13 +11,13 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl
 from pydantic_core import PydanticCustomError
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.dependencies import OutboundCalls, RequestLimits, Uow, json_only
-from app.api.fields import Id, Request
-from app.api.idempotency import OnceOnly
-from app.api.negotiation import json_response
-from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.problems import responses
+from app.api.http.auth import principal
+from app.api.http.dependencies import OutboundCalls, RequestLimits, Uow, json_only
+from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import json_response
+from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.models.fields import Id, Request
+from app.api.problems.documents import responses
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
 from app.errors.lookups import DeliveryNotFound, WebhookNotFound
 from app.errors.requests import LimitExceeded, TargetNotAllowed, WebhooksDisabled

@@ -86,7 +86,7 @@ class Inputs:
             raise ConflictingFields(f"{taken[0][0].name} and {taken[1][0].name} are both snapshots", path=("snapshot",))
         if not taken:
             return self._assembled(texts)
-        from app.api.clusters import SnapshotRequest  # noqa: PLC0415 — texts are read without it, sooner
+        from app.api.models.clusters import SnapshotRequest  # noqa: PLC0415 — texts are read without it, sooner
 
         [(upload, document)] = taken
         cluster = validated(SnapshotRequest, document).core()
@@ -121,7 +121,7 @@ def validated(model: type[Model], body: Json) -> Model:
     try:
         return model.model_validate(body)
     except ValidationError as invalid:
-        from app.api.field_errors import field_error, first_of  # noqa: PLC0415 — it reads every model of the API
+        from app.api.problems.field_errors import field_error, first_of  # noqa: PLC0415 — it reads every model of the API
 
         errors = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)

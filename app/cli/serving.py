@@ -16,7 +16,7 @@ import typer
 import uvicorn
 
 from app import logs
-from app.api.request_head import Patience, bounded_protocol
+from app.api.http.request_head import Patience, bounded_protocol
 from app.cli import worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import Settings

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.api.admission import Admission, Capacity
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
+from app.api.http.admission import Admission, Capacity
 from app.errors.access import ServiceBusy
 from app.settings import Settings
 from app.store.database import Database

@@ -4,7 +4,6 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.api.auth import Scope
 from app.api.examples import (
     CHECK_REQUEST,
     EXAMPLE_DELIVERY_ID,
@@ -17,6 +16,7 @@ from app.api.examples import (
     SNAPSHOT,
     WEBHOOK_REQUEST,
 )
+from app.api.http.auth import Scope
 from app.store.database import Database
 from app.store.tables import metadata
 from tests.api.conftest import RunService

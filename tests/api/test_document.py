@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from app.api.codes import FAMILIES, PROBLEMS, Codes
 from app.api.examples import EXAMPLE_JOB_ID
+from app.api.problems.codes import FAMILIES, PROBLEMS, Codes
 from app.services.cautions import CAUTIONS
 from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS, codes_of
 from tests.conftest import ROOT

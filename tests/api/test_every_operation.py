@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.compression import LARGE_BYTES, LEAST_BYTES, preferred
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID
+from app.api.http.compression import LARGE_BYTES, LEAST_BYTES, preferred
 from app.store.database import Database
 from tests import databases
 from tests.api.conftest import Serve

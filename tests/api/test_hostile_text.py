@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.api.examples import SWEEP_BASE
-from app.api.problems import MOST_FIELD_ERRORS
+from app.api.problems.documents import MOST_FIELD_ERRORS
 from app.errors.quotation import CONTEXT_CHARACTERS, DETAIL_CHARACTERS, QUOTED_CHARACTERS
 from app.store.database import Database
 from app.web.assets import ASSETS

@@ -9,7 +9,7 @@ import pytest
 from anyio import run
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.memory import FreedMemory
+from app.api.http.memory import FreedMemory
 
 PIECES, PIECE = 100_000, 2_000
 

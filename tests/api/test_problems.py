@@ -10,9 +10,9 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.api.codes import OF_HTTP
-from app.api.field_errors import field_error
-from app.api.statuses import STATUS, status_of
+from app.api.problems.codes import OF_HTTP
+from app.api.problems.field_errors import field_error
+from app.api.problems.statuses import STATUS, status_of
 from app.errors import Failure
 from app.errors.machine import MachineRefuses
 from app.errors.registry import FAILURES

@@ -5,7 +5,7 @@ from threading import Event
 import httpx
 import pytest
 
-from app.api.compression import LEAST_BYTES
+from app.api.http.compression import LEAST_BYTES
 from app.web.reference import OpenApiDocument
 from tests.api.operations import OPERATIONS
 from tests.web.browser import Page as Source

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.api.request_head import MAX_HEAD_BYTES, Patience, bounded_protocol
+from app.api.http.request_head import MAX_HEAD_BYTES, Patience, bounded_protocol
 from app.store.database import Database
 from tests.api.conftest import RunService
 

@@ -12,7 +12,7 @@ from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Difference, Plan, as_json, draft_plan
 from app.services.reassignment import PLANNER, ReassignmentRequest, compared, difference, summed
-from app.services.reassignment.files.differences import load_changes
+from app.services.reassignment.differences import load_changes
 from app.store.database import Database
 from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, as_kept, captured, kafkas_own, plan
 from tests.services.test_health import CLUSTER as HEALTHY

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.clusters import SnapshotRequest
 from app.api.examples import GROUP, GROUP_REQUEST, SNAPSHOT_WITH_GROUP
 from app.api.groups import PlanGroupRequest
+from app.api.models.clusters import SnapshotRequest
 from app.core.groups.registry import ASSIGNORS
 from app.services import plans as services
 from app.services import snapshots

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Tag
 
-from app.api.clusters import BrokerRequest, PartitionRequest
-from app.api.fields import (
+from app.api.models.clusters import BrokerRequest, PartitionRequest
+from app.api.models.fields import (
     BrokerId,
     Bytes,
     ComparedReleases,
@@ -21,8 +21,8 @@ from app.api.fields import (
     by_only_field,
     known_name,
 )
-from app.api.fields import Request as RequestModel
-from app.api.snapshot_choice import OnSnapshot
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.core.groups.registry import ASSIGNORS
 from app.errors.requests import ConflictingFields
 from app.services.groups import PLANNER, ClientLibrary, GroupRequest

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.fields import INT64_MAX, LogDirPath
-from app.api.fields import Request as RequestModel
+from app.api.models.fields import INT64_MAX, LogDirPath
+from app.api.models.fields import Request as RequestModel
 
 BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="A broker's id, as JSON writes a name.")]
 BrokerOrAll = Annotated[str, Field(pattern=r"^(\*|0|[1-9][0-9]{0,9})$", description="A broker's id, or `*`.")]

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Body, Depends, Response
 from pydantic import BaseModel
 
 from app.api import examples
-from app.api.dependencies import Uow, json_only
-from app.api.fields import Id
-from app.api.idempotency import OnceOnly
-from app.api.negotiation import json_response
-from app.api.problems import responses
+from app.api.http.dependencies import Uow, json_only
+from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import json_response
+from app.api.models.fields import Id
+from app.api.models.snapshot_choice import OnSnapshot
+from app.api.problems.documents import responses
 from app.api.reassignment.documents import ExecutionStepDocument
-from app.api.snapshot_choice import OnSnapshot
 from app.api.snapshots import WarningDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound

@@ -4,12 +4,22 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.clusters import BrokerRequest
-from app.api.fields import INT64_MAX, BrokerId, Bytes, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
-from app.api.fields import Request as RequestModel
+from app.api.models.clusters import BrokerRequest
+from app.api.models.fields import (
+    INT64_MAX,
+    BrokerId,
+    Bytes,
+    Int32,
+    Labels,
+    PartitionId,
+    Rack,
+    RequestedRelease,
+    TopicName,
+)
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.reassignment.log_dir_fields import LogDirsFields
 from app.api.reassignment.resource_fields import BrokerOrAll, ResourceFields
-from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 from app.services.reassignment.requests.resources import GoalName, Resource
 

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.api.fields import INT64_MAX, TopicName
-from app.api.fields import Request as RequestModel
+from app.api.models.fields import INT64_MAX, TopicName
+from app.api.models.fields import Request as RequestModel
 
 CapacityBytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
 Rate = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.clusters import CordonableBrokerRequest
-from app.api.fields import (
+from app.api.models.clusters import CordonableBrokerRequest
+from app.api.models.fields import (
     AttributeName,
     BrokerId,
     ComparedReleases,
@@ -18,8 +18,8 @@ from app.api.fields import (
     Seed,
     TopicName,
 )
-from app.api.fields import Request as RequestModel
-from app.api.snapshot_choice import OnSnapshot
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.replicas import PLANNER, ReplicasRequest

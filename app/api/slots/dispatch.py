@@ -10,8 +10,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.preferences import parsed
-from app.api.problems import of_failure
+from app.api.http.preferences import parsed
+from app.api.problems.documents import of_failure
 from app.api.slots import frames
 from app.api.slots.pool import Lane, Pool, Slot
 from app.api.slots.process import too_large

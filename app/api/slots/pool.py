@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from app.api.admission import Admission, Capacity
+from app.api.http.admission import Admission, Capacity
 
 
 @dataclass(eq=False, slots=True)

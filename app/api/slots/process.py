@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message
 
-from app.api.memory import FreedMemory
-from app.api.problems import of_failure
+from app.api.http.memory import FreedMemory
+from app.api.problems.documents import of_failure
 from app.api.slots import frames
 from app.api.slots.tied import tie_to_parent
 from app.errors.requests import LimitExceeded

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.clusters import BrokerRequest
-from app.api.fields import (
+from app.api.groups import GroupTopicRequest
+from app.api.models.clusters import BrokerRequest
+from app.api.models.fields import (
     Bytes,
     ComparedReleases,
     GroupString,
@@ -17,9 +18,8 @@ from app.api.fields import (
     RequestedRelease,
     TopicName,
 )
-from app.api.fields import Request as RequestModel
-from app.api.groups import GroupTopicRequest
-from app.api.snapshot_choice import OnSnapshot
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.streams.events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.fields import Int32, Labels, Rack, Seed, TopicName
-from app.api.fields import Request as RequestModel
-from app.api.snapshot_choice import OnSnapshot
+from app.api.models.fields import Int32, Labels, Rack, Seed, TopicName
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import Axes, KnownKind, model_of
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import (

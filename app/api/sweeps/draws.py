@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.clusters import BrokerRequest
-from app.api.fields import Int32, Labels, Seed
-from app.api.fields import Request as RequestModel
+from app.api.models.clusters import BrokerRequest
+from app.api.models.fields import Int32, Labels, Seed
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.replicas import NewTopicRequest
-from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.replicas.registry import PLACEMENTS
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.fields import Int32, Labels
-from app.api.fields import Request as RequestModel
 from app.api.keys import Count, PartitionerName
+from app.api.models.fields import Int32, Labels
+from app.api.models.fields import Request as RequestModel
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.keys.partitioners import PARTITIONERS
 

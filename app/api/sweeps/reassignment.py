@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.fields import Labels, Rack, TopicName
-from app.api.fields import Request as RequestModel
+from app.api.models.fields import Labels, Rack, TopicName
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
 from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicReplicasFields
-from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 from app.services.reassignment.requests.resources import Resource
 from app.services.sweeps import SweepRequest

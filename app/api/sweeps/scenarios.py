@@ -7,16 +7,16 @@ from fastapi import APIRouter, Query, Request, Response, Security
 from pydantic import Field
 
 from app.api import examples
-from app.api.auth import principal
-from app.api.dependencies import RequestLimits, Uow
-from app.api.fields import Id
 from app.api.groups.documents import GroupPlanDocument
-from app.api.idempotency import OnceOnly
-from app.api.negotiation import chosen, json_response
-from app.api.pagination import PageSize, PageToken, place_of_token, token_of_place
+from app.api.http.auth import principal
+from app.api.http.dependencies import RequestLimits, Uow
+from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import chosen, json_response
+from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
+from app.api.models.fields import Id
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
-from app.api.problems import responses
+from app.api.problems.documents import responses
 from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.api.sweeps.documents import (
     BestDocument,

@@ -2,7 +2,8 @@
 
     planner.py   the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
-    files/       a stored plan as files
+    exports.py   a stored plan as files, of what files/ writes
+    differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
     planning/    replica lists, leaders, log directories and batches: one solver after the other
     problem/     the request and the cluster as one frozen problem
@@ -12,7 +13,7 @@ Imports point down this list.
 """
 
 from app.services.plans import Kind, replica_lists
-from app.services.reassignment.files.differences import (
+from app.services.reassignment.differences import (
     SHOWN_FLOWS,
     BrokerFlow,
     BrokerTransfer,
@@ -22,7 +23,7 @@ from app.services.reassignment.files.differences import (
     partition_json,
     summed,
 )
-from app.services.reassignment.files.exports import EXPORTS, one_batch
+from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.services.reassignment.planner import PLANNER
 from app.services.reassignment.problem.brokers import BrokerTable, brokers_of

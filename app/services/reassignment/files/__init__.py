@@ -1,6 +1,5 @@
-"""A stored plan as files.
+"""The files of a stored plan.
 
-exports.py        the formats; differences.py: the rows and what the plan changes
 readme.py         the order of execution, with commands and checks
 kubernetes.py     the batches as ConfigMaps and a Job, which runs run_batches.sh
 stored_steps.py   the steps of a stored plan, by batch

@@ -10,7 +10,7 @@ from app.core.measures.movement import movement
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Placement
 from app.core.reassignment import StepProgress
 from app.core.replica_lists import stacked
-from app.services.reassignment.files.differences import before_of, planned
+from app.services.reassignment.differences import before_of, planned
 from app.services.reassignment.progress.located import LocatedPlan
 
 NAMED_PARTITIONS = 100

@@ -165,7 +165,9 @@ class PlanProgress:
             yield Caution("rollback_brokers_down", detail, returning)
 
 
-def progress_of(uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, *, path: FieldPath = ("snapshot_id",)) -> PlanProgress:
+def progress_of(
+    uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, *, path: FieldPath = ("snapshot_id",)
+) -> PlanProgress:
     """The progress of a plan by a later snapshot of its cluster.
 
     Parameters

@@ -10,7 +10,7 @@ from app.errors.requests import ConflictingFields, NotExportable
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.services.plans import BATCH, Plan
-from app.services.reassignment.files.exports import require_batch
+from app.services.reassignment.exports import require_batch
 from app.services.reassignment.progress.progress import progress_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.api.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
-from app.api.fields import Request as RequestModel
+from app.api.models.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
+from app.api.models.fields import Request as RequestModel
 from app.core.recorded import GroupType, RecordedGroup
 from app.formats.groups import recorded_json
 

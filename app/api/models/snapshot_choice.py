@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
-from app.api.fields import Id, Name
-from app.api.fields import Request as RequestModel
+from app.api.models.fields import Id, Name
+from app.api.models.fields import Request as RequestModel
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.services import snapshots

@@ -4,8 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from app.api import examples
-from app.api.clusters import SnapshotRequest
 from app.api.groups import PlanGroupRequest
+from app.api.models.clusters import SnapshotRequest
 from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest

@@ -14,8 +14,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicC
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
-from app.api.dependencies import Uow
-from app.api.problems import of_failure, of_http
+from app.api.http.dependencies import Uow
+from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
 from app.errors.access import Forbidden, Unauthenticated
 from app.store.api_keys import ApiKeys

@@ -32,8 +32,8 @@ from app.formats.kafka_files.reassignment import Reassignment
 from app.formats.tables import reassignment_diffs, reassignment_tables
 from app.formats.tables.load_tables import Loads, write_loads_csv
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.reassignment.differences import compared
 from app.services.reassignment.files import kubernetes, readme
-from app.services.reassignment.files.differences import compared
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.store.records import NewPlan, PlanHead
 

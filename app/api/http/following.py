@@ -19,8 +19,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.admission import Admission
-from app.api.preferences import Preferences
+from app.api.http.admission import Admission
+from app.api.http.preferences import Preferences
 from app.errors.access import DatabaseUnavailable
 from app.errors.failure import NotFound
 from app.store.database import Database, UnitOfWork

@@ -6,9 +6,20 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, PartitionId, Rack, Release, TopicId, TopicName
-from app.api.fields import Request as RequestModel
-from app.api.recorded_groups import RecordedGroupRequest
+from app.api.models.fields import (
+    Attributes,
+    BrokerId,
+    Bytes,
+    LogDirPath,
+    Name,
+    PartitionId,
+    Rack,
+    Release,
+    TopicId,
+    TopicName,
+)
+from app.api.models.fields import Request as RequestModel
+from app.api.models.recorded_groups import RecordedGroupRequest
 from app.core.kafka_versions import Controller, normal_release
 from app.core.model import (
     NO_LEADER,

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.admission import Admission
-from app.api.metrics import REQUESTS, count_plan
-from app.api.problems import OrProblem, of_failure
+from app.api.http.admission import Admission
+from app.api.http.metrics import REQUESTS, count_plan
+from app.api.problems.documents import OrProblem, of_failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import LimitExceeded

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api import seeding
+from app.api.start import seeding
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.store.database import Database

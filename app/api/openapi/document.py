@@ -6,12 +6,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_fields_from_routes, get_openapi
 from pydantic.json_schema import models_json_schema
 
-from app.api import response_headers
-from app.api.clusters import SnapshotRequest
-from app.api.codes import FAMILIES
-from app.api.descriptions import describe
-from app.api.fields import INT64_MAX
-from app.api.problems import MEDIA_TYPE, Problem
+from app.api.models.clusters import SnapshotRequest
+from app.api.models.fields import INT64_MAX
+from app.api.openapi import response_headers
+from app.api.openapi.descriptions import describe
+from app.api.problems.codes import FAMILIES
+from app.api.problems.documents import MEDIA_TYPE, Problem
 from app.services.limits import Limits
 
 TITLE = "Rackplan"

@@ -1,8 +1,8 @@
 """HTTP/1.1 with bounds on what a request may send besides its body, on its time, and on connections.
 
 uvicorn's parser in C keeps a request line, headers, trailers and chunk extensions of any length: 64 MB of one header
-took 17 s of the event loop, in which no other request was answered. The limit of a body (`app.api.middleware`) applies
-only once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections.
+took 17 s of the event loop, in which no other request was answered. The limit of a body (`middleware.py`) applies only
+once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections.
 """
 
 import asyncio

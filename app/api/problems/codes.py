@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import MappingProxyType
 
-from app.api.statuses import status_of
+from app.api.problems.statuses import status_of
 from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
 from app.core.measures.violations import VIOLATIONS
 from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS

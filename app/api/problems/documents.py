@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.field_errors import field_error, first_of, pointer
-from app.api.statuses import HEADERS, status_of
+from app.api.problems.field_errors import field_error, first_of, pointer
+from app.api.problems.statuses import HEADERS, status_of
 from app.errors import Failure, Json
 from app.errors.access import (
     DatabaseUnavailable,

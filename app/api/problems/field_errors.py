@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.api.fields import Request
+from app.api.models.fields import Request
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
 from app.errors.suggestions import suggestion

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.api.preparation import HEADER as COMPILING
+from app.api.start.preparation import HEADER as COMPILING
 
 _TEXT = {"type": "string"}
 _SECONDS = {"type": "integer", "minimum": 0}

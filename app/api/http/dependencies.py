@@ -7,7 +7,7 @@ from anyio import CancelScope
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
-from app.api.admission import Admission
+from app.api.http.admission import Admission
 from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits

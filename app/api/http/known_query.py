@@ -6,7 +6,7 @@ from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from app.api.field_errors import first_of, pointer
+from app.api.problems.field_errors import first_of, pointer
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.errors.suggestions import suggestion

@@ -1,0 +1,17 @@
+"""What HTTP asks of every operation.
+
+middleware.py    request ids, the log, overload, the body limit, same origin
+request_head.py  bounds on a request's head, and on the time of head and body
+compression.py   gzip and Zstandard
+known_query.py   query parameters that an operation does not have
+admission.py     limits on concurrent and waiting requests
+memory.py        freed memory goes back to the system
+metrics.py       what is measured
+dependencies.py  the unit of work, the limits
+auth.py          API keys and scopes
+idempotency.py   one answer for each Idempotency-Key
+pagination.py    pages of a list
+preferences.py   `Prefer`: answer with a job, wait for its end
+following.py     jobs and sweeps followed to their end, as events or by a response that waits
+negotiation.py   representations and entity tags
+"""

@@ -1,0 +1,5 @@
+"""The OpenAPI document.
+
+document.py          FastAPI's own, completed
+descriptions.py      the descriptions of fields; response_headers.py: the headers of responses
+"""

@@ -1,0 +1,5 @@
+"""What a service does once it listens.
+
+preparation.py       compiles and loads its loops
+seeding.py           stores the resources that examples of the documentation name
+"""
