@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         current_default_thread_limiter().total_tokens = settings.threads
         preparation.start()
         if pool is not None:
-            pool.start()
+            pool.start(preparation.is_done)
         yield
         is_ending.set()
         ENGINE.close()

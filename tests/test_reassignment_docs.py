@@ -45,7 +45,7 @@ def test_the_rack_modes_are_all_there() -> None:
 
 def test_every_warning_that_a_plan_can_carry_is_there() -> None:
     """Codes stand in the source where a caution is made."""
-    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/reassignment").glob("*.py"))
+    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/reassignment").rglob("*.py"))
     told = {made for source in sources for made in re.findall(r'Caution\(\s*"([a-z_]+)"', source)}
     assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
 

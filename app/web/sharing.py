@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, cast, get_args
 from urllib.parse import quote, urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -93,6 +94,8 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
     ) -> Response:
         if kind not in get_args(SubjectKind):
             raise HTTPException(422, f"{quoted(kind)} is none of {', '.join(get_args(SubjectKind))}")
+        if kind != "cluster" and not _is_id(name):  # `/plans/compare` shows any two plans
+            raise HTTPException(422, f"{quoted(name)} is not the id of a {kind}")
         subject = Subject(cast("SubjectKind", kind), name)
         with database.begin() as uow:
             tokens = {granted: share_links.make(uow, subject, granted, days=days) for granted in get_args(Granted)}
@@ -106,6 +109,14 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         return RedirectResponse("/keys?revoked=links#links", HTTPStatus.SEE_OTHER)
 
     return routes
+
+
+def _is_id(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _links(base: str, subject: Subject, tokens: dict[Granted, str], expires: datetime) -> SharedLinks:

@@ -158,6 +158,7 @@ def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database)
     "typed",
     [
         {"kind": "job", "name": "x", "days": "1"},
+        {"kind": "plan", "name": "compare", "days": "1"},
         {"kind": "plan", "name": "x", "days": "0"},
         {"kind": "plan", "name": "x", "days": "366"},
         {"kind": "plan", "days": "1"},

@@ -13,9 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
+from threading import Event
 from typing import Any
 
 from app.api.http.admission import Admission, Capacity
+
+_POLLING_S = 0.1
 
 
 @dataclass(eq=False, slots=True)
@@ -103,11 +106,16 @@ class Pool:
         """Whether the processes have been started, which takes some seconds."""
         return self._filling is not None and self._filling.done()
 
-    def start(self) -> None:
-        """Begin to start the processes, without waiting for them."""
-        self._filling = asyncio.create_task(self._fill())
+    def start(self, is_prepared: Event) -> None:
+        """Begin to start the processes once the service is prepared, without waiting for them.
 
-    async def _fill(self) -> None:
+        Before that, the first requests have the processor to themselves, and loops may not be compiled yet.
+        """
+        self._filling = asyncio.create_task(self._fill(is_prepared))
+
+    async def _fill(self, is_prepared: Event) -> None:
+        while not is_prepared.is_set():
+            await asyncio.sleep(_POLLING_S)
         await self.readers.fill()
         await self.solvers.fill()
 

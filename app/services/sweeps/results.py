@@ -166,7 +166,10 @@ def _not_ranked(sweep: Sweep) -> NotForThisKind:
 
 
 def _without_feasibility(sweep: Sweep) -> NotForThisKind:
-    detail = f"a {sweep.kind} sweep has no limits: none of its scenarios is feasible or not"
+    detail = (
+        f"a {sweep.kind} sweep has no limits, and its scenarios are neither feasible nor infeasible; "
+        f"/v1/sweeps/{sweep.id}/summary has the distributions of their figures"
+    )
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 
