@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import Failure
@@ -99,6 +99,7 @@ def refused(read: Callable[[str], Any], text: str) -> str:
 @pytest.mark.parametrize("name", READERS)
 @given(head=st.sampled_from(HEADS), pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), tail=st.text())
 @examples(25)
+@example(head="CurrentObservers: [", pieces=[" "], tail="x")
 def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
     name: str, head: str, pieces: list[str], tail: str
 ) -> None:

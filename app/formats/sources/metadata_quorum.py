@@ -22,7 +22,7 @@ from app.formats.syntax.lines import numbered, rejection, shown, whole_number
 
 _FIELD = re.compile(
     r"\s*(?P<name>ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|CurrentVoters"
-    r"|CurrentObservers):\s+(?P<value>.*?)\s*"
+    r"|CurrentObservers):\s(?P<value>.*)"
 )
 _HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
 _ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
@@ -44,7 +44,7 @@ def read(text: str) -> Contents:
         if row := _ROW.fullmatch(content):
             listed = [row["id"]] if row["status"] == "Observer" else []
         elif field := _FIELD.fullmatch(content):
-            listed = _ids(line, field["value"]) if field["name"] == "CurrentObservers" else []
+            listed = _ids(line, field["value"].strip()) if field["name"] == "CurrentObservers" else []
         elif _HEADER.fullmatch(content):
             listed = []
         else:
