@@ -7,9 +7,20 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, FilePath, StringConstraints, field_validator, model_validator
+from pydantic import (
+    Field,
+    FilePath,
+    ModelWrapValidatorHandler,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.errors.machine import SettingNotValid
+from app.errors.quotation import quoted
 from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.services.spark_master import LOCAL, PATTERN
@@ -26,7 +37,7 @@ OTHER_CONNECTIONS = 18
 
 
 class Settings(Limits, BaseSettings):
-    """Every setting of the service and its worker, with the limits of `Limits`."""
+    """Every setting of the service and its worker, with the limits of `Limits`. Raises `SettingNotValid`."""
 
     # Lists are texts with commas in the environment, not JSON.
     model_config = SettingsConfigDict(env_prefix="RACKPLAN_", env_ignore_empty=True, enable_decoding=False, frozen=True)
@@ -149,6 +160,15 @@ class Settings(Limits, BaseSettings):
                 )
         return self
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_variables(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """A value that is not allowed is named by its environment variable. The last validator, around all others."""
+        try:
+            return handler(data)
+        except ValidationError as invalid:
+            raise SettingNotValid("; ".join(map(_reason, invalid.errors(include_url=False)))) from None
+
     @property
     def limits(self) -> Limits:
         """The limits alone, for the services."""
@@ -181,3 +201,10 @@ class Settings(Limits, BaseSettings):
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+
+def _reason(error: ErrorDetails) -> str:
+    message = error["msg"].removeprefix("Value error, ")
+    if not error["loc"]:
+        return message  # of several settings, which it names
+    return f"RACKPLAN_{str(error['loc'][0]).upper()} is {quoted(repr(error['input']))}: {message}"

@@ -226,11 +226,17 @@ class TestServe:
     def test_a_port_in_use_is_one_line_before_anything_starts(self, data_dir: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = str(taken.getsockname()[1])
-            refused = rackplan("serve", env=environment(data_dir, RACKPLAN_PORT=port))
+            refused = rackplan("serve", "--port", port, "--data-dir", str(data_dir), env=environment(data_dir.parent))
         assert (refused.returncode, refused.stdout) == (1, "")
         assert refused.stderr.startswith(f"rackplan: The address cannot be listened on: port {port} of 127.0.0.1: ")
         assert refused.stderr.count("\n") == 1
         assert not data_dir.exists()
+
+    def test_a_bad_option_is_one_line(self, data_dir: Path) -> None:
+        refused = rackplan("serve", "--port", "http", env=environment(data_dir))
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith("rackplan: A setting is not valid: RACKPLAN_PORT is 'http': ")
+        assert refused.stderr.count("\n") == 1
 
     def test_migrate_up_and_down(self, data_dir: Path) -> None:
         env = environment(data_dir)

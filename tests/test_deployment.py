@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from app import cli
+from app.errors.machine import SettingNotValid
 from app.settings import Settings
 from app.store import migrations
 
@@ -110,7 +110,7 @@ def settings(found: Deployment) -> Iterator[str]:
         given = {key[9:].lower(): value for key, value in each.environment.items() if key.startswith("RACKPLAN_")}
         try:
             Settings.model_validate(given)
-        except ValidationError as refused:
+        except SettingNotValid as refused:
             yield f"{name}: {refused}"
 
 

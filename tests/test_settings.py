@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from app.errors.machine import SettingNotValid
 from app.services.limits import Limits
 from app.settings import Settings
 
@@ -25,7 +26,7 @@ def test_a_limit_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, n
     monkeypatch.setenv(f"RACKPLAN_{name.upper()}", "1234")
     assert getattr(Settings().limits, name) == 1234
     monkeypatch.setenv(f"RACKPLAN_{name.upper()}", "0")
-    with pytest.raises(ValidationError, match=name):
+    with pytest.raises(SettingNotValid, match=f"RACKPLAN_{name.upper()} is '0': "):
         Settings()
 
 
@@ -43,3 +44,30 @@ def test_a_list_is_separated_by_commas(
 def test_limits_do_not_change() -> None:
     with pytest.raises(ValidationError):
         Limits().max_brokers = 1  # type: ignore[misc] # the test is that it fails
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("PORT", "abc", "RACKPLAN_PORT is 'abc': Input should be a valid integer"),
+        ("PORT", "99999", "RACKPLAN_PORT is '99999': Input should be less than or equal to 65535"),
+        ("LOG_LEVEL", "loud", "RACKPLAN_LOG_LEVEL is 'loud': Input should be 'debug', 'info'"),
+        ("SPARK_PROPERTIES", "/none", "RACKPLAN_SPARK_PROPERTIES is '/none': Path does not point to a file"),
+        ("THREADS", "3", "RACKPLAN_THREADS is 3; with RACKPLAN_CONCURRENT_REQUESTS at 16 it has to be 18"),
+    ],
+)
+def test_a_bad_setting_is_named_with_its_value_and_limit(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv(f"RACKPLAN_{variable}", value)
+    with pytest.raises(SettingNotValid) as invalid:
+        Settings()
+    assert invalid.value.detail.startswith(reason)
+
+
+def test_no_message_repeats_the_address_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKPLAN_DATABASE_URL", "postgresql://rackplan:secret@db/rackplan")
+    monkeypatch.setenv("RACKPLAN_THREADS", "3")
+    with pytest.raises(SettingNotValid) as invalid:
+        Settings()
+    assert "secret" not in invalid.value.detail

@@ -14,6 +14,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     summaries.py      a plan on a terminal; tables.py: tables
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -74,8 +75,16 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def serve(
     worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
     allow_root: AllowRoot = False,
+    host: Annotated[str | None, typer.Option(help="Address to listen on, in place of RACKPLAN_HOST.")] = None,
+    port: Annotated[
+        str | None, typer.Option(help="Port to listen on, in place of RACKPLAN_PORT; 0 chooses one.")
+    ] = None,
+    data_dir: Annotated[str | None, typer.Option(help="Folder of the data, in place of RACKPLAN_DATA_DIR.")] = None,
 ) -> None:
     """Serve the API and the pages, with an embedded Postgres if RACKPLAN_DATABASE_URL is not set."""
+    # Settings are read from the environment, by the worker and its processes as well.
+    stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
+    os.environ.update({name: value for name, value in stated.items() if value is not None})
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     serving.serve(with_worker=worker, allow_root=allow_root)

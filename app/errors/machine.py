@@ -7,6 +7,12 @@ class MachineRefuses(Failure):
     """Base of the failures that only the operator of the server can fix."""
 
 
+class SettingNotValid(MachineRefuses):
+    """A setting has a value that it may not have; names the environment variable, the value and what is allowed."""
+
+    title = "A setting is not valid"
+
+
 class DataFolderUnreachable(MachineRefuses):
     """The data folder cannot be created, or the account of Postgres cannot access it; names the obstacle."""
 
