@@ -5,6 +5,7 @@ Imports point down, and a test holds them to it:
     main.py, worker.py, cli.py   composition roots: the API, the job loop, the `rackplan` command
     settings.py, logs.py         the environment, read once, passed on as values; how a process logs
     api/   web/   jobs/          HTTP · what people look at · what a worker runs
+    slots/                       processes in which requests and jobs compute
     services/                    one use case a file
     store/   formats/            Postgres · Kafka's own texts and bytes
     core/                        the shared assignment core: numpy, numba and exact solvers

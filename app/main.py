@@ -23,7 +23,6 @@ from app import __version__, logs
 from app.api import checks, health, jobs, keys, plans, snapshots, sweeps, webhooks
 from app.api.forms import FormRequests
 from app.api.health import Readiness
-from app.api.http.admission import Admission, Capacity
 from app.api.http.auth import KeyBeforeBody, named, reader
 from app.api.http.compression import Compression
 from app.api.http.following import Followers
@@ -35,11 +34,12 @@ from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems import codes
 from app.api.problems.documents import install as install_problems
 from app.api.reassignment import progress
-from app.api.slots import process
+from app.api.slots import serving
 from app.api.slots.dispatch import SlotDispatch
-from app.api.slots.pool import Pool
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.settings import SLOT_CONNECTIONS, Settings
+from app.slots.admission import Admission, Capacity
+from app.slots.pool import Pool
 from app.store.database import Database
 from app.web import assets, console, reference, sharing
 from app.web.access import CONSOLE, Access
@@ -53,7 +53,7 @@ _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
 _OWN_PATHS = ("/healthz", "/readyz", "/metrics", "/static/", "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
-_PRELOADED = ("app.api.slots.tied", "app.main", "app.core.compiled.loaded")
+_PRELOADED = ("app.slots.tied", "app.main", "app.core.compiled.loaded")
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -139,10 +139,10 @@ def serve_slot(connection: socket, settings: Settings) -> None:
         raise ValueError("the parent states the database")
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
     app = _operations(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
-    process.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
+    serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
     install_problems(app)
     app.add_middleware(Compression)
-    process.run(app, connection, memory_mib=settings.slot_memory_mib)
+    serving.run(app, connection, memory_mib=settings.slot_memory_mib)
 
 
 def _slots(settings: Settings) -> Pool:

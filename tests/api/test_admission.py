@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
-from app.api.http.admission import Admission, Capacity
 from app.errors.access import ServiceBusy
 from app.settings import Settings
+from app.slots.admission import Admission, Capacity
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import problem

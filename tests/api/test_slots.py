@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import PLACE
-from app.api.slots import frames
+from app.api.slots import scopes
+from app.slots import frames
 from app.store.database import Database
 from tests.api.contract import problem
 from tests.api.test_admission import locked
@@ -89,7 +90,7 @@ class TestFrames:
             "server": None,
             "state": {"request_id": "r"},
         }
-        crossed = frames.read_scope(frames.written_scope(scope))
+        crossed = scopes.read_scope(scopes.written_scope(scope))
         assert {name: crossed[name] for name in scope} == scope
 
 

@@ -4,7 +4,6 @@ middleware.py    request ids, the log, overload, the body limit, same origin
 request_head.py  bounds on a request's head, and on the time of head and body
 compression.py   gzip and Zstandard
 known_query.py   query parameters that an operation does not have
-admission.py     limits on concurrent and waiting requests
 memory.py        freed memory goes back to the system
 metrics.py       what is measured
 dependencies.py  the unit of work, the limits

@@ -7,11 +7,11 @@ from anyio import CancelScope
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
-from app.api.http.admission import Admission
 from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits
 from app.services.outbound import Outbound
+from app.slots.admission import Admission
 from app.store.database import Database, UnitOfWork
 
 

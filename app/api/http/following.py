@@ -19,10 +19,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.api.http.admission import Admission
 from app.api.http.preferences import Preferences
 from app.errors.access import DatabaseUnavailable
 from app.errors.failure import NotFound
+from app.slots.admission import Admission
 from app.store.database import Database, UnitOfWork
 
 POLL_EVERY_S, KEEP_ALIVE_S = 0.5, 15.0

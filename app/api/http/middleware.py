@@ -15,13 +15,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.admission import Admission
 from app.api.http.metrics import REQUESTS, count_plan
 from app.api.problems.documents import OrProblem, of_failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
+from app.slots.admission import Admission
 
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -12,14 +12,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
-from app.api.slots import frames
-from app.api.slots.pool import Lane, Pool, Slot
-from app.api.slots.process import too_large
+from app.api.slots import scopes
+from app.api.slots.serving import too_large
 from app.errors import Failure
 from app.errors.access import ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, report
+from app.slots import frames
+from app.slots.pool import Lane, Pool, Slot
 
 _READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _SMALL_BODY = 16 * 1024
@@ -177,7 +178,7 @@ class _Exchange:
     async def _in_slot(self, slot: Slot, body: bytes) -> None:
         has_ended = False
         try:
-            frames.write(slot.writer, frames.REQUEST, frames.written_scope(self._scope))
+            frames.write(slot.writer, frames.REQUEST, scopes.written_scope(self._scope))
             frames.write(slot.writer, frames.BODY, body)
             await slot.writer.drain()
             while not has_ended:
@@ -199,7 +200,7 @@ class _Exchange:
                 {
                     "type": "http.response.start",
                     "status": head["status"],
-                    "headers": frames.read_headers(head["headers"]),
+                    "headers": scopes.read_headers(head["headers"]),
                 }
             )
         elif kind == frames.CHUNK:

@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
 
-from app.api.http.admission import Admission, Capacity
+from app.slots.admission import Admission, Capacity
 
 _POLLING_S = 0.1
 
