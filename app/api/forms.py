@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api import examples
 from app.api.groups import PlanGroupRequest
-from app.api.problems.field_errors import field_error
+from app.api.problems.field_errors import field_errors, within_body
 from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
@@ -106,6 +106,4 @@ def _errors(invalid: ValidationError, body: bytes) -> list[Mapping[str, Json]]:
         given = orjson.loads(body)
     except orjson.JSONDecodeError:
         return [{"pointer": "", "detail": str(invalid.errors(include_url=False)[0]["msg"])}]
-    return [
-        field_error({**error, "loc": ("body", *error["loc"])}, given) for error in invalid.errors(include_url=False)
-    ]
+    return [*field_errors(within_body(invalid), given)]

@@ -121,11 +121,9 @@ def validated(model: type[Model], body: Json) -> Model:
     try:
         return model.model_validate(body)
     except ValidationError as invalid:
-        from app.api.problems.field_errors import field_error, first_of  # noqa: PLC0415 — it reads every model of the API
+        from app.api.problems.field_errors import field_errors, first_of, within_body  # noqa: PLC0415 — it reads every model of the API
 
-        errors = [
-            field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
-        ]
+        errors = field_errors(within_body(invalid), body)
     raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
 
 

@@ -3,15 +3,18 @@
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import sqlalchemy as sa
+from hypothesis import event, given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
 
 from app.api.problems.codes import OF_HTTP
-from app.api.problems.field_errors import field_error
+from app.api.problems.field_errors import field_errors, within_body
 from app.api.problems.statuses import STATUS, status_of
 from app.errors import Failure
 from app.errors.machine import MachineRefuses
@@ -363,4 +366,44 @@ class _Counted(Mapping[str, object]):
 
 def test_a_suggestion_for_one_of_many_unknown_fields_looks_at_that_field_alone() -> None:
     error = {"type": "extra_forbidden", "loc": ("body", "topic"), "msg": "", "input": 1}
-    assert "topic" in str(field_error(error, _Counted())["detail"])
+    assert "topic" in str(field_errors([error], _Counted())[0]["detail"])
+
+
+class _Balance(BaseModel):
+    tolerance: float
+
+
+class _Taken(BaseModel):
+    names: Literal["all", "none"] | list[int] | None = None
+    balance: _Balance | Literal["tight"] = "tight"
+
+
+def _details_of(body: object) -> list[tuple[object, object]]:
+    with pytest.raises(ValidationError) as invalid:
+        _Taken.model_validate(body)
+    return [(each["pointer"], each["detail"]) for each in field_errors(within_body(invalid.value), body)]
+
+
+class TestAFieldOfSeveralTypes:
+    def test_is_reported_once_if_one_of_them_has_the_type_of_the_value(self) -> None:
+        (error,) = _details_of({"names": "al"})
+        assert error == ("/names", "Input should be 'all' or 'none'; 'al' given; did you mean 'all'?")
+
+    def test_is_reported_as_the_type_whose_item_is_wrong(self) -> None:
+        assert ("/names/0", "Input should be a valid integer, unable to parse string as an integer; 'x' given") in (
+            _details_of({"names": ["x"]})
+        )
+
+    @pytest.mark.parametrize("body", [{"balance": 7}, [1], "text"])
+    def test_the_word_for_what_holds_fields_is_object(self, body: object) -> None:
+        details = [str(detail) for _, detail in _details_of(body)]
+        assert any(detail.startswith("Input should be an object") for detail in details)
+        assert not any("dictionary" in detail for detail in details)
+
+    @given(st.recursive(st.none() | st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)))
+    def test_an_invalid_body_has_an_error(self, body: object) -> None:
+        try:
+            _Taken.model_validate(body)
+        except ValidationError:
+            event("invalid")
+            assert _details_of(body)

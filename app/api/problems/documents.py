@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems.field_errors import field_error, first_of, pointer
+from app.api.problems.field_errors import field_errors, first_of, pointer
 from app.api.problems.statuses import HEADERS, status_of
 from app.errors import Failure, Json
 from app.errors.access import (
@@ -367,9 +367,10 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
-    field_errors = [field_error(error, invalid.body) for error in faults[:MOST_FIELD_ERRORS]]
-    summary = first_of(field_errors, total=len(faults))
-    return of_failure(request, InvalidField(summary, errors=field_errors))
+    listed = faults[:MOST_FIELD_ERRORS]
+    errors = field_errors(listed, invalid.body)
+    summary = first_of(errors, total=len(errors) + len(faults) - len(listed))
+    return of_failure(request, InvalidField(summary, errors=errors))
 
 
 def _kafkas_own(failure: Failure) -> dict[str, Json]:

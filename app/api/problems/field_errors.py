@@ -1,11 +1,11 @@
 """Convert the validation errors of pydantic to the field errors of a problem document."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from app.api.models.fields import Request
 from app.errors import FieldPath, Json
@@ -13,9 +13,34 @@ from app.errors.quotation import quoted
 from app.errors.suggestions import suggestion
 
 _QUOTED = re.compile(r"'([^']{1,100})'")
+_OBJECT_EXPECTED = frozenset({"dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"})
 
 
-def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
+def field_errors(errors: Iterable[Mapping[str, Any]], body: object) -> list[dict[str, Json]]:
+    """The field errors of a body.
+
+    A field that takes values of several types is validated as each of them. A type that the value does not have is
+    reported only if the value is invalid in no other way.
+    """
+    documents = [(_is_of_type(error), _field_error(error, body)) for error in errors]
+    invalid = {document["pointer"] for is_of_type, document in documents if is_of_type}
+    return [document for is_of_type, document in documents if is_of_type or document["pointer"] not in invalid]
+
+
+def _is_of_type(error: Mapping[str, Any]) -> bool:
+    """Whether the value has a type that the field takes."""
+    if error["type"] in {"literal_error", "enum"}:
+        return isinstance(error["input"], str)
+    return not error["type"].endswith("_type")
+
+
+def within_body(invalid: ValidationError) -> Iterator[dict[str, Any]]:
+    """The errors of a model that was validated outside a request, at their places in the body."""
+    for error in invalid.errors(include_url=False):
+        yield {**error, "loc": ("body", *error["loc"])}
+
+
+def _field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
     """One field error: pointer, detail, the value as it was received and the limits that it violates."""
     where, *path = error["loc"]
     if where == "body":
@@ -43,7 +68,9 @@ def _message(error: Mapping[str, Any], path: Sequence[str | int]) -> str:
     name = str(path[-1] if path else error["loc"][0])
     if error["type"] == "missing":
         return f"{name} is required"
-    return f"there is no field {quoted(name)} here" if error["type"] == "extra_forbidden" else str(error["msg"])
+    if error["type"] == "extra_forbidden":
+        return f"there is no field {quoted(name)} here"
+    return "Input should be an object" if error["type"] in _OBJECT_EXPECTED else str(error["msg"])
 
 
 def _meant(error: Mapping[str, Any], body: object, path: Sequence[str | int]) -> str:
