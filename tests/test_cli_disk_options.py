@@ -28,7 +28,7 @@ def test_options_are_fields_of_a_request() -> None:
         log_dir_bytes=["*:/data/d1=10", "101:/data/d1=20"],
         capacity=["disk=100,cpu=8.5", "101:nic_in=5"],
         max_disk_share=0.8,
-        per_topic="tight",
+        topic_replicas="tight",
     ) == {
         "log_dirs": {
             "drain": {"101": ["/data/d1", "/data/d2"], "104": ["/a:b"]},

@@ -45,7 +45,7 @@ Request = Annotated[
     Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
 ]
 KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
-ExportFormat = Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")]
+ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such as csv; a wrong name lists all.")]
 Output = Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")]
 Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
@@ -150,9 +150,6 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
-    per_topic: Annotated[
-        str | None, typer.Option(help="Replicas of each topic: tight, or a tolerance of its mean.")
-    ] = None,
     capacity: Annotated[
         list[str] | None,
         typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),

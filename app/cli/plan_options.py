@@ -217,7 +217,6 @@ REASSIGNMENT: Fields = MappingProxyType(
         "limit": ("limits", limits),
         "objective": ("objective", as_typed),
         "resources": ("balance.resources", listed),
-        "per_topic": ("balance.per_topic", lambda text: {"replicas": _balance(text)}),
         "capacity": ("capacity", capacities),
         "drain_log_dir": ("log_dirs.drain", drained),
         "balance_log_dirs": ("log_dirs.balance", _balance),

@@ -1,6 +1,7 @@
 """An answer of the API as a person reads it on a terminal: tables and sentences in place of JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -8,9 +9,10 @@ import typer
 
 from app.cli.tables import table
 from app.errors.quotation import escaped
+from app.formats.syntax.quantities import byte_size, counted
 
 _MOST_ROWS = 40
-"""The most partitions that a table shows; it counts those that it leaves out."""
+"""The most rows that a table shows; those that it leaves out are counted below it."""
 
 
 def show(document: bytes) -> None:
@@ -19,22 +21,49 @@ def show(document: bytes) -> None:
     if "partitioners" in answer:
         _keys(answer)
         return
-    _say(f"{answer['kind']} plan of {answer['cluster'] or 'brokers'} · {answer['hash'][:12]}")
-    if (certificate := answer.get("certificate")) is not None:
-        proof = "proven minimum" if certificate["optimal"] else f"gap {certificate['gap']:.1%}"
-        _say(f"moves {certificate['moved_replicas']} replicas, {certificate['moved_bytes']:,} bytes ({proof})")
-    if batches := answer.get("batches"):
-        rows = [
-            (number, len(batch["partitions"]), batch["moved_replicas"], batch["moved_bytes"])
-            for number, batch in enumerate(batches, start=1)
-        ]
-        table(("batch", "partitions", "replicas", "bytes"), rows)
-    if "topics" in answer:
+    _print(f"{answer['title']} · {answer['hash'][:12]}")
+    _print(answer["summary"])
+    if "movement" in answer:
+        _reassignment(answer)
+    elif "topics" in answer:
         _replicas(answer["topics"])
     if isinstance(assignment := answer.get("assignment"), Mapping):
-        table(("member", "assignment"), [(member, _assigned(assigned)) for member, assigned in assignment.items()])
+        rows = [(member, _assigned(assigned)) for member, assigned in assignment.items()]
+        _table(("member", "assignment"), rows, of="member")
     violations(answer.get("violations", ()))
     warnings(answer.get("warnings", ()))
+
+
+def _reassignment(answer: Mapping[str, Any]) -> None:
+    """Print the brokers and batches of a reassignment, and how to get its files."""
+    brokers = [
+        (
+            one["broker"],
+            one["rack"],
+            _change(one["replicas_before"], one["replicas_after"], str),
+            _change(one["leaders_before"], one["leaders_after"], str),
+            _change(one["bytes_before"], one["bytes_after"], byte_size),
+        )
+        for one in answer["movement"]
+    ]
+    _table(("broker", "rack", "replicas", "leaders", "bytes"), brokers, of="broker")
+    batches = [
+        (number, batch["count"], batch["moved_replicas"], byte_size(batch["moved_bytes"]), _duration(batch["seconds"]))
+        for number, batch in enumerate(answer["batches"], start=1)
+    ]
+    _table(("batch", "partitions", "replicas", "copied", "takes"), batches, of="batch")
+    if batches:
+        _print("--export reassignment: the file for kafka-reassign-partitions; --export batches: an archive of all")
+
+
+def _change(before: int | None, after: int | None, write: Callable[[int], str]) -> str:
+    """A value before and after; once, if it does not change."""
+    texts = ["–" if value is None else write(value) for value in (before, after)]
+    return texts[0] if texts[0] == texts[1] else " → ".join(texts)
+
+
+def _duration(seconds: float | None) -> str:
+    return "" if seconds is None else str(timedelta(seconds=round(seconds)))
 
 
 def violations(found: Sequence[Mapping[str, Any]]) -> None:
@@ -47,7 +76,7 @@ def violations(found: Sequence[Mapping[str, Any]]) -> None:
 def warnings(found: Sequence[Mapping[str, Any]]) -> None:
     """Print warnings, a line each."""
     for one in found:
-        _say(f"warning: {one['code']}: {one['detail']}")
+        _print(f"warning: {one['code']}: {one['detail']}")
 
 
 def _replicas(topics: Sequence[Mapping[str, Any]]) -> None:
@@ -56,9 +85,14 @@ def _replicas(topics: Sequence[Mapping[str, Any]]) -> None:
         for topic in topics
         for partition, replicas in enumerate(topic["replicas"], start=topic["first_partition_id"])
     ]
-    table(("topic", "partition", "replicas"), rows[:_MOST_ROWS])
+    _table(("topic", "partition", "replicas"), rows, of="partition")
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, of: str) -> None:
+    if rows:
+        table(headings, rows[:_MOST_ROWS])
     if len(rows) > _MOST_ROWS:
-        _say(f"… and {len(rows) - _MOST_ROWS} more partitions; --json has all")
+        _print(f"… and {counted(len(rows) - _MOST_ROWS, of)} more; --json has all")
 
 
 def _assigned(assigned: Any) -> str:
@@ -75,5 +109,5 @@ def _keys(answer: Mapping[str, Any]) -> None:
     table(("partitioner", "max/mean", "gini", "without key"), rows, title=f"{answer['keys']} keys")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     typer.echo(escaped(line))
