@@ -176,6 +176,7 @@ def _operations(
     access = Access(
         Security(reader(sharing.is_shared), scopes=["read"]),
         Security(named(CONSOLE), scopes=["plan"]),
+        Security(named(CONSOLE), scopes=["sweep"]),
         Security(named(CONSOLE), scopes=["admin"]),
     )
     app.include_router(assets.router())

@@ -205,13 +205,17 @@ class TestServe:
     def test_keys_are_made_and_revoked_beside_a_running_service(self, used_data_dir: Path) -> None:
         with serving(used_data_dir, "--no-worker") as service:
             assert service.client.get("/v1/plans").status_code == 200
-            made = rackplan("keys", "create", "first", "--scope", "read", env=environment(used_data_dir))
+            made = rackplan(
+                "keys", "create", "first", "--scope", "read", "--expires", "1d", env=environment(used_data_dir)
+            )
             assert made.returncode == 0, made.stderr
             assert service.client.get("/v1/plans").status_code == 401
             service.client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
             assert service.client.get("/v1/plans").status_code == 200
             listed = rackplan("keys", "list", env=environment(used_data_dir)).stdout
             assert "first\tread" in listed
+            assert "used 20" in listed
+            assert "valid until 20" in listed
             assert made.stdout.strip() not in listed
             assert rackplan("keys", "revoke", "first", env=environment(used_data_dir)).returncode == 0
             del service.client.headers["Authorization"]

@@ -6,6 +6,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
+    key_commands.py   `rackplan keys`
     service_commands.py  `rackplan sweep`, `jobs` and `plans`; service.py: commands on a service
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
@@ -23,7 +24,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.cli import check_commands, plan_commands, service_commands
+from app.cli import check_commands, key_commands, plan_commands, service_commands
 from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
@@ -43,8 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
-app.add_typer(keys, name="keys")
+app.add_typer(key_commands.keys, name="keys")
 app.add_typer(plan_commands.plan, name="plan")
 app.add_typer(service_commands.plans, name="plans")
 app.add_typer(service_commands.sweep, name="sweep")
@@ -125,45 +125,6 @@ def compile_loops(
     from app.cli import compiling  # noqa: PLC0415 — see the module's docstring
 
     compiling.compile_loops(processes)
-
-
-@keys.command("create")
-def create_key(
-    name: Annotated[str, typer.Argument(help="A name for the key.")],
-    scope: Annotated[
-        list[str] | None, typer.Option(help="read, plan or admin; each includes those before it. Default: plan.")
-    ] = None,
-) -> None:
-    """Create a key and print it. It cannot be shown again; only its hash is stored."""
-    scopes = scope or ["plan"]
-    if unknown := set(scopes) - {"read", "plan", "admin"}:
-        _fail(f"unknown scope {', '.join(sorted(unknown))}; scopes are read, plan and admin")
-    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-
-    with serving.database(migrated=True) as database, database.begin() as uow:
-        _, secret = uow.api_keys.create(name, scopes)
-    typer.echo(secret)
-
-
-@keys.command("list")
-def list_keys() -> None:
-    """List all keys, including revoked ones, without their secrets."""
-    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-
-    with serving.database(migrated=True) as database, database.begin() as uow:
-        for key in uow.api_keys.all():
-            state = "valid" if key.revoked_at is None else f"revoked {key.revoked_at:%Y-%m-%d %H:%M}"
-            typer.echo(f"{key.name}\t{','.join(key.scopes)}\t{key.created_at:%Y-%m-%d %H:%M}\t{state}")
-
-
-@keys.command("revoke")
-def revoke_key(name: Annotated[str, typer.Argument(help="The name of the key.")]) -> None:
-    """Revoke a key permanently."""
-    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-
-    with serving.database(migrated=True) as database, database.begin() as uow:
-        uow.api_keys.revoke(name)
-    typer.echo(f"{name} is revoked")
 
 
 @app.command()

@@ -187,7 +187,7 @@ def _require_key(database: Database, settings: Settings) -> None:
     if settings.is_loopback:
         return
     with database.begin() as uow:
-        if not uow.api_keys.any_valid():
+        if not uow.api_keys.any_unrevoked():
             raise ApiKeyNeeded(
                 f"RACKPLAN_HOST is {settings.host}, which other machines can reach, and there is no API key; "
                 "make one with `rackplan keys create NAME --scope admin`, or listen on 127.0.0.1",

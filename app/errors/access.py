@@ -9,6 +9,12 @@ class Unauthenticated(Failure):
     title = "A valid API key is required"
 
 
+class ApiKeyExpired(Unauthenticated):
+    """The API key has expired; says when. Only a request with the key itself gets this answer."""
+
+    title = "The API key has expired"
+
+
 class Forbidden(Failure):
     """The API key lacks the scope that the operation requires, or the request was sent by a page of another origin."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_urlsafe
 from uuid import UUID
@@ -16,17 +16,43 @@ from app.store.tables import api_keys
 from app.store.transaction import Store, columns_of
 
 _PREFIX = "rackplan_"
+_USE_RECORDED_EVERY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without its secret."""
+    """A key without its secret.
+
+    Parameters
+    ----------
+    expires_at : None if it does not expire. last_used_at : to the minute; None if it was never used.
+    """
 
     id: UUID
     name: str
     scopes: Sequence[str]
     created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
     revoked_at: datetime | None
+
+    def has_expired(self, now: datetime) -> bool:
+        """Whether its expiry has passed."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedKey:
+    """The key of a request, by the clock of the database.
+
+    Parameters
+    ----------
+    is_use_due : whether the last recorded use is so long ago that this one is recorded.
+    """
+
+    key: ApiKey
+    has_expired: bool
+    is_use_due: bool
 
 
 _COLUMNS = columns_of(api_keys, ApiKey)
@@ -35,10 +61,12 @@ _COLUMNS = columns_of(api_keys, ApiKey)
 class ApiKeys(Store):
     """API keys in one transaction."""
 
-    def create(self, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
+    def create(self, name: str, scopes: Sequence[str], *, expires_at: datetime | None = None) -> tuple[ApiKey, str]:
         """Create a key; return its record and its secret, which cannot be read again."""
         secret = _PREFIX + token_urlsafe(32)
-        row = insert(api_keys).values(id=uuid7(), name=name, key_hash=_hash(secret), scopes=list(scopes))
+        row = insert(api_keys).values(
+            id=uuid7(), name=name, key_hash=_hash(secret), scopes=list(scopes), expires_at=expires_at
+        )
         created = self._writing.execute(
             row.on_conflict_do_nothing(index_elements=[api_keys.c.name]).returning(*_COLUMNS)
         ).one_or_none()
@@ -46,14 +74,23 @@ class ApiKeys(Store):
             raise ApiKeyNameTaken(f"there is a key named {name} already", path=("name",), value=name)
         return ApiKey(*created), secret
 
-    def authenticate(self, secret: str) -> ApiKey | None:
-        """The key with this secret, or None if there is none or it was revoked."""
-        query = sa.select(*_COLUMNS).where(api_keys.c.key_hash == _hash(secret), api_keys.c.revoked_at.is_(None))
+    def authenticate(self, secret: str) -> PresentedKey | None:
+        """The key with this secret, expired or not; None if there is none or it was revoked."""
+        has_expired = sa.func.coalesce(api_keys.c.expires_at <= sa.func.now(), False)
+        query = sa.select(has_expired, _is_use_due(), *_COLUMNS).where(
+            api_keys.c.key_hash == _hash(secret), api_keys.c.revoked_at.is_(None)
+        )
         row = self._reading.execute(query).one_or_none()
-        return None if row is None else ApiKey(*row)
+        return None if row is None else PresentedKey(ApiKey(*row[2:]), row[0], row[1])
 
-    def any_valid(self) -> bool:
-        """Whether there is a key that was not revoked."""
+    def note_use(self, key_id: UUID) -> None:
+        """Record that a key is used now, at most once a minute; without waiting if another request records it."""
+        free = sa.select(api_keys.c.id).where(api_keys.c.id == key_id, _is_use_due()).with_for_update(skip_locked=True)
+        used = api_keys.update().where(api_keys.c.id.in_(free)).values(last_used_at=sa.func.now())
+        self._writing.execute(used)
+
+    def any_unrevoked(self) -> bool:
+        """Whether there is a key that was not revoked. Expired ones count: no service becomes open as time passes."""
         return bool(self._reading.scalar(sa.select(sa.exists().where(api_keys.c.revoked_at.is_(None)))))
 
     def all(self) -> list[ApiKey]:
@@ -72,6 +109,11 @@ class ApiKeys(Store):
         if row is None:
             raise ApiKeyNotFound(f"there is no key named {name}", path=("name",), value=name)
         return ApiKey(*row)
+
+
+def _is_use_due() -> sa.ColumnElement[bool]:
+    last = api_keys.c.last_used_at
+    return sa.or_(last.is_(None), last <= sa.func.now() - _USE_RECORDED_EVERY)
 
 
 def _hash(secret: str) -> str:

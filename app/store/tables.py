@@ -168,6 +168,10 @@ api_keys = Table(
     Column("key_hash", Text, nullable=False, unique=True),
     Column("scopes", ARRAY(Text), nullable=False),
     _created_at(),
+    # Null if it does not expire.
+    Column("expires_at", DateTime(timezone=True)),
+    # To the minute; null if it was never used.
+    Column("last_used_at", DateTime(timezone=True)),
     Column("revoked_at", DateTime(timezone=True)),
 )
 

@@ -18,13 +18,15 @@ class Access:
 
     Parameters
     ----------
-    read : of every page. plan : of what plans or stores something. admin : of keys, webhooks and share links.
+    read : of every page. plan : of what plans or stores something. sweep : of what starts
+        or ends sweeps. admin : of keys, webhooks and share links.
     """
 
     read: params.Depends
     plan: params.Depends
+    sweep: params.Depends
     admin: params.Depends
 
 
-OPEN = Access(Depends(_console), Depends(_console), Depends(_console))
+OPEN = Access(Depends(_console), Depends(_console), Depends(_console), Depends(_console))
 """Anyone may do everything."""

@@ -47,7 +47,7 @@ def router(
         topic_form.router(database, limits, form_dependencies=forms),
         plan_forms.router(database, requests, access, limits),
         lists.router(database),
-        sweeps.router(database, limits, form_dependencies=forms),
+        sweeps.router(database, limits, access),
         plans.router(database, limits, access),
         sharing.router(database, access, ancestors=ancestors),
         keys.router(database, access),

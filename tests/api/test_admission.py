@@ -170,11 +170,11 @@ class TestConnections:
     def test_a_transaction_begins_with_its_first_statement(self, database: Database) -> None:
         with database.begin() as uow:
             assert not uow.is_open
-            uow.api_keys.any_valid()
+            uow.api_keys.any_unrevoked()
             assert uow.is_open
             uow.release()
             assert not uow.is_open
-            uow.api_keys.any_valid()
+            uow.api_keys.any_unrevoked()
 
     def test_what_was_written_is_one_transaction(self, database: Database) -> None:
         """A release in the middle commits nothing."""
@@ -197,11 +197,11 @@ class TestConnections:
         with Database(url, connections=1) as narrow:
             narrow.engine.pool._timeout = 0.05  # type: ignore[attr-defined] # the queue's own; ten seconds otherwise
             with narrow.begin() as first, narrow.begin() as second:
-                first.api_keys.any_valid()
+                first.api_keys.any_unrevoked()
                 with pytest.raises(ServiceBusy):
-                    second.api_keys.any_valid()
+                    second.api_keys.any_unrevoked()
                 first.release()
-                second.api_keys.any_valid()
+                second.api_keys.any_unrevoked()
 
 
 class TestSettings:

@@ -1,5 +1,7 @@
 """Who may ask: open while there is no key, and from the first key on only with one."""
 
+from datetime import UTC, datetime, timedelta
+
 import httpx
 import pytest
 import sqlalchemy as sa
@@ -10,13 +12,15 @@ from app.api.examples import (
     EXAMPLE_GROUPS_SNAPSHOT_ID,
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
+    EXAMPLE_SWEEP_ID,
     EXAMPLE_WEBHOOK_ID,
     KEYS_REQUEST,
     PLACE,
     SNAPSHOT,
+    SWEEP,
     WEBHOOK_REQUEST,
 )
-from app.api.http.auth import Scope
+from app.services.api_keys import Scope
 from app.store.database import Database
 from app.store.tables import metadata
 from tests.api.conftest import RunService
@@ -46,6 +50,11 @@ OPERATIONS = {
         ("DELETE", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
         ("PATCH", PLAN, {"status": "approved"}),
     ],
+    Scope.SWEEP: [
+        ("POST", "/v1/sweeps", SWEEP),
+        ("POST", f"/v1/sweeps/{EXAMPLE_SWEEP_ID}/clones", {}),
+        ("DELETE", f"/v1/sweeps/{EXAMPLE_SWEEP_ID}", None),
+    ],
     Scope.ADMIN: [
         ("DELETE", PLAN, None),
         ("DELETE", f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}", None),
@@ -61,9 +70,10 @@ OPERATIONS = {
 EVERY = [(scope, *operation) for scope, operations in OPERATIONS.items() for operation in operations]
 
 
-def _key(database: Database, *scopes: str, name: str = "") -> str:
+def _key(database: Database, *scopes: str, name: str = "", valid_for: timedelta | None = None) -> str:
+    expires_at = None if valid_for is None else datetime.now(UTC) + valid_for
     with database.begin() as uow:
-        _, secret = uow.api_keys.create(name or "-".join(scopes), scopes)
+        _, secret = uow.api_keys.create(name or "-".join(scopes), scopes, expires_at=expires_at)
     return secret
 
 
@@ -154,6 +164,75 @@ class TestFirstKey:
             headers = _bearer(_key(database, "plan", name=name)) | {"Idempotency-Key": "same"}
             response = client.post("/v1/plans/replicas", json=PLACE | {"labels": {"by": name}}, headers=headers)
             assert response.status_code == 201
+
+
+class TestExpiry:
+    """A key with an expiry is valid until then."""
+
+    def test_an_expired_key_is_told_from_a_wrong_one_to_its_holder_alone(
+        self, client: httpx.Client, database: Database
+    ) -> None:
+        valid = _key(database, "read", name="valid", valid_for=timedelta(minutes=1))
+        expired = _key(database, "admin", name="expired", valid_for=timedelta(seconds=-1))
+        assert client.get("/v1/plans", headers=_bearer(valid)).status_code == 200
+        said = problem(client.get("/v1/plans", headers=_bearer(expired)), 401, "api_key_expired")
+        assert said["detail"].startswith("the API key expired at 20")
+        rejected = client.post("/v1/plans/replicas", json=PLACE, headers=_bearer(expired))
+        problem(rejected, 401, "api_key_expired")
+        assert "Bearer" in rejected.headers["www-authenticate"]
+        problem(client.get("/v1/plans", headers=_bearer(expired + "x")), 401, "unauthenticated")
+
+    def test_the_expiry_of_the_last_key_opens_nothing(self, client: httpx.Client, database: Database) -> None:
+        _key(database, "admin", valid_for=timedelta(seconds=-1))
+        problem(client.get("/v1/plans"), 401, "unauthenticated")
+        problem(client.get("/v1/plans", headers=_bearer("anything")), 401, "unauthenticated")
+        assert client.get("/keys").status_code == 401
+
+    def test_a_revoked_key_is_not_told_from_a_wrong_one(self, client: httpx.Client, database: Database) -> None:
+        _key(database, "admin", name="other")
+        expired = _key(database, "admin", name="expired", valid_for=timedelta(seconds=-1))
+        with database.begin() as uow:
+            uow.api_keys.revoke("expired")
+        problem(client.get("/v1/plans", headers=_bearer(expired)), 401, "unauthenticated")
+
+
+class TestLastUse:
+    """It is recorded to the minute."""
+
+    def test_once_a_minute(self, client: httpx.Client, database: Database) -> None:
+        secret = _key(database, "read")
+        assert self._last_use(database) is None
+        assert client.get("/v1/plans", headers=_bearer(secret)).status_code == 200
+        first = self._last_use(database)
+        assert first is not None
+        assert client.get("/v1/plans", headers=_bearer(secret)).status_code == 200
+        assert self._last_use(database) == first
+        with database.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE api_keys SET last_used_at = now() - interval '61 s'"))
+        assert client.get("/v1/plans", headers=_bearer(secret)).status_code == 200
+        again = self._last_use(database)
+        assert again is not None
+        assert again > first - timedelta(seconds=61)
+        assert again != first
+
+    def test_a_read_does_not_wait_for_it(self, client: httpx.Client, database: Database) -> None:
+        """Another transaction has the key's row locked: the use is recorded by a later request."""
+        secret = _key(database, "read")
+        with database.engine.begin() as connection:
+            connection.execute(sa.text("SELECT FROM api_keys FOR UPDATE"))
+            assert client.get("/v1/plans", headers=_bearer(secret), timeout=5).status_code == 200
+        assert self._last_use(database) is None
+
+    def test_a_rejected_key_is_not_used(self, client: httpx.Client, database: Database) -> None:
+        expired = _key(database, "read", valid_for=timedelta(seconds=-1))
+        problem(client.get("/v1/plans", headers=_bearer(expired)), 401, "api_key_expired")
+        assert self._last_use(database) is None
+
+    @staticmethod
+    def _last_use(database: Database) -> datetime | None:
+        with database.begin() as uow:
+            (key,) = uow.api_keys.all()
+        return key.last_used_at
 
 
 class TestSecrets:

@@ -9,6 +9,7 @@ from alembic.runtime.migration import MigrationContext
 
 from app.store import embedded, migrations
 from app.store.database import Database
+from app.store.ids import uuid7
 from app.store.tables import metadata
 from tests import databases
 
@@ -72,3 +73,23 @@ def test_assignments_are_stored_out_of_line_and_uncompressed(empty: Database) ->
     )
     with empty.engine.connect() as connection:
         assert connection.scalar(sa.text(storage)) == "e"
+
+
+def test_keys_that_could_sweep_still_can(empty: Database) -> None:
+    """Sweeps needed the scope `plan` before they had one of their own."""
+    migrations.upgrade(empty.engine, "0007")
+    with empty.engine.begin() as connection:
+        for scope in ("read", "plan", "admin"):
+            row = {"scope": scope, "id": uuid7()}
+            new = "INSERT INTO api_keys (id, name, key_hash, scopes) VALUES (:id, :scope, :scope, ARRAY[:scope])"
+            connection.execute(sa.text(new), row)
+    migrations.upgrade(empty.engine)
+    assert scopes_of(empty) == {"read": ["read"], "plan": ["plan", "sweep"], "admin": ["admin"]}
+    migrations.downgrade(empty.engine, "0007")
+    assert scopes_of(empty) == {"read": ["read"], "plan": ["plan"], "admin": ["admin"]}
+
+
+def scopes_of(database: Database) -> dict[str, list[str]]:
+    """The scopes of every key, by name."""
+    with database.engine.connect() as connection:
+        return {row.name: row.scopes for row in connection.execute(sa.text("SELECT name, scopes FROM api_keys"))}

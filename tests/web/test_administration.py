@@ -46,8 +46,11 @@ def test_keys_are_created_used_and_revoked(client: httpx.Client, database: Datab
         ({"name": "", "scope": "admin"}, "1 to 100 printable characters"),
         ({"name": "a\nb", "scope": "admin"}, "1 to 100 printable characters"),
         ({"name": "x" * 101, "scope": "admin"}, "1 to 100 printable characters"),
-        ({"name": "x", "scope": "root"}, "the scopes are read, plan, admin"),
-        ({"name": "x"}, "the scopes are read, plan, admin"),
+        ({"name": "x", "scope": "root"}, "the scopes are read, plan, sweep, admin"),
+        ({"name": "x", "scope": "admin", "days": "0"}, "no number of days from 1 to 3650"),
+        ({"name": "x", "scope": "admin", "days": "3651"}, "no number of days from 1 to 3650"),
+        ({"name": "x", "scope": "admin", "days": "１"}, "no number of days from 1 to 3650"),
+        ({"name": "x"}, "the scopes are read, plan, sweep, admin"),
     ],
 )
 def test_keys_that_are_not_created(browser: Browser, typed: dict[str, str], words: str) -> None:

@@ -5,7 +5,6 @@ key, every request needs one: as a bearer token, or as the password of HTTP Basi
 """
 
 from collections.abc import Callable, Collection
-from enum import StrEnum
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request, Response
@@ -17,8 +16,9 @@ from starlette.types import Scope as ASGIScope
 from app.api.http.dependencies import Uow
 from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
-from app.errors.access import Forbidden, Unauthenticated
-from app.store.api_keys import ApiKeys
+from app.errors.access import ApiKeyExpired, Forbidden, Unauthenticated
+from app.services.api_keys import Scope
+from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")
@@ -28,25 +28,25 @@ ANYONE = "anyone"
 """The principal if no key exists."""
 
 
-class Scope(StrEnum):
-    """The scope of a key; each scope includes those before it."""
-
-    READ = "read"
-    PLAN = "plan"
-    ADMIN = "admin"
-
-
 def principal(
     uow: Uow,
     needed: SecurityScopes,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
 ) -> str:
-    """The name of the key of the request. Raises `Unauthenticated` or `Forbidden`."""
+    """The name of the key of the request. Raises `Unauthenticated`, `ApiKeyExpired` or `Forbidden`."""
     try:
-        return _principal(uow.api_keys, needed, bearer, basic)
+        presented = _presented(uow.api_keys, bearer, basic)
     finally:
         uow.release()
+    if presented is None:
+        return ANYONE
+    _require(needed, presented.key)
+    if presented.is_use_due:
+        # A transaction of its own, which has ended before the operation begins: it delays no other request.
+        uow.api_keys.note_use(presented.key.id)
+        uow.commit()
+    return presented.key.name
 
 
 def named(if_anyone: str) -> Callable[..., str]:
@@ -101,28 +101,32 @@ class KeyBeforeBody:
 
     def _check(self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> None:
         with self._database.begin() as uow:
-            _principal(uow.api_keys, SecurityScopes(), bearer, basic)
+            _presented(uow.api_keys, bearer, basic)
 
 
-def _principal(
-    keys: ApiKeys,
-    needed: SecurityScopes,
-    bearer: HTTPAuthorizationCredentials | None,
-    basic: HTTPBasicCredentials | None,
-) -> str:
+def _presented(
+    keys: ApiKeys, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None
+) -> PresentedKey | None:
+    """The valid key of a request; None if no key exists."""
     secret = bearer.credentials if bearer else basic.password if basic else None
     if secret is None:
-        if keys.any_valid():
+        if keys.any_unrevoked():
             raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
-        return ANYONE
-    key = keys.authenticate(secret)
-    if key is None:
-        if not keys.any_valid():
-            return ANYONE
+        return None
+    presented = keys.authenticate(secret)
+    if presented is None:
+        if not keys.any_unrevoked():
+            return None
         raise Unauthenticated("the API key is not valid; it may have been revoked")
+    if presented.has_expired:
+        raise ApiKeyExpired(f"the API key expired at {presented.key.expires_at:%Y-%m-%d %H:%M} UTC")
+    return presented
+
+
+def _require(needed: SecurityScopes, key: ApiKey) -> None:
+    """Raise `Forbidden` unless the key has the scopes."""
     order = list(Scope)
     highest = max((order.index(Scope(scope)) for scope in key.scopes), default=-1)
     for scope in needed.scopes:
         if order.index(Scope(scope)) > highest:
             raise Forbidden(f"key {key.name} lacks the scope {scope}", scope=scope, scopes=list(key.scopes))
-    return key.name

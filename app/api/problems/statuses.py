@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from app.errors import access, failure, requests
 
+_CHALLENGES = 'Bearer realm="rackplan", Basic realm="rackplan"'
+
 STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
     {
         failure.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -27,7 +29,8 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
 
 HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
     {
-        access.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
+        access.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
+        access.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
         access.IdempotencyKeyInFlight: {"Retry-After": "1"},
         requests.TooManySweeps: {"Retry-After": "30"},
         access.ServiceBusy: {"Retry-After": "1"},

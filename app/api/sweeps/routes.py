@@ -77,10 +77,10 @@ _ENDED: Mapping[int, Mapping[str, Any]] = {
 def create(
     request: Request,
     uow: Uow,
+    who: Annotated[str, Security(principal, scopes=["sweep"])],
     once: OnceOnly,
     limits: RequestLimits,
     prefer: WaitPreference,
-    who: Annotated[str, Security(principal, scopes=["plan"])],
     body: Annotated[SweepSubmission, Body(openapi_examples=examples.SWEEP_REQUEST)],
 ) -> Response:
     """Score thousands of scenarios of one `kind`.
@@ -164,7 +164,7 @@ def follow(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     summary="Cancel a sweep",
     response_model=SweepDocument,
     responses=responses(lookups.SweepNotFound),
-    dependencies=[Security(principal, scopes=["plan"])],
+    dependencies=[Security(principal, scopes=["sweep"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     """End the sweep within seconds, in Spark as well. Scored scenarios stay; a sweep that has ended is not changed."""
@@ -183,10 +183,10 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
 def clone(
     request: Request,
     uow: Uow,
+    who: Annotated[str, Security(principal, scopes=["sweep"])],
     once: OnceOnly,
     limits: RequestLimits,
     prefer: WaitPreference,
-    who: Annotated[str, Security(principal, scopes=["plan"])],
     sweep_id: SweepId,
     body: Annotated[ChangesRequest, Body(openapi_examples=examples.CLONE_REQUEST)],
 ) -> Response:

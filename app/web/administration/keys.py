@@ -1,5 +1,6 @@
 """`/keys`: API keys are created, listed and revoked; all share links are revoked."""
 
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated
 
@@ -7,17 +8,22 @@ from fastapi import APIRouter, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure
+from app.errors.quotation import quoted
+from app.errors.requests import InvalidField
+from app.services import api_keys
+from app.services.api_keys import LONGEST_NAME, Scope
 from app.store.api_keys import ApiKey
-from app.store.database import Database
+from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.pages import page, shown_once
 
 SCOPES = {
-    "read": "look at everything",
-    "plan": "and store clusters, plan and start sweeps",
-    "admin": "and delete, and manage keys and webhooks",
+    Scope.READ: "look at everything",
+    Scope.PLAN: "and store clusters and plan",
+    Scope.SWEEP: "and start sweeps",
+    Scope.ADMIN: "and delete, and manage keys and webhooks",
 }
-_LONGEST_NAME = 100
+MOST_DAYS = 3650
 
 
 def router(database: Database, access: Access) -> APIRouter:
@@ -30,17 +36,18 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.post("/keys")
     def create(
-        name: Annotated[str, Form(max_length=300)] = "", scope: Annotated[str, Form(max_length=20)] = ""
+        name: Annotated[str, Form(max_length=300)] = "",
+        scope: Annotated[str, Form(max_length=20)] = "",
+        days: Annotated[str, Form(max_length=20)] = "",
     ) -> Response:
         name = name.strip()
         try:
+            expires_at = _expiry(days.strip())
             with database.begin() as uow:
-                problem = _problem(name, scope, has_keys=uow.api_keys.any_valid())
-                made = None if problem else uow.api_keys.create(name, [scope])
+                _require_admin_first(uow, scope)
+                made = api_keys.create(uow, name=name, scopes=[scope], expires_at=expires_at)
         except Failure as failure:
-            made, problem = None, failure.detail
-        if made is None:
-            return _page(database, name=name, scope=scope, problem=problem)
+            return _page(database, name=name, scope=scope, days=days, problem=failure.detail)
         return shown_once(page("key.html", key=made[0], secret=made[1]))
 
     @routes.post("/keys/revoke")
@@ -55,20 +62,32 @@ def router(database: Database, access: Access) -> APIRouter:
     return routes
 
 
-def _problem(name: str, scope: str, *, has_keys: bool) -> str:
-    if not (0 < len(name) <= _LONGEST_NAME and name.isprintable()):
-        return f"a name has 1 to {_LONGEST_NAME} printable characters"
-    if scope not in SCOPES:
-        return f"the scopes are {', '.join(SCOPES)}"
-    if not has_keys and scope != "admin":
-        return (
+def _expiry(days: str) -> datetime | None:
+    """The expiry of a key that is valid for so many days; None, without a number, is never. Raises `InvalidField`."""
+    if not days:
+        return None
+    if not (days.isascii() and days.isdigit() and 1 <= int(days) <= MOST_DAYS):
+        raise InvalidField(f"{quoted(days)} is no number of days from 1 to {MOST_DAYS}", path=("days",))
+    return datetime.now(UTC) + timedelta(days=int(days))
+
+
+def _require_admin_first(uow: UnitOfWork, scope: str) -> None:
+    """Raise `InvalidField` if there is no key yet and this one could not make another one."""
+    if scope in list(Scope) and scope != Scope.ADMIN and not uow.api_keys.any_unrevoked():
+        detail = (
             "the first key needs the scope admin: from then on every request needs a key, and this page one of an admin"
         )
-    return ""
+        raise InvalidField(detail, path=("scope",))
 
 
 def _page(
-    database: Database, *, name: str = "", scope: str = "", problem: str = "", are_links_revoked: bool = False
+    database: Database,
+    *,
+    name: str = "",
+    scope: str = "",
+    days: str = "",
+    problem: str = "",
+    are_links_revoked: bool = False,
 ) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
@@ -80,6 +99,9 @@ def _page(
         scopes=SCOPES,
         name=name,
         scope=scope,
+        days=days,
+        longest_name=LONGEST_NAME,
+        most_days=MOST_DAYS,
         problem=problem,
         are_links_revoked=are_links_revoked,
     )

@@ -1,6 +1,6 @@
 """`/plan` and `/plan/{kind}`: a request for a plan or a sweep as a form; the same as curl, Python and JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol
@@ -82,12 +82,28 @@ def router(
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
         return _page(database, requests, kind, "", {"cluster_of": pasted.cluster, "text": pasted.text}, refused=problem)
 
+    submitted = _submission(database, requests)
     routes.include_router(members.router(database, limits, refused, access))
+
+    @routes.post("/plan/sweep")
+    def submit_sweep(
+        typed: Annotated[Mapping[str, str], Depends(typed_form)], person: Annotated[str, access.sweep]
+    ) -> Response:
+        return submitted("sweep", typed, person)
 
     @routes.post("/plan/{kind}")
     def submit(
         kind: str, typed: Annotated[Mapping[str, str], Depends(typed_form)], person: Annotated[str, access.plan]
     ) -> Response:
+        return submitted(kind, typed, person)
+
+    return routes
+
+
+def _submission(database: Database, requests: Requests) -> Callable[[str, Mapping[str, str], str], Response]:
+    """What answers a form that was sent: where its result is, or the form with its errors."""
+
+    def submitted(kind: str, typed: Mapping[str, str], person: str) -> Response:
         _examples(requests, kind)
         try:
             body = _body(kind, typed)
@@ -107,7 +123,7 @@ def router(
             return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
         return _page(database, requests, kind, body, typed, errors=answer)
 
-    return routes
+    return submitted
 
 
 def _body(kind: str, typed: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
 """`/sweeps` and `/sweeps/{id}`: progress, charts, scenarios; a scenario opened as a plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response, params
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure
@@ -18,6 +18,7 @@ from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
+from app.web.access import Access
 from app.web.lists import SIZE, STATES, as_id, next_page
 from app.web.pages import page
 from app.web.sweeps import comparison, plots
@@ -27,20 +28,9 @@ ROWS = 25
 Text = Annotated[str, Query(max_length=300)]
 
 
-def router(
-    database: Database,
-    limits: Limits,
-    *,
-    dependencies: Sequence[params.Depends] = (),
-    form_dependencies: Sequence[params.Depends] = (),
-) -> APIRouter:
-    """The pages of sweeps.
-
-    Parameters
-    ----------
-    dependencies : apply to every request. form_dependencies : apply also to a request that changes or stores something.
-    """
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, limits: Limits, access: Access) -> APIRouter:
+    """The pages of sweeps."""
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/sweeps")
     def listed(kind: Text = "", state: Text = "", before: Text = "") -> Response:
@@ -102,13 +92,13 @@ def router(
             raise HTTPException(404) from None
         return charts.response(spec, suffix, theme=theme, width=width)
 
-    @routes.post("/sweeps/{sweep_id}/cancel", dependencies=list(form_dependencies))
+    @routes.post("/sweeps/{sweep_id}/cancel", dependencies=[access.sweep])
     def cancel(sweep_id: UUID) -> Response:
         with database.begin() as uow:
             sweep = sweeps.cancel(uow, sweep_id)
         return RedirectResponse(f"/sweeps/{sweep.id}", HTTPStatus.SEE_OTHER)
 
-    @routes.post("/sweeps/{sweep_id}/scenarios/{index}/plan", dependencies=list(form_dependencies))
+    @routes.post("/sweeps/{sweep_id}/scenarios/{index}/plan", dependencies=[access.plan])
     def open_scenario(sweep_id: UUID, index: int) -> Response:
         with database.begin() as uow:
             plan = results.opened(uow, sweep_id, index, limits)

@@ -1,0 +1,88 @@
+"""`rackplan keys`: API keys, in the database itself.
+
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.errors.quotation import escaped
+
+if TYPE_CHECKING:
+    from app.store.api_keys import ApiKey
+
+keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
+
+KeyName = Annotated[str, typer.Argument(help="The name of the key.")]
+_DAYS = {"d": 1, "w": 7}
+_LONGEST_DAYS = 36_500
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="A name for the key.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="read, plan, sweep or admin; each includes those before it. Default: plan.")
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="When it expires: 90d, 12w, 2027-01-31 or 2027-01-31T12:00Z. Default: never.")
+    ] = None,
+) -> None:
+    """Create a key and print it. It cannot be shown again; only its hash is stored."""
+    expires_at = None if expires is None else _moment(expires)
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.services import api_keys  # noqa: PLC0415 — as above
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        _, secret = api_keys.create(uow, name=name, scopes=scope or ["plan"], expires_at=expires_at)
+    typer.echo(secret)
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """List all keys, including revoked and expired ones, without their secrets."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        for key in uow.api_keys.all():
+            used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d %H:%M}"
+            fields = (key.name, ",".join(key.scopes), f"{key.created_at:%Y-%m-%d %H:%M}", used, _state(key))
+            typer.echo("\t".join(map(escaped, fields)))
+
+
+@keys.command("revoke")
+def revoke_key(name: KeyName) -> None:
+    """Revoke a key permanently."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        uow.api_keys.revoke(name)
+    typer.echo(f"{escaped(name)} is revoked")
+
+
+def _state(key: "ApiKey") -> str:
+    if key.revoked_at is not None:
+        return f"revoked {key.revoked_at:%Y-%m-%d %H:%M}"
+    if key.expires_at is None:
+        return "valid"
+    return f"{'expired' if key.has_expired(datetime.now(UTC)) else 'valid until'} {key.expires_at:%Y-%m-%d %H:%M}"
+
+
+def _moment(text: str) -> datetime:
+    """The moment that a text states, in UTC unless it says otherwise; a usage error if it states none."""
+    duration = re.fullmatch(r"([1-9][0-9]{0,5})([dw])", text, re.ASCII)
+    if duration is not None:
+        days = int(duration[1]) * _DAYS[duration[2]]
+        if days <= _LONGEST_DAYS:
+            return datetime.now(UTC) + timedelta(days=days)
+    try:
+        stated = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"an expiry is a number of days or weeks up to {_LONGEST_DAYS} days, or a date: 90d, 12w, 2027-01-31",
+            param_hint="--expires",
+        ) from None
+    return stated if stated.tzinfo else stated.replace(tzinfo=UTC)

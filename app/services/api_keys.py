@@ -1,0 +1,48 @@
+"""API keys: their scopes, and what a new one has to be."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from app.errors.quotation import quoted
+from app.errors.requests import InvalidField
+
+if TYPE_CHECKING:
+    from app.store.api_keys import ApiKey
+    from app.store.database import UnitOfWork
+
+LONGEST_NAME = 100
+
+
+class Scope(StrEnum):
+    """The scope of a key; each scope includes those before it."""
+
+    READ = "read"
+    PLAN = "plan"
+    SWEEP = "sweep"
+    ADMIN = "admin"
+
+
+def create(
+    uow: "UnitOfWork", *, name: str, scopes: Sequence[str], expires_at: datetime | None = None
+) -> tuple["ApiKey", str]:
+    """Store a new key; return its record and its secret, which cannot be read again.
+
+    Raises
+    ------
+    InvalidField : the name is empty, too long or not printable, a scope is unknown, or the expiry is not in the future.
+    ApiKeyNameTaken : there is a key of the name already.
+    """
+    if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
+        detail = (
+            f"{quoted(name) or 'an empty name'} is no name of a key: it has 1 to {LONGEST_NAME} printable characters"
+        )
+        raise InvalidField(detail, path=("name",), limit=LONGEST_NAME)
+    unknown = [scope for scope in scopes if scope not in list(Scope)]
+    if unknown or not scopes:
+        found = f"unknown scope {quoted(unknown[0])}" if unknown else "a key needs a scope"
+        raise InvalidField(f"{found}; the scopes are {', '.join(Scope)}", path=("scopes",), known=list(Scope))
+    if expires_at is not None and expires_at <= datetime.now(UTC):
+        raise InvalidField(f"the expiry {expires_at:%Y-%m-%d %H:%M} UTC is not in the future", path=("expires_at",))
+    return uow.api_keys.create(name, scopes, expires_at=expires_at)
