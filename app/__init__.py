@@ -10,6 +10,7 @@ Imports point down, and a test holds them to it:
     store/   formats/            Postgres · Kafka's own texts and bytes
     core/                        the shared assignment core: numpy, numba and exact solvers
     errors/                      the domain's failures
+    deferred.py                  registries whose values are imported when one is first read
 
 A request becomes core records once (`api` or `formats`), one service calls one core function, the verifier and the
 measures look at what came out, a plan is stored once and rendered once.

@@ -10,48 +10,49 @@ gc.disable()
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from socket import socket
 from threading import Event
+from typing import Any
 
 import orjson
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import Depends, FastAPI, Security
+from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.types import Lifespan
 
 from app import __version__, logs
-from app.api import checks, health, jobs, keys, plans, snapshots, sweeps, webhooks
-from app.api.forms import FormRequests
+from app.api import health
 from app.api.health import Readiness
 from app.api.http.auth import KeyBeforeBody, named, reader
 from app.api.http.compression import Compression
+from app.api.http.deferred_routers import BuildRouters, DeferredRouters
 from app.api.http.following import Followers
 from app.api.http.known_query import only_known_query
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
-from app.api.openapi import document
-from app.api.plan_kinds import PLAN_RESOURCES
-from app.api.problems import codes
 from app.api.problems.documents import install as install_problems
-from app.api.reassignment import progress
+from app.api.resources import ROUTERS
 from app.api.slots import serving
 from app.api.slots.dispatch import SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
+from app.core.model import Cluster
+from app.errors.access import ShareLinkRejected
+from app.services.plans import Plan
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
-from app.web import assets, console, reference, sharing
-from app.web.access import CONSOLE, Access
+from app.web import assets
 from app.web.chart_process import ENGINE
-from app.web.plans import page as pages
 
 gc.freeze()
 gc.enable()
 
 _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
-_OWN_PATHS = ("/healthz", "/readyz", "/metrics", "/static/", "/docs", "/redoc", "/openapi.json")
+_EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
+_OWN_PATHS = (*_EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
 _PRELOADED = ("app.slots.tied", "app.main", "app.core.compiled.loaded")
 
@@ -75,9 +76,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     pool = _slots(settings) if settings.solver_processes else None
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        preparation.start()
+        preparation.start(api.state.routers)
         if pool is not None:
             pool.start(preparation.is_done)
         yield
@@ -161,28 +162,61 @@ def _operations(
     settings: Settings, database: Database, admission: Admission, lifespan: Lifespan[FastAPI] | None = None
 ) -> FastAPI:
     """The application without its middleware: operations and pages."""
-    app = FastAPI(title=document.TITLE, version=__version__, lifespan=lifespan, openapi_url=None)
+    app = FastAPI(version=__version__, lifespan=lifespan, openapi_url=None)
     app.state.database = database
     app.state.limits = settings.limits
     app.state.outbound = settings.outbound
     app.state.admission = admission
-    for router in (
-        snapshots.router,
-        *(resource.router for resource in PLAN_RESOURCES.values()),
-        *(module.router for module in (plans, progress, checks, keys, sweeps, jobs, webhooks, health)),
-    ):
-        app.include_router(router, dependencies=[Depends(only_known_query)])
-    app.state.picture = pages.plan_picture
+    routers = DeferredRouters(
+        {
+            **{operation: partial(ROUTERS.__getitem__, operation) for operation in ROUTERS},
+            "/": partial(_pages, app, settings, database),
+        },
+        apart=("/v1/", *_EAGER_PATHS),
+    )
+    app.state.routers = routers
+    for operation in ROUTERS:
+        app.include_router(routers.places[operation], dependencies=[Depends(only_known_query)])
+    app.include_router(health.router, dependencies=[Depends(only_known_query)])
+    app.include_router(assets.router())
+    app.include_router(routers.places["/"])
+    app.add_middleware(BuildRouters, routers=routers)
+    app.state.picture = _picture
+
+    def openapi() -> dict[str, Any]:
+        from app.api.openapi.document import document_of  # noqa: PLC0415 — see `_pages`
+
+        routers.build_all()
+        return document_of(app, settings.limits)
+
+    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
+
+    @app.exception_handler(ShareLinkRejected)
+    def _rejected(_: Request, failure: ShareLinkRejected) -> Response:
+        from app.web import sharing  # noqa: PLC0415 — see `_pages`
+
+        return sharing.rejected(failure)
+
+    return app
+
+
+def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
+    """The pages and the reference. Imported when one is first asked for: a start of the service needs none of them."""
+    from app.api.forms import FormRequests  # noqa: PLC0415
+    from app.api.problems import codes  # noqa: PLC0415
+    from app.web import console, reference, sharing  # noqa: PLC0415
+    from app.web.access import CONSOLE, Access  # noqa: PLC0415
+
     access = Access(
         Security(reader(sharing.is_shared), scopes=["read"]),
         Security(named(CONSOLE), scopes=["plan"]),
         Security(named(CONSOLE), scopes=["sweep"]),
         Security(named(CONSOLE), scopes=["admin"]),
     )
-    app.include_router(assets.router())
     openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
-    app.include_router(reference.router(openapi, codes.FAMILIES))
-    app.include_router(
+    routes = APIRouter()
+    routes.include_router(reference.router(openapi, codes.FAMILIES))
+    routes.include_router(
         console.router(
             database,
             settings.limits,
@@ -191,6 +225,10 @@ def _operations(
             access=access,
         )
     )
-    document.install(app, settings.limits)
-    console.install(app)
-    return app
+    return routes
+
+
+def _picture(plan: Plan, cluster: Cluster) -> bytes:
+    from app.web.plans import page  # noqa: PLC0415 — see `_pages`
+
+    return page.plan_picture(plan, cluster)

@@ -2,8 +2,8 @@
 
 One router a resource, each with the models of its requests and answers:
 
-    replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their registry
-    plans.py      list, read, compare, export and delete plans of every kind
+    replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their documents
+    plans/        list, read, compare, export and delete plans of every kind
     snapshots.py  checks.py  keys.py  jobs.py  health.py
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
@@ -23,6 +23,7 @@ Below the resources:
 
 Above them:
 
+    resources.py  every resource by its path; imported when a request needs it
     slots/     requests in processes, with a deadline and a limit on memory
     openapi/   the OpenAPI document
     start/     what a service does once it listens

@@ -13,11 +13,11 @@ from app.api.http.idempotency import OnceOnly
 from app.api.models.fields import Id, Int32, RequestedRelease, TopicName
 from app.api.models.fields import Request as RequestModel
 from app.api.models.snapshot_choice import OnSnapshot
+from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.problems.documents import responses
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
 from app.api.reassignment.resource_fields import ResourceFields
-from app.api.snapshots import WarningDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation

@@ -8,18 +8,13 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from app.api.models.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
-from app.api.snapshots import WarningDocument
-from app.core.groups.measures.handover import Handover
+from app.api.models.warnings import WarningDocument
 from app.core.measures.attributes import AttributeExposure
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
-from app.core.measures.transfers import PartitionTransfer
 from app.core.measures.violations import Violation
-from app.services.groups import ReaderChange
 from app.services.plans import PlanPatch, Status
 from app.services.plans.status import MOST_LABELS
-from app.services.reassignment import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
-from app.services.streams import TaskChange, TaskMoves
 
 
 class PlanPatchRequest(Request):
@@ -364,73 +359,5 @@ class DiffDocument(BaseModel):
     """Counts over all partitions, not only those of the page."""
     items: list[PartitionChange]
     """Differing partitions, by topic and partition id."""
-    next_page_token: str | None
-    """Token of the next page; null on the last page."""
-
-
-class LoadChange(BaseModel):
-    """The load of a resource of a broker on both sides: bytes, bytes/s, vCPU, or a count."""
-
-    before: float | None
-    """Load before; null if it is unknown there, as of a broker that only one of two plans has."""
-    after: float | None
-    """Load after the plan; null if it is unknown."""
-
-
-class CrossRackChange(BaseModel):
-    """Bytes/s between racks on both sides."""
-
-    before_bytes_per_s: int
-    """Bytes/s before."""
-    after_bytes_per_s: int
-    """Bytes/s after the plan."""
-
-
-class ReassignmentDiffSummary(DiffSummary):
-    """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
-
-    moved_bytes: int
-    """Bytes of the replicas added, those of known size."""
-    unknown_size_replicas: int = Field(description="Of the replicas added, those of unknown size.")
-    brokers: list[BrokerTransfer] = Field(description="By ascending id.")
-    flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
-    flows_in_all: int
-    """Number of flows, listed or not."""
-    loads: dict[str, dict[str, LoadChange]] | None = Field(
-        description="By broker id and resource, as each plan states its loads; null against another snapshot."
-    )
-    cross_rack: CrossRackChange | None
-    """Bytes/s between racks, as each plan states them; null if either does not."""
-
-
-class ReassignmentDiffDocument(BaseModel):
-    """The partitions that differ, by topic and partition id, with the racks that they span."""
-
-    summary: ReassignmentDiffSummary
-    """Counts and bytes over all partitions, not only those of the page."""
-    items: list[PartitionTransfer]
-    """Differing partitions, by topic and partition id."""
-    next_page_token: str | None
-    """Token of the next page; null on the last page."""
-
-
-class GroupDiffDocument(BaseModel):
-    """The partitions whose readers differ, by topic and partition id."""
-
-    summary: Handover
-    """Counts over all partitions, not only those of the page."""
-    items: list[ReaderChange]
-    """Partitions with other readers, by topic and partition id."""
-    next_page_token: str | None
-    """Token of the next page; null on the last page."""
-
-
-class StreamsDiffDocument(BaseModel):
-    """The tasks whose clients differ, by task id."""
-
-    summary: TaskMoves
-    """Counts over all tasks, not only those of the page."""
-    items: list[TaskChange]
-    """Tasks with other clients, by task id."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""

@@ -1,43 +1,32 @@
-"""What the API has for each kind of plan: its operation, and its documents in OpenAPI."""
+"""The documents of each kind of plan in OpenAPI."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.api.groups import operation as groups
-from app.api.groups.documents import GroupPlanDocument
-from app.api.plan_documents import (
-    DiffDocument,
-    GroupDiffDocument,
-    PlanDocument,
-    ReassignmentDiffDocument,
-    StreamsDiffDocument,
-)
-from app.api.reassignment import operation as reassignment
+from app.api.groups.documents import GroupDiffDocument, GroupPlanDocument
+from app.api.plan_documents import DiffDocument, PlanDocument
+from app.api.reassignment.diff_documents import ReassignmentDiffDocument
 from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.replicas import operation as replicas
-from app.api.streams import operation as streams
-from app.api.streams.documents import StreamsPlanDocument
+from app.api.streams.documents import StreamsDiffDocument, StreamsPlanDocument
 
 
 @dataclass(frozen=True, slots=True)
 class PlanResource:
-    """One kind of plan in the API. `router` has the operation that plans, `plan` and `difference` are its documents."""
+    """One kind of plan in the API: the documents of a plan and of a difference."""
 
-    router: APIRouter
     plan: type[BaseModel]
     difference: type[BaseModel]
 
 
 PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
     {
-        "replicas": PlanResource(replicas.router, PlanDocument, DiffDocument),
-        "reassignment": PlanResource(reassignment.router, ReassignmentPlanDocument, ReassignmentDiffDocument),
-        "group": PlanResource(groups.router, GroupPlanDocument, GroupDiffDocument),
-        "streams": PlanResource(streams.router, StreamsPlanDocument, StreamsDiffDocument),
+        "replicas": PlanResource(PlanDocument, DiffDocument),
+        "reassignment": PlanResource(ReassignmentPlanDocument, ReassignmentDiffDocument),
+        "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
+        "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
     }
 )
-"""Every kind of `KINDS`, in its order; the application's routes and the documents of `/v1/plans` are made of it."""
+"""Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""

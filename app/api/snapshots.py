@@ -21,6 +21,7 @@ from app.api.http.negotiation import json_response, with_etag
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.clusters import SnapshotRequest
 from app.api.models.fields import Id, Name, Release
+from app.api.models.warnings import WarningDocument
 from app.api.problems.documents import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
@@ -39,18 +40,6 @@ router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 _MOST_PARTS = 100
 _STATED = ("cluster", "kafka_version")
 """The parts of a form that are no text of a tool."""
-
-
-class WarningDocument(BaseModel):
-    """A condition that did not prevent the answer."""
-
-    code: str
-    """Stable code of the warning."""
-    detail: str
-    """The warning in a sentence, with its numbers."""
-    brokers: list[int] | None = None
-    """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
-    kafka_version: str | None = Field(None, description="The release that the warning is about.")
 
 
 class SnapshotDocument(BaseModel):

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, Depends
 
-from app.errors.access import ShareLinkRejected
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web import guide, lists, sharing
@@ -57,8 +56,3 @@ def router(
     ):
         routes.include_router(pages)
     return routes
-
-
-def install(app: FastAPI) -> None:
-    """Answer a share link that is not valid with a page."""
-    app.add_exception_handler(ShareLinkRejected, sharing.rejected)

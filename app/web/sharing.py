@@ -66,10 +66,9 @@ def is_shared(request: Request) -> bool:
     return hasattr(request.state, "shared_until")
 
 
-async def rejected(_: Request, failure: Exception) -> Response:
+def rejected(failure: ShareLinkRejected) -> Response:
     """The page in place of what a link that is not valid leads to."""
-    detail = failure.detail if isinstance(failure, ShareLinkRejected) else ""
-    return page("share_rejected.html", status=HTTPStatus.FORBIDDEN, detail=detail)
+    return page("share_rejected.html", status=HTTPStatus.FORBIDDEN, detail=failure.detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from app.api.plan_documents import ReassignmentDiffDocument
+from app.api.reassignment.diff_documents import ReassignmentDiffDocument
 from app.core.model import Broker, Placement, padded
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots

@@ -142,13 +142,8 @@ ScenarioIndex = Annotated[
 ]
 SNAPSHOT_ID = Path(description="Id of the snapshot.", examples=[str(EXAMPLE_SNAPSHOT_ID)])
 UNUSED_SNAPSHOT_ID = Path(description="Id of the snapshot.", examples=[str(EXAMPLE_GROUPS_SNAPSHOT_ID)])
-PLAN_ID = Path(
-    description="Id of the plan.",
-    examples=[
-        str(plan_id)
-        for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
-    ],
-)
+EXAMPLE_PLAN_IDS = (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
+PLAN_ID = Path(description="Id of the plan.", examples=[str(plan_id) for plan_id in EXAMPLE_PLAN_IDS])
 REASSIGNMENT_PLAN_ID = Path(description="Id of the plan.", examples=[str(EXAMPLE_REASSIGNMENT_PLAN_ID)])
 PLAN_PATCH: dict[str, Any] = {
     "approve": {

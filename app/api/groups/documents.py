@@ -4,10 +4,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import CertificateDocument, FailureDocument, WholePlan
-from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.violations import GroupViolation
+from app.services.groups import ReaderChange
 
 Assigned = dict[str, dict[str, list[int]]]
 """Partitions by member and topic: members in the group's order, the rest in the order of Kafka's own lists."""
@@ -313,3 +314,14 @@ class GroupPlanDocument(WholePlan):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class GroupDiffDocument(BaseModel):
+    """The partitions whose readers differ, by topic and partition id."""
+
+    summary: Handover
+    """Counts over all partitions, not only those of the page."""
+    items: list[ReaderChange]
+    """Partitions with other readers, by topic and partition id."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""

@@ -31,16 +31,8 @@ Limits are settings of the service; a request above one is answered with a probl
 """
 
 
-def install(app: FastAPI, limits: Limits) -> None:
-    """Make the app serve this document, with its limits."""
-
-    def openapi() -> dict[str, Any]:
-        return _document(app, limits)
-
-    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
-
-
-def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
+def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
+    """The document of an application whose routers are all built, with its limits."""
     values = {name: getattr(limits, name) for name in Limits.numbers()}
     table = "\n".join(f"- `{name}`: {values[name]:,}. {meaning}" for name, meaning in Limits.numbers().items())
     document = get_openapi(

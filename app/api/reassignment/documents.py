@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument, ExcessDocument, GoalDocument
 from app.api.reassignment.log_dir_documents import LogDirsDocument
-from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 from app.services.reassignment import LeadersBy, ReplicasBy

@@ -12,9 +12,9 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response
 from app.api.models.fields import Id
 from app.api.models.snapshot_choice import OnSnapshot
+from app.api.models.warnings import WarningDocument
 from app.api.problems.documents import responses
 from app.api.reassignment.documents import ExecutionStepDocument
-from app.api.snapshots import WarningDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
@@ -23,7 +23,7 @@ from app.services import plans
 from app.services.reassignment import Drift
 from app.services.reassignment.progress.progress import progress_of
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = APIRouter()  # is included in that of stored plans
 
 
 class ProgressRequest(OnSnapshot):

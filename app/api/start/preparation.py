@@ -1,7 +1,6 @@
 """What a service does once it listens: compile and load its loops, and store the examples of the documentation."""
 
 import time
-from collections.abc import Callable
 from threading import Event, Thread
 
 import structlog
@@ -9,7 +8,8 @@ from sqlalchemy.exc import DBAPIError
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.start import seeding
+from app.api.http.deferred_routers import DeferredRouters
+from app.api.start.missing import lacks_examples
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.store.database import Database
@@ -37,37 +37,47 @@ class Preparation:
         self.is_done = Event()
         self.compiling: str | None = None
         self._database, self._is_ending, self._has_webhooks = database, is_ending, has_webhooks
-        self._thread = Thread(target=self._run, name="prepare", daemon=True)
+        self._thread: Thread | None = None
 
-    def start(self) -> None:
-        """Begin, without waiting for the end."""
+    def start(self, routers: DeferredRouters) -> None:
+        """Begin, without waiting for the end.
+
+        Parameters
+        ----------
+        routers : are built ahead of the requests that need them.
+        """
+        self._thread = Thread(target=self._run, args=(routers,), name="prepare", daemon=True)
         self._thread.start()
 
     def wait_for_end(self) -> None:
         """Wait until the stop of the service has ended the work, for half a second at most."""
-        self._thread.join(_ENDS_WITHIN_S)
+        if self._thread is not None:
+            self._thread.join(_ENDS_WITHIN_S)
 
-    def _run(self) -> None:
-        steps: tuple[Callable[[], None], ...] = (
-            self._compile,
-            lambda: seeding.store_examples(self._database),
-            lambda: seeding.store_example_reassignment(self._database),
-            lambda: seeding.store_example_sweep(self._database),
-            *((lambda: seeding.store_example_webhook(self._database),) if self._has_webhooks else ()),
-            lambda: load_all(self._is_ending),
-        )
-        for step in steps:
-            if self._is_ending.is_set():
+    def _run(self, routers: DeferredRouters) -> None:
+        self._compile()
+        if not self._is_ending.is_set():
+            self._store_examples()
+        routers.build_all(self._is_ending)
+        load_all(self._is_ending)
+        if not self._is_ending.is_set():
+            self.is_done.set()
+
+    def _store_examples(self) -> None:
+        try:
+            if not lacks_examples(self._database, has_webhooks=self._has_webhooks):
                 return
-            try:
-                step()
-            except (DBAPIError, DatabaseUnavailable, ServiceBusy) as failure:
+            from app.api.start import seeding  # noqa: PLC0415 -- the planners, which only a first start needs here
+
+            for store in seeding.steps(self._database, has_webhooks=self._has_webhooks):
                 if self._is_ending.is_set():
                     return
+                store()
+        except (DBAPIError, DatabaseUnavailable, ServiceBusy) as failure:
+            if not self._is_ending.is_set():
                 # The service answers without the examples; the next start stores them.
                 detail = str(failure.orig) if isinstance(failure, DBAPIError) else failure.detail
                 structlog.get_logger().warning("examples.not_kept", detail=detail)
-        self.is_done.set()
 
     def _compile(self) -> None:
         """Compile what the installation lacks."""

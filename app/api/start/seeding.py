@@ -1,5 +1,7 @@
 """Store the resources that examples of the documentation name, so that each example works on a new service."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +20,12 @@ from app.services.plans import Planner, make_plan
 from app.store.database import Database, UnitOfWork
 
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example
+
+
+def steps(database: Database, *, has_webhooks: bool) -> tuple[Callable[[], None], ...]:
+    """What stores all examples, in this order; a stop of the service may come between two."""
+    stores = (store_examples, store_example_reassignment, store_example_sweep)
+    return tuple(partial(store, database) for store in (*stores, *((store_example_webhook,) if has_webhooks else ())))
 
 
 def store_examples(database: Database) -> None:

@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import WholePlan
-from app.api.snapshots import WarningDocument
-from app.services.streams import Protocol
+from app.services.streams import Protocol, TaskChange, TaskMoves
 
 
 class MemberTasksDocument(BaseModel):
@@ -400,3 +400,14 @@ class StreamsPlanDocument(WholePlan):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class StreamsDiffDocument(BaseModel):
+    """The tasks whose clients differ, by task id."""
+
+    summary: TaskMoves
+    """Counts over all tasks, not only those of the page."""
+    items: list[TaskChange]
+    """Tasks with other clients, by task id."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""

@@ -1,22 +1,23 @@
 """The registry of plan kinds."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from app.deferred import Registry
 from app.errors.requests import ConflictingFields
-from app.services import groups, reassignment, replicas, snapshots, streams
+from app.services import snapshots
 from app.services.plans import Kind, Plan
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS = Registry[Kind](
     {
-        kind.planner.kind: kind
-        for kind in (replicas.PLAN_KIND, reassignment.PLAN_KIND, groups.PLAN_KIND, streams.PLAN_KIND)
+        "replicas": "app.services.replicas:PLAN_KIND",
+        "reassignment": "app.services.reassignment:PLAN_KIND",
+        "group": "app.services.groups:PLAN_KIND",
+        "streams": "app.services.streams:PLAN_KIND",
     }
 )
 """Every kind of plan by its name; the API's filter, the pages and the jobs read it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,13 +10,15 @@ from app.core.kafka_versions import SUPPORTED, last_supported
 from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors.quotation import quoted
-from app.formats.clusters.broker_features import BrokerReleases
-from app.formats.groups.recorded_groups import FromTheFuture
-from app.formats.snapshots.assembly import Assembled
-from app.formats.snapshots.pasted import Place
 from app.formats.syntax.lines import shown
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
+
+if TYPE_CHECKING:  # the readers of the tools' texts, which a plan of a stored snapshot does without
+    from app.formats.clusters.broker_features import BrokerReleases
+    from app.formats.groups.recorded_groups import FromTheFuture
+    from app.formats.snapshots.assembly import Assembled
+    from app.formats.snapshots.pasted import Place
 
 _NAMED = 5
 
@@ -25,7 +28,7 @@ def of_cluster(cluster: Cluster) -> list[Caution]:
     return [*_of_brokers(cluster), *_of_members(cluster), *_of_partitions(cluster)]
 
 
-def of_assembly(assembled: Assembled) -> list[Caution]:
+def of_assembly(assembled: "Assembled") -> list[Caution]:
     """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
     cautions = [] if not assembled.skipped else [of_skipped_lines(assembled.skipped)]
     cautions += [Caution(note.code, note.detail) for note in assembled.notes]
@@ -59,7 +62,7 @@ def of_assembly(assembled: Assembled) -> list[Caution]:
     return cautions
 
 
-def of_releases(reported: BrokerReleases) -> list[Caution]:
+def of_releases(reported: "BrokerReleases") -> list[Caution]:
     """What is assumed or unknown of the release that brokers report."""
     version = last_supported(reported.releases)
     if version is None:
@@ -79,7 +82,7 @@ def of_releases(reported: BrokerReleases) -> list[Caution]:
     return cautions
 
 
-def of_skipped_lines(places: Sequence[Place]) -> Caution:
+def of_skipped_lines(places: Sequence["Place"]) -> Caution:
     """Which lines were no part of a tool's answer, as ranges by upload."""
     ranges: list[str] = []
     for upload, of_upload in groupby(places, key=lambda place: place.upload.name):
@@ -94,7 +97,7 @@ def of_skipped_lines(places: Sequence[Place]) -> Caution:
     )
 
 
-def _read_as_older(newer: Sequence[FromTheFuture]) -> str:
+def _read_as_older(newer: Sequence["FromTheFuture"]) -> str:
     members = [f"{shown(one.member_id)} of group {shown(one.group_id)} (version {one.version})" for one in newer]
     return (
         f"the {newer[0].part} of {len(newer)} members is of a version above 3 and was read as version 3, "

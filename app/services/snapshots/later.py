@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.core.model import UNKNOWN_SIZE, Cluster, Topic
-from app.formats.snapshots.assembly import Assembled
 from app.services.limits import Limits
 from app.services.snapshots.cautions import of_assembly
 from app.services.snapshots.records import load, newest, store
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
+    from app.formats.snapshots.assembly import Assembled
     from app.store.database import UnitOfWork
 
 
-def store_later(uow: "UnitOfWork", assembled: Assembled, limits: Limits) -> Snapshot:
+def store_later(uow: "UnitOfWork", assembled: "Assembled", limits: Limits) -> Snapshot:
     """Store what texts of a cluster report now as its newest snapshot.
 
     If they list no brokers, as `kafka-topics --describe` alone does not, brokers with racks and capacities, cordons,

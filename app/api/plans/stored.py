@@ -1,4 +1,4 @@
-"""`/v1/plans`: list, read, compare, export, draw and delete plans."""
+"""`/v1/plans/{plan_id}`: read, compare, export, draw, change and delete a plan."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,32 +7,28 @@ from operator import or_
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
-from pydantic import Field
 
 from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, merge_patch_only
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
-from app.api.http.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
-from app.api.models.fields import Id, Moment, Name, TopicName
-from app.api.plan_documents import (
-    PartitionsDocument,
-    PlanPatchRequest,
-    PlansPage,
-)
+from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
+from app.api.models.fields import Id, TopicName
+from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems.documents import responses
+from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
 from app.services import plans, snapshots
-from app.services.plans import FORMATS, Plan, Status
+from app.services.plans import FORMATS, Plan
 from app.services.plans.kinds import KINDS, kind_of
 from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
-from app.store.records import PlanFilter, PlanHead
+from app.store.records import PlanHead
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -51,44 +47,6 @@ PlanId = Annotated[Id, examples.PLAN_ID]
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if the plan's cluster has changed since.")
 ]
-
-
-@router.get(
-    "",
-    operation_id="list_plans",
-    summary="List plans, newest first",
-    response_model=PlansPage,
-    responses=responses(InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
-)
-def list_plans(
-    uow: Uow,
-    kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
-    status: Annotated[Status | None, Query(description="Plans of this status.")] = None,
-    cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
-    topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
-    label: Annotated[
-        list[Annotated[str, Field(max_length=320, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
-        Query(description="`name=value`; plans that have all of them.", max_length=16),
-    ] = None,
-    created_after: Annotated[Moment | None, Query(description="RFC 3339; this moment or later.")] = None,
-    created_before: Annotated[Moment | None, Query(description="RFC 3339; before this moment.")] = None,
-    page_size: PageSize = 50,
-    page_token: PageToken = None,
-) -> Response:
-    """Page through the plans. A plan is listed if it matches all filters."""
-    plan_filter = PlanFilter(
-        kind=kind,
-        status=status,
-        cluster=cluster,
-        topic=topic,
-        labels=dict(pair.split("=", 1) for pair in label or ()),
-        created_after=created_after,
-        created_before=created_before,
-    )
-    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": page.items, "next_page_token": token})
 
 
 @router.get(
@@ -308,6 +266,9 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
     """Delete a plan and its assignments. The same request makes the same plan again, with another id."""
     uow.plans.delete(plan_id)
     return Response(status_code=204)
+
+
+router.include_router(progress.router)
 
 
 def _version(head: PlanHead) -> str:

@@ -1,0 +1,70 @@
+"""Routers that are built when a request arrives for one of their paths, or ahead of it.
+
+An application starts without importing what its operations need. A router takes its place among the others when it is
+built, so that the order of operations is always the same.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from threading import Event, Lock
+
+from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class DeferredRouters:
+    """The routers of an application.
+
+    Parameters
+    ----------
+    builders : by the operation that a router has (`GET /v1/plans`), or the path that its operations are at or below.
+    apart : beginnings of paths that the router of `/` has nothing below.
+    """
+
+    def __init__(self, builders: Mapping[str, Callable[[], APIRouter]], *, apart: Collection[str]) -> None:
+        self._apart = tuple(apart)
+        self._lock = Lock()
+        self._builders = dict(builders)
+        self._ahead = dict.fromkeys(builders)
+        self.places = {key: APIRouter() for key in builders}
+        """Empty routers for the application to include; FastAPI sees what is added to them later."""
+
+    def ahead_of(self, method: str, path: str) -> list[str]:
+        """Which routers a request needs that are not built: that of its operation, or all that its path is below."""
+        if f"{method} {path}" in self.places:
+            return [key for key in (f"{method} {path}",) if key in self._ahead]
+        return [key for key in tuple(self._ahead) if self._is_below(path, key.rpartition(" ")[2])]
+
+    def build(self, key: str) -> None:
+        """Build a router, unless that has been done. Importing takes up to half a second: not for an event loop."""
+        router = self._builders[key]()
+        with self._lock:
+            if key in self._ahead:
+                self.places[key].include_router(router)
+                del self._ahead[key]
+
+    def build_all(self, stop: Event | None = None) -> None:
+        """Build every router; `stop` ends the work early."""
+        for key in self.places:
+            if stop is not None and stop.is_set():
+                return
+            if key in self._ahead:
+                self.build(key)
+
+    def _is_below(self, path: str, parent: str) -> bool:
+        if parent == "/":
+            return not path.startswith(self._apart)
+        return path == parent or path.startswith(f"{parent}/")
+
+
+class BuildRouters:
+    """The middleware that builds what a request needs, in a thread."""
+
+    def __init__(self, app: ASGIApp, *, routers: DeferredRouters) -> None:
+        self._app, self._routers = app, routers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            for key in self._routers.ahead_of(scope["method"], scope["path"]):
+                await run_in_threadpool(self._routers.build, key)
+        await self._app(scope, receive, send)

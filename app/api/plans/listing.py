@@ -1,0 +1,58 @@
+"""`GET /v1/plans`: list plans."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response, Security
+from pydantic import Field
+
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow
+from app.api.http.negotiation import json_response
+from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.models.fields import Moment, Name, TopicName
+from app.api.plan_documents import PlansPage
+from app.api.problems.documents import responses
+from app.errors.access import InvalidPageToken
+from app.services.plans import Status
+from app.services.plans.kinds import KINDS
+from app.store.records import PlanFilter
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+@router.get(
+    "",
+    operation_id="list_plans",
+    summary="List plans, newest first",
+    response_model=PlansPage,
+    responses=responses(InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def list_plans(
+    uow: Uow,
+    kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
+    status: Annotated[Status | None, Query(description="Plans of this status.")] = None,
+    cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
+    topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
+    label: Annotated[
+        list[Annotated[str, Field(max_length=320, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+        Query(description="`name=value`; plans that have all of them.", max_length=16),
+    ] = None,
+    created_after: Annotated[Moment | None, Query(description="RFC 3339; this moment or later.")] = None,
+    created_before: Annotated[Moment | None, Query(description="RFC 3339; before this moment.")] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the plans. A plan is listed if it matches all filters."""
+    plan_filter = PlanFilter(
+        kind=kind,
+        status=status,
+        cluster=cluster,
+        topic=topic,
+        labels=dict(pair.split("=", 1) for pair in label or ()),
+        created_after=created_after,
+        created_before=created_before,
+    )
+    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return json_response({"items": page.items, "next_page_token": token})
