@@ -34,7 +34,7 @@ from app.api.http.middleware import BodyLimit, Head, Interrupted, Overload, Requ
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
-from app.api.slots.dispatch import SlotDispatch
+from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.core.model import Cluster
 from app.errors.access import ShareLinkRejected
@@ -151,10 +151,11 @@ def _slots(settings: Settings) -> Pool:
         serve_slot,
         (settings,),
         preloaded=_PRELOADED,
-        solvers=settings.solver_processes,
-        readers=settings.reader_processes,
-        queued=settings.queued_requests,
-        queue_s=settings.queue_seconds,
+        lanes={
+            # Readers first: they are started in this order.
+            READERS: Capacity(settings.reader_processes, settings.queued_requests, settings.queue_seconds),
+            SOLVERS: Capacity(settings.solver_processes, settings.queued_requests, settings.queue_seconds),
+        },
     )
 
 

@@ -177,7 +177,8 @@ class Settings(Limits, BaseSettings):
     @property
     def all_connections(self) -> int:
         """Database connections that the service and one worker use at most."""
-        processes = self.solver_processes + self.reader_processes if self.solver_processes else 0
+        # The worker's slots, for jobs of plans, are two.
+        processes = self.solver_processes + self.reader_processes + 2 if self.solver_processes else 0
         return self.database_connections + OTHER_CONNECTIONS + processes * SLOT_CONNECTIONS
 
     @property

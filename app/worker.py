@@ -10,13 +10,18 @@ import signal
 import sys
 import time
 from datetime import timedelta
+from functools import partial
+from socket import socket
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from app import logs
-from app.jobs import keys, queue
+from app.jobs import keys, plans, queue
 from app.jobs.spark import Spark
-from app.settings import Settings
+from app.settings import SLOT_CONNECTIONS, Settings
+from app.slots import process
+from app.slots.admission import Capacity
+from app.slots.pool import Pool
 from app.store.database import Database
 
 if TYPE_CHECKING:
@@ -25,6 +30,9 @@ if TYPE_CHECKING:
 ENDS_WITHIN_S = 10.0
 """Seconds that a worker has to end after the process that started it."""
 
+_PLANS = "plans"
+_SLOT_WITHIN_S = 60.0
+_PRELOADED = ("app.slots.tied", "app.jobs.plans", "app.core.compiled.loaded")
 STARTS_SPARK_AFTER_S = 5.0
 """Seconds after the start at which a worker starts Spark ahead of the first job: the service starts first."""
 
@@ -41,6 +49,7 @@ def main() -> None:
     spark = Spark(
         settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
     )
+    pool = _slots(settings) if settings.solver_processes else None
     with Database(settings.database_url) as database, spark:
         # A session on a cluster takes executors from others, so it is started when there is a job.
         if settings.spark_early and spark.master.is_local:
@@ -51,15 +60,33 @@ def main() -> None:
                 database,
                 settings.limits,
                 spark=spark,
+                lane=None if pool is None else pool.lanes[_PLANS],
                 sender=_sender(settings),
                 idempotency_age=timedelta(hours=settings.idempotency_hours),
                 sweep_age=timedelta(days=settings.sweep_days),
                 delivery_age=timedelta(days=settings.webhook_days),
             )
         )
+    if pool is not None:
+        pool.close()
     # Without waiting for the threads of jobs that were handed back.
     logging.shutdown()
     os._exit(0)
+
+
+def serve_slot(connection: socket, settings: Settings) -> None:
+    """Run the jobs of a slot."""
+    logs.configure(settings.log_format, settings.log_level)
+    if settings.database_url is None:
+        raise ValueError("the parent states the database")
+    database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
+    process.run(partial(plans.answer, database, settings.limits), connection, memory_mib=settings.job_memory_mib)
+
+
+def _slots(settings: Settings) -> Pool:
+    # There are as many slots as jobs run at a time. After the loss of a connection those that run have them for longer.
+    capacity = Capacity(queue.CONCURRENCY, queued=queue.CONCURRENCY, queue_s=_SLOT_WITHIN_S)
+    return Pool(serve_slot, (settings,), preloaded=_PRELOADED, lanes={_PLANS: capacity})
 
 
 def _sender(settings: Settings) -> "Sender | None":

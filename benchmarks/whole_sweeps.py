@@ -65,7 +65,7 @@ def _swept(database: Database, spark: Spark, size: int, *, seed: int) -> float:
     with database.begin() as uow:
         sweep = sweeps.submit(uow, request, Limits(), principal="benchmark")
     while not sweep.has_ended:
-        run_chunk(database, spark, sweep.id)
+        run_chunk(database, spark, sweep.id, limits=Limits())
         with database.begin() as uow:
             sweep = uow.sweeps.get(sweep.id)
     assert sweep.state == "succeeded", sweep.error

@@ -15,7 +15,9 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 _CONTEXT: ForkServerContext = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["app.worker", "app.main", "app.cli.serving"])
+PRELOADED = ("app.worker", "app.main", "app.cli.serving")
+"""What the process imports from which others are forked; there is one for all of a test's process."""
+_CONTEXT.set_forkserver_preload(list(PRELOADED))
 
 
 class Forked:

@@ -144,8 +144,8 @@ def follow(request: Request, uow: Uow, job_id: JobId) -> Response:
 def cancel(uow: Uow, job_id: JobId) -> Response:
     """End a job without a plan. It is `cancelled` at once and nothing of it is stored.
 
-    A queued job never starts. The worker of a running job stops when the step in progress ends: a solver is not
-    interrupted, and occupies one of the worker's places until then. A job that has ended is a 409 problem.
+    A queued job never starts. The process that plans a running job is killed within a second. A job that has ended is
+    a 409 problem.
     """
     return json_response(_document(uow.jobs.cancel(job_id)))
 

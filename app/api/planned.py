@@ -21,6 +21,7 @@ from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafka
 from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan
 from app.services.plans.kinds import kind_of
 from app.store.database import UnitOfWork
+from app.store.jobs import Job
 
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
@@ -76,7 +77,10 @@ class Planning:
         if not self._prefer.respond_async:
             return created(make_plan(self._uow, planner, request, self._limits, if_match=self._if_match))
         check_job(self._uow, planner, request, self._limits, if_match=self._if_match)
-        return accepted(self._uow.jobs.enqueue(planner.kind, planner.stored(request)), self._prefer)
+        return accepted(self._enqueued(planner, request), self._prefer)
+
+    def _enqueued(self, planner: Planner[RequestT, Any, Any], request: RequestT) -> Job:
+        return self._uow.jobs.enqueue(planner.kind, planner.stored(request), deadline_s=self._prefer.deadline_s)
 
 
 PlanningOnce = Annotated[Planning, Depends(scope="function")]

@@ -1,6 +1,8 @@
 """The worker: queue, sweeps and Spark. It shares nothing with the API but the database.
 
 queue.py      takes jobs from the queue and runs them, again where a worker died over one
+plans.py      runs the job of a plan in a slot
+attempts.py   how often a job is tried
 sweeps.py     scores one chunk of a sweep on Spark; keys.py: a dataset of keys
 webhooks.py   delivers events, one attempt at a time
 spark.py      the one Spark session of a worker: made when first needed, kept warm, made anew when it is lost

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,14 @@ import procrastinate
 import psycopg
 import structlog
 
-from app.jobs import sweeps
+from app.errors.access import DatabaseUnavailable, ServiceBusy
+from app.jobs import attempts, sweeps
+from app.jobs.plans import AttemptFailed, PlanSlots
 from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, receiving
+from app.slots.pool import Lane
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.queue import DELIVERIES, JOBS
@@ -35,7 +38,8 @@ STALLED_CRON = "* * * * * */5"
 CONNECTION_TIMEOUT_S = 5.0
 RECONNECTED_AFTER_S = 1.0
 """The pause after the connection to the database is lost."""
-MAX_ATTEMPTS = 3
+RETRIED_AFTER_S = 3
+"""When a job is tried again that failed unexpectedly."""
 FINISHED_WITHIN_S = 0.5
 """A job that has not ended so long after the request to stop is put back on the queue."""
 CONCURRENCY = 2
@@ -50,63 +54,84 @@ class HandedBack(Exception):
 
 
 class _Retry(procrastinate.BaseRetryStrategy):
-    """A job that is handed back is due at once; one that raised waits as `raised` says.
+    """A job that is handed back is due at once; one that raised waits `after_s`.
 
-    Every exception is retried: a failure that the caller can correct has ended the job before.
+    Every exception is retried without an end: a failure that the caller can correct has ended the job before, and so
+    has the last of the attempts that `attempts` counts. What a receiver of webhooks answers is no exception.
     """
 
-    def __init__(self, raised: procrastinate.RetryStrategy) -> None:
-        self._raised = raised
+    def __init__(self, *, after_s: int) -> None:
+        self._after_s = after_s
 
     def get_retry_decision(
-        self, *, exception: BaseException, job: procrastinate.jobs.Job
+        self,
+        *,
+        exception: BaseException,
+        job: procrastinate.jobs.Job,  # noqa: ARG002 -- the base class names it
     ) -> procrastinate.RetryDecision | None:
-        """When the job runs again; None if never."""
-        if isinstance(exception, HandedBack):
-            return procrastinate.RetryDecision(retry_in={"seconds": 0})
-        return self._raised.get_retry_decision(exception=exception, job=job)
+        """When the job runs again."""
+        return procrastinate.RetryDecision(
+            retry_in={"seconds": 0 if isinstance(exception, HandedBack) else self._after_s}
+        )
 
 
-_RETRY = _Retry(
-    procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
-)
-# Without an end: what a receiver answers is no exception, and an event is lost with its task.
-_RETRY_DELIVERY = _Retry(procrastinate.RetryStrategy(wait=30, retry_exceptions=[Exception]))
+_RETRY = _Retry(after_s=RETRIED_AFTER_S)
+_RETRY_DELIVERY = _Retry(after_s=30)
 
 
-def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
-    """Run one stored job. An exception that is no `Failure` is retried, and after the last attempt ends the job."""
+async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
+    """Run one stored job, in a slot if the worker has slots. What is unexpected is retried, until it ends the job."""
+    slots: PlanSlots | None = context.additional_context["slots"]
+    threads: Executor = context.additional_context["threads"]
     database: Database = context.additional_context["database"]
-    limits: Limits = context.additional_context["limits"]
+    running = asyncio.get_running_loop().run_in_executor
     try:
-        with receiving(lambda outcome: _log_plan(job_id, outcome)):
-            jobs.run(database, UUID(job_id), limits)
-    except Exception as unexpected:
-        if context.job.attempts + 1 >= MAX_ATTEMPTS:
-            jobs.give_up(database, UUID(job_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
+        if slots is None:
+            await running(threads, _run_here, database, context.additional_context["limits"], job_id)
+        else:
+            await slots.run(UUID(job_id), partial(_log_plan, job_id))
+    except (DatabaseUnavailable, ServiceBusy):
         raise
+    except Exception as unexpected:
+        reason = str(unexpected) if isinstance(unexpected, AttemptFailed) else f"of {type(unexpected).__name__}"
+        if await running(threads, attempts.failed, database, RUN_JOB, UUID(job_id), reason):
+            raise
+
+
+def _run_here(database: Database, limits: Limits, job_id: str) -> None:
+    with receiving(partial(_log_plan, job_id)):
+        jobs.run(database, UUID(job_id), limits)
 
 
 def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
     structlog.get_logger().info("job.planned", job=job_id, code=outcome.code, **outcome.log_fields())
 
 
-def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
+async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
     """Score one chunk of a sweep, and queue the next one."""
     database: Database = context.additional_context["database"]
+    limits: Limits = context.additional_context["limits"]
+    spark: Spark = context.additional_context["spark"]
+    threads: Executor = context.additional_context["threads"]
+    running = asyncio.get_running_loop().run_in_executor
     try:
-        sweeps.run_chunk(database, context.additional_context["spark"], UUID(sweep_id))
-    except Exception as unexpected:
-        if context.job.attempts + 1 >= MAX_ATTEMPTS:
-            sweeps.give_up(database, UUID(sweep_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
+        await running(threads, partial(sweeps.run_chunk, database, spark, UUID(sweep_id), limits=limits))
+    except DatabaseUnavailable:
         raise
+    except Exception as unexpected:
+        reason = f"of {type(unexpected).__name__}"
+        if await running(threads, attempts.failed, database, RUN_SWEEP, UUID(sweep_id), reason):
+            raise
 
 
 async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — every periodic task gets it
-    """Put the jobs of dead workers back on the queue."""
+    """Put the jobs of dead workers back on the queue; one over which too many workers died has failed then."""
     manager = context.app.job_manager
     for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
         structlog.get_logger().warning("job.stalled", queue_id=job.id, task=job.task_name)
+        if job.task_name in {RUN_JOB, RUN_SWEEP}:
+            row_id = UUID(str(next(iter(job.task_kwargs.values()))))
+            await asyncio.to_thread(attempts.lost, context.additional_context["database"], job.task_name, row_id)
         await manager.retry_job(job)
 
 
@@ -143,6 +168,7 @@ async def run(
     limits: Limits,
     *,
     spark: Spark,
+    lane: Lane | None,
     sender: "Sender | None",
     idempotency_age: timedelta,
     sweep_age: timedelta,
@@ -150,12 +176,17 @@ async def run(
 ) -> None:
     """Run jobs, and deliver events if there is a sender, until the process receives SIGINT or SIGTERM.
 
+    Plans are made in the slots of the lane, or in this process if it is None.
+
     Running jobs that do not end within `FINISHED_WITHIN_S` are handed back: their threads still run when this function
     returns, and have to end with the process. What such a thread stores is not stored twice by the next worker.
 
     Losing the connection to the database ends a queue's own loop. It is started again, and so are unfinished jobs.
     """
+    threads = ThreadPoolExecutor(2 * CONCURRENCY, thread_name_prefix="job")
     additional_context: dict[str, Any] = {
+        "threads": threads,
+        "slots": None if lane is None else PlanSlots(database, limits, lane, threads),
         "database": database,
         "limits": limits,
         "spark": spark,
@@ -192,9 +223,8 @@ async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: a
 
 async def _run_jobs(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
     app = _app(database, connections=4)
-    threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="job")
     for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
-        handed_back = _handed_back(_in_thread(run_one, threads), stop_requested)
+        handed_back = _handed_back(run_one, stop_requested)
         app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
     for function, cron in (
         (retry_stalled_jobs, STALLED_CRON),
@@ -236,14 +266,6 @@ async def _work(app: procrastinate.App, queue: str, additional_context: dict[str
         )
 
 
-def _in_thread(run_one: Callable[..., None], threads: ThreadPoolExecutor) -> Callable[..., Awaitable[None]]:
-    @wraps(run_one)
-    def in_thread(context: procrastinate.JobContext, **arguments: Any) -> Awaitable[None]:
-        return asyncio.get_running_loop().run_in_executor(threads, partial(run_one, context, **arguments))
-
-    return in_thread
-
-
 def _handed_back(
     run_one: Callable[..., Awaitable[None]], stop_requested: asyncio.Event
 ) -> Callable[..., Awaitable[None]]:
@@ -259,6 +281,7 @@ def _handed_back(
         done, _ = await asyncio.wait({ended}, timeout=FINISHED_WITHIN_S)
         if not done:
             ended.cancel()
+            await asyncio.wait({ended})  # stops the process of a slot; a thread goes on
             raise HandedBack
         ended.result()
 

@@ -13,11 +13,12 @@ import structlog
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.lookups import SweepNotFound
-from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.errors.machine import SparkJobCancelled, SparkUnavailable
 from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
 from app.services import sweeps
+from app.services.limits import Limits
 from app.services.sweeps import KINDS, Chunk
 from app.store.database import Database
 
@@ -28,10 +29,15 @@ TRACES_LOGGED = 3
 _POLLED_EVERY_S = 1.0
 
 
-def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
-    """Score the sweep's next chunk and store it. If Spark is unavailable the sweep waits, and says so."""
+def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limits) -> None:
+    """Score the sweep's next chunk and store it. If Spark is unavailable the sweep waits, and says so.
+
+    A sweep that reaches its deadline fails, and its job on Spark is cancelled.
+    """
+    limit_s = limits.sweep_deadline_seconds
     try:
         with database.begin() as uow:
+            sweeps.fail_late(uow, sweep_id, limit_s=limit_s)
             chunk = sweeps.next_chunk(uow, sweep_id)
     except SweepNotFound:
         return  # deleted since it was put on the queue
@@ -40,7 +46,7 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
     try:
         spark.session()  # may take seconds to start, which are not part of the cost of the chunk
         started = time.monotonic()
-        rows = _scored(database, spark, chunk)
+        rows = _scored(database, spark, chunk, limit_s)
     except SparkJobCancelled:
         return
     except SparkUnavailable as unavailable:
@@ -58,12 +64,6 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
         sweeps.record(uow, chunk, rows, seconds=time.monotonic() - started)
 
 
-def give_up(database: Database, sweep_id: UUID, detail: str) -> None:
-    """End a sweep that could not be scored because of a defect or an outage."""
-    with database.begin() as uow:
-        sweeps.fail(uow, sweep_id, SparkJobFailed(detail))
-
-
 def log_traces(chunk: Chunk, rows: pa.Table) -> None:
     """Log the traces of defects that scenarios met on executors; the stored rows have their codes."""
     unexpected = rows.filter(pc.is_valid(rows.column("trace")))
@@ -78,9 +78,9 @@ def log_traces(chunk: Chunk, rows: pa.Table) -> None:
         )
 
 
-def _scored(database: Database, spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
+def _scored(database: Database, spark: Spark, chunk: Chunk, limit_s: int) -> list[tuple[int, bytes]]:
     ended = Event()
-    watch = Thread(target=_cancel_with_sweep, args=(database, spark, chunk.sweep.id, ended), daemon=True)
+    watch = Thread(target=_cancel_with_sweep, args=(database, spark, chunk.sweep.id, limit_s, ended), daemon=True)
     watch.start()
     try:
         return _WHOLE.get(chunk.sweep.kind, _ranges)(spark, chunk)
@@ -111,11 +111,12 @@ _WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = Mappin
 """By kind, how a sweep that is measured whole is scored; every other kind is scored range by range."""
 
 
-def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, ended: Event) -> None:
-    """Cancel the job in Spark once the sweep has been cancelled."""
+def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, limit_s: int, ended: Event) -> None:
+    """Cancel the job in Spark once the sweep has been cancelled, or has reached its deadline."""
     while not ended.wait(_POLLED_EVERY_S):
         try:
             with database.begin() as uow:
+                sweeps.fail_late(uow, sweep_id, limit_s=limit_s)
                 is_over = uow.sweeps.get(sweep_id).has_ended
         except DatabaseUnavailable:
             continue

@@ -8,12 +8,13 @@ import structlog
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.quotation import document_of
+from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans import run_job
 from app.services.plans.kinds import KINDS
 
 if TYPE_CHECKING:
-    from app.store.database import Database
+    from app.store.database import Database, UnitOfWork
 
 
 class _Cancelled(Exception):
@@ -27,7 +28,8 @@ def run(database: "Database", job_id: UUID, limits: Limits) -> None:
     and the plan, addressed by its content, is stored once. A failure of the domain ends the job;
     anything else goes to the queue, which tries again.
 
-    A cancelled job is noticed when its next step begins, since a solver is not interrupted; it stores nothing.
+    A cancelled job stores nothing: that it has ended is noticed when its next step begins, if the process is not
+    stopped before.
     """
     with database.begin() as uow:
         job = uow.jobs.start(job_id)
@@ -53,7 +55,11 @@ def run(database: "Database", job_id: UUID, limits: Limits) -> None:
         structlog.get_logger().info("job.cancelled", job=str(job_id))
 
 
-def give_up(database: "Database", job_id: UUID, detail: str) -> None:
+def give_up(uow: "UnitOfWork", job_id: UUID, detail: str) -> None:
     """End a job that could not be run, for an internal reason."""
-    with database.begin() as uow:
-        uow.jobs.fail(job_id, {"code": "internal_error", "detail": detail})
+    uow.jobs.fail(job_id, {"code": "internal_error", "detail": detail})
+
+
+def exceed(uow: "UnitOfWork", job_id: UUID, failure: LimitExceeded) -> None:
+    """End a job that has exceeded a limit."""
+    uow.jobs.fail(job_id, document_of(failure))

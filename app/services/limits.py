@@ -44,6 +44,19 @@ class Limits(BaseModel):
         "longer needs `Prefer: respond-async`.",
     )
     slot_memory_mib: int = Field(2048, ge=64, description="Memory that a request may allocate, in MiB.")
+    job_deadline_seconds: int = Field(
+        3600,
+        ge=1,
+        description="Longest time of a job that plans, from its first start, in seconds; then it fails. "
+        "`Prefer: deadline=…` states a shorter one.",
+    )
+    sweep_deadline_seconds: int = Field(
+        86_400,
+        ge=1,
+        description="Longest time of a sweep, from its first start, in seconds; then it fails, and the scenarios that "
+        "are scored stay. `Prefer: deadline=…` states a shorter one.",
+    )
+    job_memory_mib: int = Field(4096, ge=64, description="Memory that a job that plans may allocate, in MiB.")
     max_webhooks: int = Field(20, ge=1, description="Webhooks of the service.")
     dataset_roots: tuple[str, ...] = Field(
         (),

@@ -1,4 +1,4 @@
-"""The processes of the slots, in two lanes: requests that compute, and requests that read.
+"""The processes of the slots, in lanes: such as one for requests that compute, and one for requests that read.
 
 A process is forked from a server process that has imported the application and loaded the compiled loops, which takes
 some tens of milliseconds and shares their memory. A process that was stopped, or has ended, is replaced.
@@ -6,9 +6,10 @@ some tens of milliseconds and shares their memory. A process that was stopped, o
 
 import asyncio
 import multiprocessing
+import signal
 import socket
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any
 from app.slots.admission import Admission, Capacity
 
 _POLLING_S = 0.1
+_ENDS_WITHIN_S = 2.0
 
 
 @dataclass(eq=False, slots=True)
@@ -35,6 +37,22 @@ class Slot:
         self.is_usable = False
         self.writer.close()
         self.process.kill()
+
+    async def end(self) -> str:
+        """How the process has ended whose connection is closed: words that follow `the process`."""
+        await asyncio.to_thread(self.process.join, _ENDS_WITHIN_S)
+        return ending(self.process.exitcode)
+
+
+def ending(exit_code: int | None) -> str:
+    """Words for the exit code of a process: killed by the system, crashed, or ended."""
+    if exit_code is None:
+        return "closed its connection"
+    if exit_code == -signal.SIGKILL:
+        return "was killed (SIGKILL), as the system does if memory runs out"
+    if exit_code < 0:
+        return f"crashed ({signal.Signals(-exit_code).name})"
+    return f"ended with exit code {exit_code}"
 
 
 class Lane:
@@ -78,7 +96,7 @@ class Pool:
     ----------
     target : is called in each process with its socket and `arguments`.
     preloaded : modules that are imported once, in the process from which the others are forked.
-    solvers, readers : processes of the two lanes. queued, queue_s : as in `Capacity`, for each lane.
+    lanes : the processes of each lane, and its queue.
     """
 
     def __init__(
@@ -87,10 +105,7 @@ class Pool:
         arguments: Sequence[Any],
         *,
         preloaded: Sequence[str],
-        solvers: int,
-        readers: int,
-        queued: int,
-        queue_s: float,
+        lanes: Mapping[str, Capacity],
     ) -> None:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(preloaded))
@@ -98,8 +113,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="slots")
         self._started: set[Slot] = set()
         self._filling: asyncio.Task[None] | None = None
-        self.solvers = Lane(Capacity(solvers, queued, queue_s), self._start)
-        self.readers = Lane(Capacity(readers, queued, queue_s), self._start)
+        self.lanes = {name: Lane(capacity, self._start) for name, capacity in lanes.items()}
 
     @property
     def is_ready(self) -> bool:
@@ -116,8 +130,8 @@ class Pool:
     async def _fill(self, is_prepared: Event) -> None:
         while not is_prepared.is_set():
             await asyncio.sleep(_POLLING_S)
-        await self.readers.fill()
-        await self.solvers.fill()
+        for lane in self.lanes.values():
+            await lane.fill()
 
     def close(self) -> None:
         """Kill every process."""

@@ -5,6 +5,7 @@ C library keeps returns to the system with the process.
 """
 
 import asyncio
+import faulthandler
 import gc
 import os
 import resource
@@ -18,7 +19,7 @@ import orjson
 import psutil
 
 from app.slots import frames
-from app.slots.tied import tie_to_parent
+from app.slots.parent import tie_to_parent
 
 _NICENESS = 5
 """The process that listens comes first."""
@@ -38,6 +39,7 @@ def run(answer: Answer, connection: socket.socket, *, memory_mib: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    faulthandler.enable()  # a crash leaves the stack of Python on standard error
     os.nice(_NICENESS)
     gc.freeze()
     tie_to_parent()  # a fork does not inherit it

@@ -40,7 +40,7 @@ _ANSWER_WITHIN_S = 15.0
 # has what the operator can act on: no statements, no values of users.
 _SETTINGS: dict[str, str | int] = {
     "unix_socket_directories": "",
-    "max_connections": 50,
+    "max_connections": 60,
     "shared_buffers": "128MB",
     "wal_buffers": "16MB",
     "max_wal_size": "512MB",
@@ -49,6 +49,8 @@ _SETTINGS: dict[str, str | int] = {
     # Before it recovers, a server that was killed syncs its files: a thousand by name, or their file system at once,
     # which takes 0.1 s instead of up to 4 s on a busy disk.
     "recovery_init_sync_method": "syncfs" if sys.platform == "linux" else "fsync",
+    # A statement of a process that was killed, such as a slot at its deadline, ends soon after it.
+    "client_connection_check_interval": "5s" if sys.platform == "linux" else 0,
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_destination": "stderr",

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.errors import Json
 from app.errors.lookups import JobEnded, JobNotFound
+from app.store import attempts
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
@@ -58,9 +59,18 @@ _COLUMNS = columns_of(jobs, Job)
 class Jobs(Store):
     """Jobs in one transaction."""
 
-    def enqueue(self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None) -> Job:
-        """Store a job and put it on the queue, in the same transaction."""
-        new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request)
+    def enqueue(
+        self,
+        kind: str,
+        request: Mapping[str, Json],
+        *,
+        job_id: UUID | None = None,
+        deadline_s: int | None = None,
+    ) -> Job:
+        """Store a job and put it on the queue, in the same transaction; `deadline_s` is the one that it asks for."""
+        new = jobs.insert().values(
+            id=job_id or uuid7(), kind=kind, state="queued", request=request, deadline_s=deadline_s
+        )
         job = Job(*self._writing.execute(new.returning(*_COLUMNS)).one())
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
         return job
@@ -84,6 +94,18 @@ class Jobs(Store):
         )
         row = self._writing.execute(started).one_or_none()
         return None if row is None else StartedJob(*row)
+
+    def seconds_left(self, job_id: UUID, *, limit_s: int) -> float | None:
+        """The seconds until its deadline; None if it has ended or does not exist."""
+        return attempts.seconds_left(self._reading, jobs, job_id, limit_s=limit_s, ended=ENDED)
+
+    def deadline(self, job_id: UUID, *, limit_s: int) -> int:
+        """Its deadline in seconds."""
+        return attempts.deadline_of(self._reading, jobs, job_id, limit_s=limit_s)
+
+    def count_attempt(self, job_id: UUID, counted: attempts.Count) -> int:
+        """Count one more failed attempt or lost worker; return the count."""
+        return attempts.count(self._writing, jobs, job_id, counted)
 
     def advance(self, job_id: UUID, step: str) -> bool:
         """Record the step that a running job begins; False if the job has ended, as by `cancel`."""

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from app.errors import Json
 from app.errors.lookups import SweepNotFound
+from app.store import attempts
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
@@ -109,6 +110,7 @@ class Sweeps(Store):
         labels: Mapping[str, str],
         principal: str,
         sweep_id: UUID | None = None,
+        deadline_s: int | None = None,
     ) -> Sweep:
         """Store a sweep; `go_on` puts its first chunk on the queue."""
         new = sweeps.insert().values(
@@ -119,6 +121,7 @@ class Sweeps(Store):
             scenarios=scenarios,
             labels=labels,
             principal=principal,
+            deadline_s=deadline_s,
         )
         return Sweep(**self._writing.execute(new.returning(*_COLUMNS)).mappings().one())
 
@@ -165,6 +168,18 @@ class Sweeps(Store):
             return Progress(int(done), None, None)
         return Progress(int(done), float(scored) / float(seconds), float(fastest))
 
+    def seconds_left(self, sweep_id: UUID, *, limit_s: int) -> float | None:
+        """The seconds until its deadline; None if it has ended or does not exist."""
+        return attempts.seconds_left(self._reading, sweeps, sweep_id, limit_s=limit_s, ended=ENDED)
+
+    def deadline(self, sweep_id: UUID, *, limit_s: int) -> int:
+        """Its deadline in seconds."""
+        return attempts.deadline_of(self._reading, sweeps, sweep_id, limit_s=limit_s)
+
+    def count_attempt(self, sweep_id: UUID, counted: attempts.Count) -> int:
+        """Count one more failed attempt or lost worker, of the chunk in progress; return the count."""
+        return attempts.count(self._writing, sweeps, sweep_id, counted)
+
     def start(self, sweep_id: UUID) -> None:
         """Mark the sweep as running and not waiting."""
         started = sa.func.coalesce(sweeps.c.started_at, sa.func.now())
@@ -177,6 +192,7 @@ class Sweeps(Store):
         line = sweep_chunks.insert().values(sweep_id=sweep_id, start=start, stop=stop, seconds=seconds)
         self._writing.execute(line)
         self._copy(sweep_id, rows)
+        self._set(sweep_id, failures=0, losses=0)
 
     def wait(self, sweep_id: UUID, reason: Mapping[str, Json]) -> None:
         """Record why the sweep is paused."""

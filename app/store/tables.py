@@ -113,6 +113,11 @@ jobs = Table(
     Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="SET NULL")),
     # Code, detail and context of the failure of a failed job.
     Column("error", JSON),
+    # The longest time from the first start that the request states; null if it states none.
+    Column("deadline_s", Integer),
+    # Attempts that failed unexpectedly, and workers that were lost during one.
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("losses", Integer, nullable=False, server_default="0"),
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True)),
@@ -133,6 +138,10 @@ sweeps = Table(
     # Why the sweep is paused, for example because Spark cannot be reached; null if it is not.
     Column("waiting", JSON),
     Column("error", JSON),
+    # As in `jobs`; the counts are those of the chunk in progress.
+    Column("deadline_s", Integer),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("losses", Integer, nullable=False, server_default="0"),
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True), index=True),

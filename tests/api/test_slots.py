@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +23,7 @@ from app.slots import frames
 from app.store.database import Database
 from tests.api.contract import problem
 from tests.api.test_admission import locked
+from tests.conftest import ROOT
 from tests.databases import Rows
 from tests.service import client_of, served
 
@@ -183,3 +186,15 @@ def test_a_body_without_a_key_is_not_read(client: httpx.Client, database: Databa
     with closing(socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=5)) as connection:
         connection.sendall(head.encode() + b"[" * 1000)
         assert connection.recv(4096).startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="prctl is Linux's")
+def test_the_service_is_not_tied_to_what_started_it() -> None:
+    """Only the processes of slots are: a service under `nohup` outlives the shell."""
+    code = (
+        "import app.main, app.worker, ctypes; signal = ctypes.c_int(-1);"
+        "ctypes.CDLL(None).prctl(2, ctypes.byref(signal)); print(signal.value)"  # PR_GET_PDEATHSIG
+    )
+    printed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "0"

@@ -362,7 +362,7 @@ def test_a_sweep_is_one_chunk_whose_rows_are_stored(spark: Spark, database: Data
     limits = Limits(dataset_roots=(str(tmp_path),))
     with database.begin() as uow:
         sweep = sweeps.submit(uow, SweepRequest("key_skew", definition), limits, principal="of a test")
-    run_chunk(database, spark, sweep.id)
+    run_chunk(database, spark, sweep.id, limits=limits)
     with database.begin() as uow:
         assert uow.sweeps.get(sweep.id).state == "succeeded"
         page = sweep_results.scenarios(
@@ -379,7 +379,7 @@ def test_a_sweep_over_an_empty_dataset_fails(spark: Spark, database: Database, t
     limits = Limits(dataset_roots=(str(tmp_path),))
     with database.begin() as uow:
         sweep = sweeps.submit(uow, SweepRequest("key_skew", definition), limits, principal="of a test")
-    run_chunk(database, spark, sweep.id)
+    run_chunk(database, spark, sweep.id, limits=limits)
     with database.begin() as uow:
         ended = uow.sweeps.get(sweep.id)
     assert ended.state == "failed"

@@ -1,11 +1,13 @@
 """The middleware that passes requests to slots: body, queue, process, response, each within the deadline."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
 import orjson
+import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +24,8 @@ from app.services.plans.outcomes import PlanOutcome, report
 from app.slots import frames
 from app.slots.pool import Lane, Pool, Slot
 
+SOLVERS, READERS = "solvers", "readers"
+"""The lanes: requests that plan, check or store, and requests that read."""
 _READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
@@ -29,6 +33,10 @@ _HELD_BYTES = 256 * 2**20
 """Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
 _DRAINED_WITHIN_S = 0.5
 _JOBS = "/v1/plans/"
+
+
+class SlotCrashed(Exception):
+    """The process that was to answer has crashed: a defect, which its standard error may tell more about."""
 
 
 class SlotDispatch:
@@ -59,7 +67,7 @@ class SlotDispatch:
         if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
             await self._app(scope, receive, send)
             return
-        lane = self._pool.readers if scope["method"] in _READING else self._pool.solvers
+        lane = self._pool.lanes[READERS if scope["method"] in _READING else SOLVERS]
         exchange = _Exchange(self, lane, scope, receive, send)
         try:
             await exchange.run()
@@ -186,11 +194,19 @@ class _Exchange:
                 has_ended = kind == frames.END
                 self._take(kind, content, slot)
         except (asyncio.IncompleteReadError, ConnectionError):
-            # Killed by the system, or ended by a library that cannot say that it lacks memory.
-            raise too_large(self._dispatch.limits.slot_memory_mib) from None
+            raise await self._unfinished(slot) from None
         finally:
             if not has_ended:
                 slot.stop()
+
+    async def _unfinished(self, slot: Slot) -> Exception:
+        """What the end of a process means that was to answer."""
+        ending = await slot.end()
+        structlog.get_logger().error("slot.ended", path=self._scope["path"], detail=f"the process {ending}")
+        # SIGKILL is the system's answer to a lack of memory; SIGABRT that of a C++ library that cannot allocate.
+        if slot.process.exitcode in {-signal.SIGKILL, -signal.SIGABRT}:
+            return too_large(self._dispatch.limits.slot_memory_mib)
+        return SlotCrashed(ending)
 
     def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:
         if kind == frames.START:

@@ -95,7 +95,8 @@ def create(
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
     sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.
     """
-    accepted = once(lambda: _accepted(uow, sweeps.submit(uow, body.on_newest(uow).service(), limits, principal=who)))
+    submitted = partial(sweeps.submit, uow, limits=limits, principal=who, deadline_s=prefer.deadline_s)
+    accepted = once(lambda: _accepted(uow, submitted(body.on_newest(uow).service())))
     return _awaited(request, prefer, accepted)
 
 
@@ -199,7 +200,7 @@ def clone(
 
     def answer() -> Response:
         again: SweepRequest = sweeps.again(uow.sweeps.get(sweep_id), body.changes())
-        return _accepted(uow, sweeps.submit(uow, again, limits, principal=who))
+        return _accepted(uow, sweeps.submit(uow, again, limits, principal=who, deadline_s=prefer.deadline_s))
 
     return _awaited(request, prefer, once(answer))
 

@@ -19,6 +19,7 @@ from app.services.sweeps.lifecycle import (
     cancel,
     definition,
     fail,
+    fail_late,
     next_chunk,
     record,
     seconds_left,

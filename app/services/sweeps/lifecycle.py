@@ -15,7 +15,7 @@ import orjson
 
 from app.errors import Failure, Json
 from app.errors.quotation import document_of
-from app.errors.requests import ConflictingFields, TooManySweeps
+from app.errors.requests import ConflictingFields, LimitExceeded, TooManySweeps
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
 from app.store.sweeps import Progress, Sweep
@@ -51,8 +51,10 @@ class Chunk:
     stop: int
 
 
-def submit(uow: "UnitOfWork", request: SweepRequest, limits: Limits, *, principal: str) -> Sweep:
-    """Store a sweep and put it on the queue.
+def submit(
+    uow: "UnitOfWork", request: SweepRequest, limits: Limits, *, principal: str, deadline_s: int | None = None
+) -> Sweep:
+    """Store a sweep and put it on the queue; `deadline_s` is the one that the request states.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def submit(uow: "UnitOfWork", request: SweepRequest, limits: Limits, *, principa
             limit=limits.max_active_sweeps,
             value=active,
         )
-    sweep = _create(uow, request, definition, principal)
+    sweep = _create(uow, request, definition, principal, deadline_s=deadline_s)
     uow.sweeps.enqueue(sweep.id)
     return sweep
 
@@ -95,6 +97,7 @@ def _create(
     definition: Mapping[str, Json],
     principal: str,
     sweep_id: UUID | None = None,
+    deadline_s: int | None = None,
 ) -> Sweep:
     return uow.sweeps.create(
         kind=request.kind,
@@ -103,6 +106,7 @@ def _create(
         labels=request.labels,
         principal=principal,
         sweep_id=sweep_id,
+        deadline_s=deadline_s,
     )
 
 
@@ -163,6 +167,15 @@ def wait(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.wait(sweep_id, document_of(failure))
         uow.sweeps.enqueue(sweep_id, after=RETRY_AFTER)
+
+
+def fail_late(uow: "UnitOfWork", sweep_id: UUID, *, limit_s: int) -> None:
+    """End a sweep that has reached its deadline: its own, or the limit of the service."""
+    left = uow.sweeps.seconds_left(sweep_id, limit_s=limit_s)
+    if left is not None and left <= 0:
+        deadline_s = uow.sweeps.deadline(sweep_id, limit_s=limit_s)
+        detail = f"the sweep takes longer than its deadline of {deadline_s} s; sweep fewer scenarios, or sample them"
+        fail(uow, sweep_id, LimitExceeded(detail, limit_name="sweep_deadline_seconds", limit=deadline_s))
 
 
 def fail(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
