@@ -54,7 +54,14 @@ _FOLLOWERS = 2
 _EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
 _OWN_PATHS = (*_EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
-_PRELOADED = ("app.slots.tied", "app.main", "app.core.compiled.loaded")
+_PRELOADED = (
+    "app.slots.tied",
+    "app.main",
+    *(reference.partition(":")[0] for reference in ROUTERS.references.values()),
+    "app.web.console",
+    "app.core.compiled.loaded",
+)
+"""Modules that slots share: all that they need, so that none of them imports it again."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
