@@ -85,7 +85,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        preparation.start(api.state.routers)
+        preparation.start(api.state.routers if pool is None else None)
         if pool is not None:
             pool.start(preparation.is_done)
         yield

@@ -39,12 +39,12 @@ class Preparation:
         self._database, self._is_ending, self._has_webhooks = database, is_ending, has_webhooks
         self._thread: Thread | None = None
 
-    def start(self, routers: DeferredRouters) -> None:
+    def start(self, routers: DeferredRouters | None) -> None:
         """Begin, without waiting for the end.
 
         Parameters
         ----------
-        routers : are built ahead of the requests that need them.
+        routers : are built ahead of the requests that need them, and loops are loaded; None if slots serve requests.
         """
         self._thread = Thread(target=self._run, args=(routers,), name="prepare", daemon=True)
         self._thread.start()
@@ -54,12 +54,13 @@ class Preparation:
         if self._thread is not None:
             self._thread.join(_ENDS_WITHIN_S)
 
-    def _run(self, routers: DeferredRouters) -> None:
+    def _run(self, routers: DeferredRouters | None) -> None:
         self._compile()
         if not self._is_ending.is_set():
             self._store_examples()
-        routers.build_all(self._is_ending)
-        load_all(self._is_ending)
+        if routers is not None:
+            routers.build_all(self._is_ending)
+            load_all(self._is_ending)
         if not self._is_ending.is_set():
             self.is_done.set()
 
