@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from tests import shell
 from tests.conftest import ROOT
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -90,7 +91,7 @@ def run(command: str, address: str, variables: Path | None = None) -> str:
     ----------
     variables : a file that has the shell's variables from one command to the next.
     """
-    addressed = command.replace("http://127.0.0.1:8080", address)
+    addressed = command.replace("http://127.0.0.1:8080", address).replace(".venv/bin/rackplan", str(shell.rackplan()))
     if variables is not None:
         addressed = f"set -a; . {variables}; {addressed}\nexport -p > {variables}"
     done = subprocess.run(["bash", "-c", addressed], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)

@@ -1,21 +1,25 @@
 """Processes of the application that are forked from one that has imported it.
 
-An interpreter that imports the worker or the service takes two seconds of CPU to do so; the suite starts some thirty of
-them. A fork is a process like any other: it has an environment, signals and an end of its own, and can be killed.
-What reads the environment while Python or a library starts, such as PYTHONHASHSEED, needs a new interpreter instead.
+An interpreter that imports the worker or the service takes two seconds of CPU to do so, and a command half a second to
+one; the suite starts some eighty of them. A fork is a process like any other: it has an environment, signals and an
+end of its own, and can be killed. What reads the environment while Python or a library starts, such as PYTHONHASHSEED,
+PYTHONPATH or a setting of numba, needs a new interpreter instead, and so does what is said of imports.
 """
 
 import multiprocessing
 import os
+import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
-from tests.conftest import ROOT
-
+_ROOT = Path(__file__).parents[1]
+_COMMAND = "from app.cli import main; main()"
 _CONTEXT: ForkServerContext = multiprocessing.get_context("forkserver")
-PRELOADED = ("app.worker", "app.main", "app.cli.serving")
+PRELOADED = ("tests.forked", "app.worker", "app.main", "app.cli.serving", "app.cli.checking", "app.cli.service")
 """What the process imports from which others are forked; there is one for all of a test's process."""
 _CONTEXT.set_forkserver_preload(list(PRELOADED))
 
@@ -23,9 +27,11 @@ _CONTEXT.set_forkserver_preload(list(PRELOADED))
 class Forked:
     """A process that runs; what `subprocess.Popen` offers of it."""
 
-    def __init__(self, code: str, arguments: Sequence[str], environment: Mapping[str, str], out: Path, err: Path):
+    def __init__(
+        self, code: str, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, ...], cwd: Path
+    ) -> None:
         # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
-        self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), out, err))
+        self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), files, cwd))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -41,6 +47,11 @@ class Forked:
             raise TimeoutError(f"process {self.pid} has not ended within {timeout:g} s")
         return self._process.exitcode
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
     def terminate(self) -> None:
         """Send it SIGTERM."""
         self._process.terminate()
@@ -51,26 +62,58 @@ class Forked:
 
 
 def start(
-    code: str, *, arguments: Sequence[str] = (), environment: Mapping[str, str], out: Path, err: Path | None = None
+    code: str = _COMMAND,
+    *,
+    arguments: Sequence[str] = ("rackplan",),
+    environment: Mapping[str, str],
+    out: Path,
+    err: Path | None = None,
+    given: Path = Path(os.devnull),
+    cwd: Path = _ROOT,
 ) -> Forked:
-    """Start a process that runs code, in the repository.
+    """Start a process that runs code, with a process group of its own.
 
     Parameters
     ----------
+    code : what it runs; `rackplan` by default.
     arguments : the command line that the code finds, as `sys.argv` has it.
     environment : all of its variables.
     out, err : the files that it prints to.
+    given : the file that is its standard input.
     """
-    return Forked(code, arguments, environment, out, err or out)
+    return Forked(code, arguments, environment, (given, out, err or out), cwd)
 
 
-def _run(code: str, arguments: list[str], environment: dict[str, str], out: Path, err: Path) -> None:
-    for path, descriptor in ((out, 1), (err, 2)):
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+def run(
+    *arguments: str, environment: Mapping[str, str] | None = None, given: bytes = b"", timeout: float = 90
+) -> "subprocess.CompletedProcess[bytes]":
+    """`rackplan` run to its end, as `subprocess.run` does it, with the environment of this process by default."""
+    with tempfile.TemporaryDirectory(prefix="rackplan-command-") as folder:
+        given_file, out, err = (Path(folder, name) for name in ("given", "out", "err"))
+        given_file.write_bytes(given)
+        process = start(
+            arguments=["rackplan", *arguments],
+            environment=os.environ if environment is None else environment,
+            out=out,
+            err=err,
+            given=given_file,
+        )
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(arguments, code, out.read_bytes(), err.read_bytes())
+
+
+def _run(code: str, arguments: list[str], environment: dict[str, str], files: tuple[Path, ...], cwd: Path) -> None:
+    os.setsid()  # as a shell's foreground job has it: a Ctrl-C goes to all of the group
+    for descriptor, path in enumerate(files):
+        opened = os.open(path, os.O_RDONLY if descriptor == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(opened, descriptor)
         os.close(opened)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 -- multiprocessing has closed its own
     os.environ.clear()
     os.environ.update(environment)
-    os.chdir(ROOT)
+    os.chdir(cwd)
     sys.argv = arguments
     exec(code, {"__name__": "__main__"})  # noqa: S102 -- written in the tests

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 import httpx
 import psutil
@@ -21,13 +22,15 @@ import pytest
 
 from app.cli import main
 from app.store import migrations
-from tests import databases
+from tests import databases, forked
 from tests.conftest import SAMPLES
 from tests.jobs.cluster import quick_java
+from tests.service import NO_AUTHORITIES
 
 RACKPLAN = Path(sys.executable).parent / "rackplan"
 TOPIC = {"name": "orders-v2", "partitions": 48, "replication_factor": 3}
 START_WITHIN_S = 60
+HANGS_AFTER_S = 240
 
 
 @pytest.fixture
@@ -47,14 +50,16 @@ def used_data_dir(data_dir: Path, migrated_data_dir: Path) -> Path:
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
     """What the command is started with; nothing of the tests' own settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-    own = {"DATA_DIR": str(data_dir), "PORT": "0", "SPARK_EARLY": "no"}  # most of the tests need no JVM
+    # Most of the tests need neither a JVM nor slots.
+    own = {"DATA_DIR": str(data_dir), "PORT": "0", "SPARK_EARLY": "no", "SOLVER_PROCESSES": "0"}
     own["SPARK_PROPERTIES"] = str(quick_java(data_dir.parent))
     return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | settings
 
 
 def rackplan(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """The command run to its end."""
-    return subprocess.run([RACKPLAN, *arguments], env=env, capture_output=True, text=True, timeout=90, check=False)
+    """The command run to its end, in a process."""
+    done = forked.run(*arguments, environment=env)
+    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def within_this_process(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -72,20 +77,37 @@ def within_this_process(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 class Serving:
-    """A `rackplan serve` that says where it listens."""
+    """A `rackplan serve` that says where it listens; a fork, or a process of the command itself."""
 
-    def __init__(self, data_dir: Path, *arguments: str, **settings: str) -> None:
-        command = [str(RACKPLAN), "serve", *arguments]
-        # Its own group, as a terminal's foreground job has: a Ctrl-C goes to all of it.
-        self.process = subprocess.Popen(
-            command, env=environment(data_dir, **settings), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, start_new_session=True,
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.said = [self.process.stdout.readline()]
-        listens = re.match(r"Rackplan listens on (http://127\.0\.0\.1:\d+)$", self.said[0])
-        assert listens, f"it said {self.said[0]!r} and ended with {self.process.poll()}"
-        self.client = httpx.Client(base_url=listens[1], timeout=START_WITHIN_S)
+    def __init__(self, data_dir: Path, *arguments: str, is_forked: bool = True, **settings: str) -> None:
+        self._out = data_dir.parent / f"{token_hex(4)}.out"
+        start = self._fork if is_forked else self._command
+        self.process = start(["serve", *arguments], environment(data_dir, **settings))
+        said = self.said(1)[0]
+        listens = re.match(r"Rackplan listens on (http://127\.0\.0\.1:\d+)$", said)
+        assert listens, f"it said {said!r} and ended with {self.process.poll()}"
+        self.client = httpx.Client(base_url=listens[1], timeout=START_WITHIN_S, verify=NO_AUTHORITIES)
+
+    def _fork(self, arguments: Sequence[str], env: Mapping[str, str]) -> forked.Forked:
+        return forked.start(arguments=["rackplan", *arguments], environment=env, out=self._out, err=Path(os.devnull))
+
+    def _command(self, arguments: Sequence[str], env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+        with self._out.open("wb") as out:
+            # Its own group, as a terminal's foreground job has: a Ctrl-C goes to all of it.
+            return subprocess.Popen(
+                [RACKPLAN, *arguments], env=env, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+
+    def said(self, count: int) -> list[str]:
+        """The first lines that it prints, once it has printed so many."""
+        ends = time.monotonic() + HANGS_AFTER_S
+        while True:
+            said = self._out.read_text() if self._out.exists() else ""
+            if said.count("\n") >= count:
+                return said.splitlines()[:count]
+            assert self.process.poll() is None, f"it said {said!r} and ended with {self.process.poll()}"
+            assert time.monotonic() < ends, said
+            time.sleep(0.02)
 
     @property
     def family(self) -> list[psutil.Process]:
@@ -130,16 +152,14 @@ def is_one_line(said: str) -> bool:
 
 
 @contextmanager
-def serving(data_dir: Path, *arguments: str, **settings: str) -> Iterator[Serving]:
+def serving(data_dir: Path, *arguments: str, is_forked: bool = True, **settings: str) -> Iterator[Serving]:
     """A service for the length of a test, whatever the test does to it."""
-    service = Serving(data_dir, *arguments, **settings)
+    service = Serving(data_dir, *arguments, is_forked=is_forked, **settings)
     family = service.family
     try:
         yield service
     finally:
         service.client.close()
-        assert service.process.stdout is not None
-        service.process.stdout.close()
         for process in family:
             with suppress(psutil.NoSuchProcess):  # it may end while it is asked
                 if process.status() != psutil.STATUS_ZOMBIE:
@@ -157,12 +177,11 @@ class TestServe:
     """Start, stop, be killed, come back."""
 
     def test_it_says_where_it_is_and_what_to_try_and_ctrl_c_ends_all_of_it(self, data_dir: Path) -> None:
-        with serving(data_dir) as service:
-            assert service.process.stdout is not None
-            said = [service.process.stdout.readline() for _ in range(4)]
-            assert "/docs" in said[1]
+        with serving(data_dir, is_forked=False, RACKPLAN_SOLVER_PROCESSES="1") as service:
+            said = service.said(5)
+            assert "/docs" in said[2]
             assert subprocess.run(
-                ["bash", "-c", said[2].split("first try", 1)[1]], check=True, capture_output=True
+                ["bash", "-c", said[3].split("first try", 1)[1]], check=True, capture_output=True
             ).stdout
             family = service.family
             assert len(family) > 3, "the API, a worker and a Postgres"

@@ -2,22 +2,20 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from app.formats.syntax.wire_formats import WireFormat
+from tests import forked
 from tests.formats.test_consumer_protocol import SUBSCRIPTION
 
 pytestmark = pytest.mark.slow
 
-RACKPLAN = Path(sys.executable).parent / "rackplan"
-
 
 def decode(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """The command, run to its end."""
-    return subprocess.run([RACKPLAN, "decode", *arguments], input=given, capture_output=True, timeout=60, check=False)
+    return forked.run("decode", *arguments, given=given)
 
 
 def test_a_file_and_standard_input_are_the_same(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import psutil
 import psycopg
 import pytest
 
-from tests.test_cli import Serving, command_of, data_dir, serving, used_data_dir
-from tests.test_stopping import HANGS_AFTER_S, asynchronous, has_waiter, locked_plans, stops, until
+from tests.test_cli import HANGS_AFTER_S, Serving, command_of, data_dir, serving, used_data_dir
+from tests.test_stopping import asynchronous, has_waiter, locked_plans, stops, until
 
 __all__ = ["data_dir", "used_data_dir"]
 

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from app.formats.snapshots import snapshot_json
+from tests import forked
 from tests.conftest import ROOT
 from tests.documents import Document
 from tests.test_live_snapshot import REASSIGNING, captured, closed_port
@@ -25,20 +26,27 @@ pytestmark = pytest.mark.slow
 WITHIN_S = 60.0
 
 
+def command(*arguments: str) -> list[str]:
+    """The command line of a watch that looks every second."""
+    return ["watch", "--every", "1s", *arguments]
+
+
+def variables(**changed: str) -> dict[str, str]:
+    """The environment of the command, without the tests' own settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")} | changed
+
+
 @contextmanager
-def watching(*arguments: str, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """The command as an operator runs it."""
-    code = "from app.cli import main; main()"
-    command = [sys.executable, "-c", code, "watch", "--every", "1s", *arguments]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=inherited | environment
+def watching(errors: Path, *arguments: str) -> Iterator[forked.Forked]:
+    """The command as an operator runs it, with its errors in a file."""
+    process = forked.start(
+        arguments=["rackplan", *command(*arguments)], environment=variables(), out=Path(os.devnull), err=errors
     )
     try:
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait(WITHIN_S)
 
 
 def wait_for(folder: Path, files: int) -> list[Path]:
@@ -52,9 +60,9 @@ def wait_for(folder: Path, files: int) -> list[Path]:
 
 def once(bootstrap: str, *arguments: str, **environment: str) -> tuple[int, str, str]:
     """The outcome of `--once`: exit code, output and errors."""
-    with watching("--bootstrap", bootstrap, "--cluster", "nine", "--once", *arguments, **environment) as process:
-        out, err = process.communicate(timeout=WITHIN_S)
-        return process.returncode, out.decode(), err.decode()
+    whole = command("--bootstrap", bootstrap, "--cluster", "nine", "--once", *arguments)
+    done = forked.run(*whole, environment=variables(**environment), timeout=WITHIN_S)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def test_a_snapshot_for_each_change_and_none_without(tmp_path: Path) -> None:
@@ -78,15 +86,17 @@ def test_it_goes_on_while_the_cluster_does_not_answer_and_ends_at_once(tmp_path:
     """Ctrl-C ends it, also while it waits for the cluster."""
     cluster = captured()
     with cluster.listening() as bootstrap:
-        lost = f"127.0.0.1:{closed_port()}"
-        with watching("--bootstrap", lost, "--folder", str(tmp_path)) as process:
-            assert process.stderr is not None
-            lines = [process.stderr.readline().decode() for _ in range(2)]
+        lost, errors = f"127.0.0.1:{closed_port()}", tmp_path / "errors"
+        with watching(errors, "--bootstrap", lost, "--folder", str(tmp_path)) as process:
+            until = time.monotonic() + WITHIN_S
+            while not errors.exists() or errors.read_text().count("\n") < 2:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            lines = errors.read_text().splitlines()
             assert all("trying again in 1 s" in line for line in lines), lines
             process.send_signal(signal.SIGINT)
-            process.wait(WITHIN_S)
-        assert process.returncode != 0
-        with watching("--bootstrap", bootstrap, "--folder", str(tmp_path)) as process:
+            assert process.wait(WITHIN_S) != 0
+        with watching(errors, "--bootstrap", bootstrap, "--folder", str(tmp_path)) as process:
             wait_for(tmp_path, 1)
             assert process.poll() is None
 
@@ -107,10 +117,9 @@ def test_snapshots_on_a_service(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("every", ["0", "5d", "-1", "m", "٣m", "99999999"])
 def test_durations(every: str) -> None:
-    with watching("--bootstrap", "a:1", "--folder", "f", "--every", every) as process:
-        _, err = process.communicate(timeout=WITHIN_S)
-    assert process.returncode == 2
-    assert b"5m" in err
+    done = forked.run(*command("--bootstrap", "a:1", "--folder", "f", "--every", every), environment=variables())
+    assert done.returncode == 2
+    assert b"5m" in done.stderr
 
 
 def test_a_destination_is_required() -> None:
@@ -136,6 +145,25 @@ def test_the_cron_job_of_the_documentation_runs_the_command(tmp_path: Path) -> N
     assert out
 
 
+def test_the_documented_command_names_the_admin_client_as_it_is_locked(tmp_path: Path) -> None:
+    """`make kafka` installs one requirement of the lock, with its hashes; the next test does so."""
+    (tmp_path / "runtime").touch()
+    recipe = subprocess.run(
+        ["make", "--dry-run", "kafka", f"VENV={tmp_path}", "PYTHON=true"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    [listing] = [line for line in recipe.splitlines() if line.startswith("awk ")]
+    subprocess.run(["bash", "-c", listing], cwd=ROOT, check=True)
+    first, *hashes = (tmp_path / "kafka.lock").read_text().replace("\\\n", "").splitlines()[0].split("--hash=")
+    assert first.startswith("kafka-python==")
+    assert hashes
+    last = recipe.splitlines()[-1]
+    assert last.endswith(f"-r {tmp_path}/kafka.lock")
+    assert "--require-hashes" in last
+    assert "--no-deps" in last
+
+
+@pytest.mark.long
 def test_the_documented_command_installs_the_admin_client(tmp_path: Path) -> None:
     """In a new environment whose other requirements count as installed: kafka-python, as the lock pins it."""
     environment = tmp_path / "environment"
