@@ -17,6 +17,7 @@ from tests.service import client_of, served
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
 
+    from app.jobs.spark import Spark
     from tests.web.chromium import Visit
 
 # Nothing of what is imported and collected is garbage; looking for it takes a tenth of the time.
@@ -100,6 +101,20 @@ def client(address: str, database: Database) -> Iterator[httpx.Client]:  # noqa:
     """A client of the service, over a database that has the documentation's examples and nothing else."""
     with client_of(address) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Spark"]:
+    """The local Spark that tests of a process share, as PySpark allows one at a time and it takes 5 s to start.
+
+    The first job starts its session; a test may close it, and the next job starts another. `tests/distribution.py`
+    has the files that use it run by one process.
+    """
+    from app.jobs.spark import Spark  # noqa: PLC0415 -- PySpark takes half a second to import; few files need it
+    from tests.jobs.cluster import quick_java  # noqa: PLC0415 -- as above
+
+    with Spark("local[2]", properties=quick_java(tmp_path_factory.mktemp("driver"))) as spark:
+        yield spark
 
 
 @pytest.fixture(scope="module")  # its event loop runs until the end, and other tests of the process have their own

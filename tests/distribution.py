@@ -5,16 +5,20 @@ from pathlib import PurePath
 import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] # it has none
 
+ONE_SESSION = (
+    *("tests/jobs/test_spark_local.py", "tests/jobs/test_sweeps_docs.py", "tests/client/test_client_docs.py"),
+    *("tests/jobs/test_hostile_datasets.py", "tests/jobs/test_key_skew.py", "tests/jobs/test_sweep_chunks.py"),
+    "tests/jobs/test_spark_ends.py",
+)
+"""Files that use the local Spark session, of which a process has one, in the order in which they leave it usable."""
 LONGEST = (
-    *("test_spark_local.py", "test_hostile_datasets.py", "test_key_skew.py", "test_sweep_faults.py"),
-    *("test_spark_cluster.py", "test_client_docs.py", "test_sweeps_docs.py"),
+    *(PurePath(path).name for path in ONE_SESSION),
+    *("test_sweep_faults.py", "test_spark_cluster.py"),
     *("test_stopping.py", "test_worker_account.py", "test_webhooks.py", "test_cli.py", "test_fuzz.py", "test_jobs.py"),
     *("test_compiled_entries.py", "test_cli_check.py", "test_reassignment_docs.py", "test_console_in_chromium.py"),
 )
 """Files that take longest, or wait most: begun first, so that others use the cores meanwhile and all end together."""
-ONE_SESSION = ("test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")
-"""Files of `tests/jobs` that use a local Spark session, of which a process has one."""
-DIVISIBLE = ("test_sweep_faults.py", "test_stopping.py", "test_fuzz.py")
+DIVISIBLE = ("test_sweep_faults.py", "test_stopping.py")
 """Files whose tests share nothing that is costly, so that any process may run any of them."""
 
 
@@ -23,7 +27,7 @@ class Files(LoadFileScheduling):  # type: ignore[misc] # it has no types
 
     def _split_scope(self, nodeid: str) -> str:
         path = PurePath(nodeid.split("::", 1)[0])
-        if path.parent.name == "jobs" and path.name in ONE_SESSION:
+        if path.as_posix() in ONE_SESSION:
             return "spark"
         return nodeid if path.name in DIVISIBLE else str(path)
 

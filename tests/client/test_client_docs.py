@@ -10,9 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.api.conftest import StartWorker, start_worker
+from app.jobs.spark import Spark
+from app.store.database import Database
 from tests.conftest import ROOT
 from tests.documents import Document, settled
+from tests.jobs.working import working
 
 DOC = Document(ROOT / "docs" / "client.md")
 PROGRAMS = [
@@ -20,7 +22,6 @@ PROGRAMS = [
     for (kind, program), (shown, printed) in pairwise(DOC.blocks)
     if (kind, shown) == ("python", "text")
 ]
-__all__ = ["start_worker"]
 _RUN = """\
 import contextlib, io, json, sys
 printed, names = [], {"__name__": "__main__"}
@@ -33,19 +34,21 @@ print(json.dumps(printed))
 
 
 @pytest.mark.slow
-def test_every_program_prints_what_is_shown(client: httpx.Client, start_worker: StartWorker, tmp_path: Path) -> None:
-    start_worker()
+def test_every_program_prints_what_is_shown(
+    client: httpx.Client, database: Database, spark: Spark, tmp_path: Path
+) -> None:
     programs = [program.replace("/tmp/batches/", f"{tmp_path}/batches/") for program, _ in PROGRAMS]  # noqa: S108
-    done = subprocess.run(
-        [sys.executable, "-c", _RUN],
-        cwd=ROOT,
-        env={**os.environ, "RACKPLAN_URL": str(client.base_url), "PYTHONPATH": str(ROOT / "client")},
-        input=json.dumps(programs),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
+    with working(database, spark):
+        done = subprocess.run(
+            [sys.executable, "-c", _RUN],
+            cwd=ROOT,
+            env={**os.environ, "RACKPLAN_URL": str(client.base_url), "PYTHONPATH": str(ROOT / "client")},
+            input=json.dumps(programs),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=400,
+        )
     assert done.returncode == 0, done.stderr
     for (program, shown), printed in zip(PROGRAMS, json.loads(done.stdout), strict=True):
         assert settled(printed) == settled(shown), program

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,11 @@ CONTEXTS = st.dictionaries(
     VALUES | NESTED | st.lists(NESTED, max_size=3) | st.dictionaries(st.text(max_size=5), NESTED, max_size=3),
     max_size=5,
 )
+
+
+def long(form: str) -> ParameterSet:
+    """A format that `make test-long` takes; a quick test has another one."""
+    return pytest.param(form, marks=pytest.mark.long)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ class TestLines:
         assert failure.detail == (f"{tmp_path}/data.csv cannot be read: malformed record at line 3: {quoted(record)}")
         assert (failure.context["line"], failure.context["file"]) == (3, f"{tmp_path}/data.csv")
 
+    @pytest.mark.long
     def test_a_malformed_line_of_json_is_named_with_its_file(
         self, spark: Spark, tmp_path: Path, payload: Payload
     ) -> None:
@@ -106,6 +113,7 @@ class TestLines:
         assert failure.detail.startswith(f"{folder}/b.jsonl cannot be read: malformed record at line 2: ")
         assert quoted(f'{{"k": {payload.text}') in failure.detail
 
+    @pytest.mark.long
     def test_a_line_with_the_controls_of_a_terminal_is_escaped_and_shortened(
         self, spark: Spark, tmp_path: Path
     ) -> None:
@@ -125,13 +133,13 @@ class TestLines:
 class TestNames:
     """What columns, folders and files are called, and what a schema says besides."""
 
-    @pytest.mark.parametrize("form", ["parquet", "csv", "json_lines", "arrow"])
+    @pytest.mark.parametrize("form", [long("parquet"), "csv", long("json_lines"), long("arrow")])
     def test_a_column_that_is_asked_for(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
         failure = failure_of(spark, _keys(tmp_path, form, {"k": ["a"]}), form, key=payload.text)
         assert isinstance(failure, ColumnNotFound)
         assert failure.context["value"] in (payload.text, quoted(payload.text, crossing.LONGEST_VALUE))
 
-    @pytest.mark.parametrize("form", ["parquet", "csv", "json_lines", "arrow"])
+    @pytest.mark.parametrize("form", ["parquet", long("csv"), long("json_lines"), long("arrow")])
     def test_a_column_that_is_there(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
         """Its keys are counted under the name that it has, backticks and dots included."""
         name = f"{payload.text}`.k`) or `"
@@ -140,10 +148,12 @@ class TestNames:
         assert rows[0]["records"] == 3
         assert isinstance(failure_of(spark, path, form, key=name, encoding="int64"), MalformedKey)
 
+    @pytest.mark.long
     def test_a_column_of_another_type(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         path = _keys(tmp_path, "parquet", {payload.text: [1.5]})
         assert isinstance(failure_of(spark, path, "parquet", key=payload.text), KeyColumnOfAnotherType)
 
+    @pytest.mark.long
     def test_two_columns_of_one_name(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         path = tmp_path / "a.csv"
         path.write_text(f"{payload.text},{payload.text}\n1,2\n")
@@ -165,6 +175,7 @@ class TestNames:
             else:
                 assert measured(spark, defined(path, "parquet", root=tmp_path))[0]["records"] == 2
 
+    @pytest.mark.long
     def test_folders_and_files(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         """A folder's name is a column's value to Spark, where it has an `=`."""
         mark = payload.text[:200].replace("/", "_")
@@ -177,6 +188,7 @@ class TestNames:
         (folder / name).write_text("n,v\n1,a\n")
         assert measured(spark, defined(tmp_path / "data", "csv", root=tmp_path, name="v"))[0]["records"] == 1
 
+    @pytest.mark.long
     def test_a_file_that_is_none_of_its_format(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         for form in ("parquet", "arrow"):
             path = tmp_path / f"{payload.text[:100].replace('/', '_')}\n.{form}"

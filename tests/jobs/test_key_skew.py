@@ -241,11 +241,13 @@ def written_json(folder: Path) -> None:
     (folder / "a.jsonl").write_text("\n".join(lines) + "\n")
 
 
-WRITTEN = {"parquet": written_parquet, "arrow": written_arrow, "csv": written_csv, "json_lines": written_json}
+WRITTEN = {"parquet": written_parquet, "csv": written_csv, "arrow": written_arrow, "json_lines": written_json}
+LATER = ("arrow", "json_lines")
+"""Formats that `make test-long` measures whole."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", list(WRITTEN))
+@pytest.mark.parametrize("form", ["parquet", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in LATER)])
 def test_a_dataset_is_measured_like_its_keys_one_by_one(spark: Spark, tmp_path: Path, form: str) -> None:
     WRITTEN[form](tmp_path / "data")
     rows = measured(spark, defined(tmp_path / "data", form, root=tmp_path))
@@ -253,7 +255,23 @@ def test_a_dataset_is_measured_like_its_keys_one_by_one(spark: Spark, tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_record_has_the_bytes_of_its_key_and_of_its_value(spark: Spark, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "datasets",
+    [
+        [("parquet", "a.parquet", "v"), ("arrow", "a.arrow", "v")],
+        pytest.param(
+            [
+                ("parquet", "a.parquet", "size"),
+                ("json_lines", "a.jsonl", "v"),
+                ("json_lines", "a.jsonl", "size"),
+            ],
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_a_record_has_the_bytes_of_its_key_and_of_its_value(
+    spark: Spark, tmp_path: Path, datasets: Sequence[tuple[str, str, str]]
+) -> None:
     """However the dataset is written, and whether it has the values or their lengths."""
     values = [None if n % 5 == 0 else "ü" * (n % 7) for n in range(len(KEYS))]
     sizes = [len((value or "").encode()) for value in values]
@@ -264,13 +282,7 @@ def test_a_record_has_the_bytes_of_its_key_and_of_its_value(spark: Spark, tmp_pa
     lines = (json.dumps({"v": v, "size": s} | ({} if k is None else {"k": k})) for s, k, v in table_rows(table))
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     total = sum(sizes) + sum(len((key or "").encode()) for key in KEYS)
-    for form, name, column in (
-        ("parquet", "a.parquet", "v"),
-        ("parquet", "a.parquet", "size"),
-        ("arrow", "a.arrow", "v"),
-        ("json_lines", "a.jsonl", "v"),
-        ("json_lines", "a.jsonl", "size"),
-    ):
+    for form, name, column in datasets:
         definition = dict(defined(tmp_path / name, form, root=tmp_path))
         definition["dataset"] = definition["dataset"] | {"value_column": column}
         rows = measured(spark, definition)
@@ -345,9 +357,16 @@ def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
     }
 
 
+QUICK = ("no rows", "a CSV column that is not there", "damaged JSON", "nothing", "a link that leads out")
+
+
 @pytest.mark.slow
-def test_an_unreadable_dataset_says_why(spark: Spark, tmp_path: Path) -> None:
-    for name, (path, form, failure, expected_answer) in broken(tmp_path).items():
+@pytest.mark.parametrize(
+    "names", [QUICK, pytest.param((), marks=pytest.mark.long)], ids=["each way to fail", "every format"]
+)
+def test_an_unreadable_dataset_says_why(spark: Spark, tmp_path: Path, names: Sequence[str]) -> None:
+    datasets = broken(tmp_path)
+    for name, (path, form, failure, expected_answer) in ((name, datasets[name]) for name in names or datasets):
         with pytest.raises(Failure, match=expected_answer) as raised:
             measured(spark, defined(path, form, root=tmp_path))
         assert type(raised.value) is failure, (name, raised.value)

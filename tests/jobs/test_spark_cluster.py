@@ -1,10 +1,13 @@
 """Spark on a real standalone cluster, whose executors have Python, numpy, numba and pyarrow, and nothing of ours."""
 
+import json
 import os
 import socket
+import subprocess
 import sysconfig
 import time
 import venv
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +15,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from app.core.compiled.entries import READ_ONLY_PATH, installed_folder
 from app.errors.machine import SparkUnavailable
+from app.jobs import shipping
 from app.jobs.spark import Spark
 from app.services.spark_master import SparkMaster
 from tests.jobs import cluster as clusters
@@ -58,11 +63,31 @@ def spark(
             yield driver
 
 
+def test_what_is_shipped_runs_in_a_python_that_has_nothing_of_ours(bare_python: Path, tmp_path: Path) -> None:
+    """As executors run it; the next test has executors."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "import pyarrow as pa; from app.jobs.kernels import key_hashes as kernel;"
+        "job = kernel.prepare(kernel.payload(['murmur2'], [4]));"
+        "keys = pa.record_batch({'key': pa.array([str(n) for n in range(1000)])});"
+        "rows = [row for found in kernel.run(job, iter([keys])) for row in found.to_pylist()];"
+        "print([row['records'] for row in sorted(rows, key=lambda row: row['partition'])])"
+    )
+    with zipfile.ZipFile(shipping.write_archive(tmp_path)) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), READ_ONLY_PATH: str(installed_folder())}
+    command = [str(bare_python), "-P", "-c", code, str(tmp_path / "unpacked")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == keys.expected(1_000)["murmur2", 4]
+
+
+@pytest.mark.long
 def test_a_job_says_what_the_core_says_on_executors_that_have_nothing_of_ours(spark: Spark) -> None:
     found = keys.hashed(spark, keys.numbered(10_000, tasks=4), group="first")
     assert keys.counts(found) == keys.expected(10_000)
 
 
+@pytest.mark.long
 def test_properties_of_the_file_hold_and_the_driver_is_on_loopback(spark: Spark) -> None:
     """Workers of another machine could not call a loopback address; the way to this master leads from nowhere else."""
     conf = spark.session().sparkContext.getConf()

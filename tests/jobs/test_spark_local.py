@@ -1,15 +1,8 @@
 """Spark inside the worker's own JVM: what `make run` has."""
 
-import gc
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pyarrow as pa
@@ -17,14 +10,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from app.errors.kafka import InvalidPartitions
-from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.errors.machine import SparkJobCancelled, SparkJobFailed
 from app.jobs.kernels import key_hashes, scenarios
 from app.jobs.keys import measure_example
 from app.jobs.spark import Ranges, Spark
 from app.services.sweeps import KINDS
-from tests.conftest import ROOT
 from tests.jobs import keys
-from tests.jobs.cluster import quick_java, wait_for
+from tests.jobs.cluster import wait_for
 from tests.jobs.test_sweep_kernels import DEFINITIONS
 
 pytestmark = pytest.mark.slow
@@ -40,12 +32,18 @@ def jvm() -> psutil.Process:
     return found[0]
 
 
-def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
-    """The first test, for the others use the session, which takes seconds to start."""
+def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
+    """So that the first sweep waits neither for the JVM nor for the first Python process.
+
+    The first test, for the others use the session, which takes seconds to start.
+    """
     spark.close()
-    assert keys.counts(keys.hashed(spark, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
     spark.prepare(0, measure_example)
-    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
+    assert spark.is_started
+    assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
+    # A process that has ended has no command line any more.
+    children = [each.info for each in psutil.process_iter(["ppid", "cmdline"]) if each.info["ppid"] == jvm().pid]
+    assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
 
 
 def test_a_job_says_what_the_core_says(spark: Spark) -> None:
@@ -141,20 +139,6 @@ def test_a_job_that_spark_has_not_begun_is_cancelled_too(spark: Spark) -> None:
         keys.hashed(spark, slowly, group="early")
 
 
-def test_a_job_whose_jvm_is_killed_is_done_again_in_another(spark: Spark) -> None:
-    """As the kernel's own out-of-memory killer does it; nobody who waits for the rows has to know."""
-    asked: list[int] = []
-
-    def source(session: SparkSession) -> DataFrame:
-        asked.append(jvm().pid)
-        if len(asked) == 1:
-            os.kill(asked[0], signal.SIGKILL)
-        return keys.numbered(1_000, tasks=2)(session)
-
-    assert keys.counts(keys.hashed(spark, source, group="killed")) == keys.expected(1_000)
-    assert len(set(asked)) == 2
-
-
 def test_the_end_of_the_worker_ends_the_wait_to_prepare() -> None:
     spark = Spark("local[1]")
     waiting = threading.Thread(target=spark.prepare, args=(3600.0, measure_example), daemon=True)
@@ -171,64 +155,3 @@ def test_a_session_that_cannot_be_prepared_is_logged(capsys: pytest.CaptureFixtu
         spark.prepare(0, measure_example)
         assert not spark.is_started
     assert "spark.not_prepared" in capsys.readouterr().out
-
-
-def test_nothing_of_it_is_left_after_close(spark: Spark) -> None:
-    spark.session()
-    session_jvm = jvm()
-    started = [session_jvm, *session_jvm.children(recursive=True)]
-    spark.close()
-    assert not spark.is_started
-    wait_for(lambda: not any(alive(process) for process in started), within_s=10)
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # PySpark drops the pipe of a JVM that it could not start
-def test_a_jvm_that_does_not_start_is_a_failure_that_says_so(spark: Spark, capfd: pytest.CaptureFixture[str]) -> None:
-    """Why, the JVM itself says."""
-    spark.close()  # a process has one session at a time
-    with Spark("local[1]", driver_memory="1000000t") as oversized:
-        with pytest.raises(SparkUnavailable, match=r"on local\[1\]: \[JAVA_GATEWAY_EXITED\]") as raised:
-            oversized.session()
-        assert not oversized.is_started
-    assert "object heap" in "".join(capfd.readouterr())
-    del raised
-    gc.collect()  # here, where the warning is expected
-
-
-def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
-    """So that the first sweep waits neither for the JVM nor for the first Python process.
-
-    The last test of the session, which stays for the tests of other files.
-    """
-    spark.close()
-    spark.prepare(0, measure_example)
-    assert spark.is_started
-    assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
-    # A process that has ended has no command line any more.
-    children = [each.info for each in psutil.process_iter(["ppid", "cmdline"]) if each.info["ppid"] == jvm().pid]
-    assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
-
-
-def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
-    """Not its JVM, and not the Python processes that the JVM has started: SIGKILL lets nobody clean up."""
-    code = (
-        "import sys; from pathlib import Path; from app.jobs.spark import Spark; from tests.jobs import keys;"
-        "spark = Spark('local[1]', properties=Path(sys.argv[1]));"
-        "keys.hashed(spark, keys.numbered(10, tasks=1), group='first'); print('warm', flush=True);"
-        "keys.hashed(spark, keys.numbered(10**12, tasks=1), group='endless')"
-    )
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code, str(quick_java(tmp_path))]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as worker:
-        assert worker.stdout is not None
-        assert b"warm\n" in iter(worker.stdout.readline, b"")
-        mine = psutil.Process(worker.pid).children(recursive=True)
-        assert {"java"} < {process.name() for process in mine}, "the JVM, and a Python that it started"
-        worker.kill()
-    wait_for(lambda: not any(alive(process) for process in mine), within_s=15, told=lambda: str(mine))
-
-
-def alive(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):  # it may end while it is asked
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False

@@ -1,4 +1,7 @@
-"""Sweeps under real faults: whatever dies, the rows are those of an undisturbed run, none lost and none twice."""
+"""Sweeps under real faults: whatever dies, the rows are those of an undisturbed run, none lost and none twice.
+
+`test_sweep_chunks.py` has the quick tests of the same promise, in one process.
+"""
 
 import os
 import random
@@ -164,13 +167,12 @@ def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
         worker.process.wait(30)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moments",
     [
         pytest.param(("has_rows",), id="once"),
-        pytest.param(
-            ("has_a_connection", "has_a_jvm", "has_a_task", "has_rows"), id="again and again", marks=pytest.mark.long
-        ),
+        pytest.param(("has_a_connection", "has_a_jvm", "has_a_task", "has_rows"), id="again and again"),
     ],
 )
 def test_a_worker_that_is_killed(database: Database, start_worker: StartWorker, moments: Sequence[str]) -> None:
@@ -258,6 +260,7 @@ def _crash(url: str) -> None:
     raise AssertionError("Postgres did not come back")
 
 
+@pytest.mark.long
 def test_a_cancelled_sweep_ends_within_seconds(database: Database, start_worker: StartWorker) -> None:
     """Also in Spark: the worker is free for another sweep long before the chunk would have been done."""
     first = submitted(database, 40)
@@ -266,15 +269,16 @@ def test_a_cancelled_sweep_ends_within_seconds(database: Database, start_worker:
     before = worker.task_seconds()
     sweep_id = submitted(database, 50_000, partitions=60_000)
     _wait(lambda: worker.task_seconds() > before + 1)  # by then Spark has begun with it
-    assert _state(database, sweep_id) == "running"
+    assert state_of(database, sweep_id) == "running"
     with database.begin() as uow:
         sweeps.cancel(uow, sweep_id)
     other = submitted(database, 40)
     assert ended(database, other) == "succeeded"
-    assert _state(database, sweep_id) == "cancelled"
+    assert state_of(database, sweep_id) == "cancelled"
 
 
-def _state(database: Database, sweep_id: UUID) -> str:
+def state_of(database: Database, sweep_id: UUID) -> str:
+    """The sweep's state."""
     with database.begin() as uow:
         return uow.sweeps.get(sweep_id).state
 

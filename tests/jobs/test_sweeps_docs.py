@@ -3,19 +3,21 @@
 import httpx
 import pytest
 
-from tests.api.conftest import StartWorker, start_worker
+from app.jobs.spark import Spark
+from app.store.database import Database
 from tests.conftest import ROOT
 from tests.documents import Document, replay
+from tests.jobs.working import working
 
 DOC, OTHER_KINDS = (Document(ROOT / "docs" / name) for name in ("sweeps.md", "other-sweeps.md"))
-__all__ = ["start_worker"]
 
 
 @pytest.mark.slow
-def test_every_request_prints_what_is_shown(client: httpx.Client, start_worker: StartWorker) -> None:
-    """One document after the other: the worker's Spark takes seconds to start."""
-    start_worker()
-    for document in (DOC, OTHER_KINDS):
+@pytest.mark.parametrize("document", [DOC, OTHER_KINDS], ids=lambda document: document.path.name)
+def test_every_request_prints_what_is_shown(
+    client: httpx.Client, database: Database, spark: Spark, document: Document
+) -> None:
+    with working(database, spark):
         replay(document, str(client.base_url).rstrip("/"))
 
 
