@@ -3,7 +3,8 @@
 An example that does not meet a premise is given up by `hypothesis.assume`, never by a silent `return`: then it is
 counted here, and Hypothesis draws another in its place. A law with two outcomes, such as a plan or a rejection, marks
 the one that is worth more by `hypothesis.event`, and `reaches` states how many of its examples have to have it.
-`filtered` marks tests whose cases a library generates: it discards many by itself.
+`filtered` marks tests whose cases a library generates: it discards many by itself. Costly laws are judged by
+`make test-long`, which takes all of their examples.
 """
 
 from collections import Counter
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 from hypothesis.statistics import collector
+
+from tests import profiles
 
 LEAST_SHARE = 0.5
 """Of the examples of a law, those that have to reach its assertions."""
@@ -41,7 +44,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     with collector.with_value(count):  # type: ignore[arg-type] # its type is that of its first value
         outcome = yield
     reached, passed_by = counts["valid"], counts["invalid"]
-    if reached + passed_by < FEWEST_JUDGED or item.get_closest_marker("filtered"):
+    if reached + passed_by < FEWEST_JUDGED or item.get_closest_marker("filtered") or profiles.is_shortened(item):
         return outcome
     if reached < LEAST_SHARE * (reached + passed_by):
         pytest.fail(f"{reached} of {reached + passed_by} examples met the premises of {item.name}")

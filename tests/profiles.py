@@ -1,12 +1,14 @@
 """How many examples each law is tested with: the usual number, a tenth or ten times as many.
 
-`make test-fast` takes a tenth and leaves out slow tests, `make test` leaves out the long ones, which `make test-long`
-runs, and `make test-thorough` runs all with ten times as many examples.
+`make test-fast` takes a tenth and leaves out slow tests. `make test` leaves out the long ones and takes some of the
+examples of costly laws; `make test-long` runs both, with all examples. `make test-thorough` runs all with ten times as
+many examples.
 """
 
+import math
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,11 +16,14 @@ from hypothesis import HealthCheck, settings
 STARTS_SOMETHING = {"postgres", "start_worker", "run_service", "spark", "installation", "compiled", "shared", "serve"}
 """Fixtures that start Postgres, a service, a worker, a JVM or a compilation; most tests of `tests/api` have one."""
 _USUAL_EXAMPLES = 100
+_COSTLY_SHARE = 0.4
+"""Of the examples of a costly law, those of `make test`."""
+_Law = TypeVar("_Law", bound=Callable[..., None])
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 
 
 def register() -> None:
-    """Register the profiles of Hypothesis: `default`; `ci`, whose draws are the same each time; `fast`; `thorough`.
+    """Register the profiles of Hypothesis: `default`, `ci`, whose draws are the same each time, and those of targets.
 
     Hypothesis itself chooses one of the first two. Machines are noisy: an example that takes long is no failure, and
     the first one may load compiled loops.
@@ -30,6 +35,7 @@ def register() -> None:
     usual = settings.get_profile("default")
     settings.register_profile("fast", usual, max_examples=_USUAL_EXAMPLES // 10)
     settings.register_profile("thorough", usual, max_examples=10 * _USUAL_EXAMPLES)
+    settings.register_profile("long", usual)
     settings.load_profile(chosen)
 
 
@@ -41,6 +47,29 @@ def is_thorough() -> bool:
 def examples(count: int) -> settings:
     """So many examples of a law in the usual profile, and as many more or fewer in another as it has."""
     return settings(max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES))
+
+
+def costly(count: int = _USUAL_EXAMPLES) -> Callable[[_Law], _Law]:
+    """A law whose examples take seconds: so many in `make test-long` and `make test-thorough`, fewer in `make test`.
+
+    How many of the fewer meet its premises is not judged: `make test-long` does so.
+    """
+    chosen = examples(math.ceil(count * _COSTLY_SHARE) if _shortens() else count)
+
+    def mark(law: _Law) -> _Law:
+        marked: _Law = pytest.mark.costly(chosen(law))
+        return marked
+
+    return mark
+
+
+def is_shortened(item: pytest.Item) -> bool:
+    """Whether a test takes some of its examples only."""
+    return item.get_closest_marker("costly") is not None and _shortens()
+
+
+def _shortens() -> bool:
+    return settings().max_examples == _USUAL_EXAMPLES and settings.get_current_profile_name() != "long"
 
 
 thorough = pytest.mark.thorough

@@ -25,6 +25,7 @@ from tests.api.contract import problem
 from tests.api.test_admission import locked
 from tests.conftest import ROOT
 from tests.databases import Rows
+from tests.profiles import costly
 from tests.service import client_of, served
 
 DEADLINE_S, MEMORY_MIB = 5, 128
@@ -55,6 +56,7 @@ def seeded(seed: int) -> dict[str, object]:
 class TestFrames:
     """What crosses between processes is bytes and JSON."""
 
+    @costly()
     @given(st.lists(st.tuples(st.sampled_from([frames.BODY, frames.CHUNK]), st.binary(max_size=300)), max_size=5))
     def test_frames_are_read_as_they_were_written(self, written: list[tuple[bytes, bytes]]) -> None:
         async def crossed() -> list[tuple[bytes, bytes]]:

@@ -31,7 +31,7 @@ from tests.api.contract import (
     topic,
 )
 from tests.conftest import SAMPLES
-from tests.profiles import examples
+from tests.profiles import costly
 
 BROKERS = (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()
 TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_bytes()
@@ -306,7 +306,7 @@ class TestCreateFromTexts:
             assert found["expected"]
 
     @given(st.integers(1, len(TOPICS) - 1))
-    @examples(40)
+    @costly(40)
     def test_a_text_cut_anywhere_is_no_500(self, address: str, at: int) -> None:
         response = httpx.post(f"{address}/v1/snapshots?cluster=cut", content=TOPICS[:at], headers=TEXT, timeout=60)
         assert response.status_code in {201, 422}

@@ -15,6 +15,7 @@ from rackplan import AsyncClient, Client, Conflict, Problem, ServerFailed, Servi
 from rackplan.exchange import pauses_s
 from rackplan.flows import Settings
 from tests.client.wires import binary, problem, response, wire
+from tests.profiles import costly
 
 ALIVE = response(200, {"status": "ok"})
 PLACED = response(200, {"placements": []})
@@ -236,6 +237,7 @@ class TestAnswers:
 class TestPages:
     """Lists."""
 
+    @costly()
     @given(st.lists(st.lists(st.integers(), max_size=3), min_size=1, max_size=5))
     def test_every_item_of_every_page_in_order(self, pages: list[list[int]]) -> None:
         answers = [

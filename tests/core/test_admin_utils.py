@@ -9,6 +9,7 @@ from app.core.jvm import JavaRandom
 from app.core.model import INT32_MAX, Broker, NewTopic, Placement
 from app.core.replicas import admin_utils
 from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
+from tests.profiles import costly
 
 KIP_36 = [
     Broker(0, "rack1"), Broker(1, "rack3"), Broker(2, "rack3"),
@@ -79,6 +80,7 @@ class TestPromisesOfKip36:
         for row in place(brokers, 40, factor, seed=seed).replicas.tolist():
             assert len(set(racks_of(brokers, row))) == factor
 
+    @costly()
     @given(clusters(racked=True), st.data(), st.integers(0, 2**63 - 1))
     def test_every_rack_holds_a_replica_where_there_are_enough_replicas(
         self, brokers: list[Broker], data: st.DataObject, seed: int

@@ -8,6 +8,7 @@ from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic
 from app.core.replicas import admin_utils, admin_utils_envelope
 from tests.core.test_admin_utils import clusters
+from tests.profiles import costly
 
 
 @given(clusters(most=7), st.data(), st.integers(1, 60), st.one_of(st.just(0), st.integers(0, 30)))
@@ -31,6 +32,7 @@ def test_enumerated_bounds_are_those_of_every_draw(
         assert (share.guaranteed_spread, share.worst_case_spread) == (spreads.min(), spreads.max())
 
 
+@costly()
 @given(st.sampled_from([130, 600]), st.integers(1, 2000), st.integers(1, 3), st.integers(0, 2**32))
 def test_no_draw_passes_the_bounds_of_a_large_cluster(n: int, partitions: int, factor: int, seed: int) -> None:
     """Too many to enumerate: 130 brokers are counted by whole blocks, 600 are bounded by what is always true."""

@@ -14,6 +14,7 @@ from app.core.replicas import admin_utils
 from app.core.replicas.generate import propose
 from app.core.replicas.generate_movement import CurrentTopic, movement_by_seed
 from app.errors.kafka import BrokersWithoutRack, InvalidReplicationFactor
+from tests.profiles import costly
 
 BROKERS = [Broker(number, f"r{number % 3}") for number in range(7)]
 V4_0, V4_1 = KafkaVersion(4, 0), KafkaVersion(4, 1)
@@ -41,6 +42,7 @@ def counted(cluster: Lists, proposed: Mapping[str, list[list[int]]]) -> tuple[in
 
 
 class TestLaws:
+    @costly()
     @given(clusters, st.lists(st.integers(0, 2**48 - 1), min_size=1, max_size=3), st.booleans())
     def test_since_4_1_it_is_the_replay_of_each_seed(self, cluster: Lists, seeds: list[int], is_aware: bool) -> None:
         replicas, size_bytes = movement_by_seed(

@@ -16,6 +16,7 @@ from app.errors.quotation import (
     quoted,
 )
 from app.errors.texts import MalformedText
+from tests.profiles import costly
 
 texts = st.text(st.characters(exclude_categories=()))
 
@@ -53,6 +54,7 @@ def test_a_line_end_may_remain() -> None:
     assert escaped("a\nb\x1b", keep="\n") == "a\nb\\x1b"
 
 
+@costly()
 @given(st.recursive(texts | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(texts, inner)))
 def test_a_context_of_short_texts_stays_as_it_is(context: object) -> None:
     assert bounded(context) == context  # type: ignore[arg-type] # JSON, as the strategy makes it

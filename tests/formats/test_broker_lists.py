@@ -12,6 +12,7 @@ from app.formats.clusters import broker_binary, topic_metadata
 from app.formats.clusters.broker_binary import Endpoint, LiveBroker
 from app.formats.clusters.topic_metadata import MetadataBroker, MetadataBrokers
 from tests.formats.strategies import broker_ids, rejection_of
+from tests.profiles import costly
 
 hosts = st.text(max_size=12)
 ports = st.integers(0, 65535)
@@ -52,6 +53,7 @@ LIVE = {
 
 
 class TestReadAndWrite:
+    @costly()
     @given(st.integers(0, 2).flatmap(lambda version: st.tuples(st.just(version), live_brokers(version))))
     def test_live_brokers_read_back(self, drawn: tuple[int, list[LiveBroker]]) -> None:
         version, listed = drawn

@@ -25,7 +25,7 @@ from app.formats.groups.consumer_protocol import Subscription, write_subscriptio
 from app.formats.groups.group_forms import Section
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.premises import reaches
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 DESCRIBE = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -271,6 +271,7 @@ def test_offsets_that_are_written_are_read(rows: list[PartitionOffsets]) -> None
     assert section.rows == tuple(rows)
 
 
+@costly()
 @given(st.lists(members, min_size=1, max_size=5))
 def test_members_that_are_written_are_read(rows: list[GroupMember]) -> None:
     (section,) = read_members(write_members([Section(tuple(rows))]))

@@ -20,7 +20,7 @@ from app.formats.clusters.log_dirs import (
 )
 from app.formats.snapshots import pasted
 from tests.formats.strategies import assembled, broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
-from tests.profiles import examples
+from tests.profiles import costly
 
 CAPTURE = "kafka-log-dirs-describe.txt"
 
@@ -57,6 +57,7 @@ answers = st.builds(
 )
 
 
+@costly()
 @given(answers)
 def test_what_is_written_reads_back(answer: LogDirs) -> None:
     assert read(write(answer)) == answer
@@ -263,7 +264,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@examples(200)
+@costly(200)
 @given(st.data())
 def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
     reads_or_rejects(read, data.draw(broken(sample(CAPTURE))))

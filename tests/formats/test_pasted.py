@@ -19,7 +19,7 @@ from app.formats.snapshots import pasted, snapshot_json
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Pasted, Upload
 from tests.formats.strategies import assembled, broken, reads_or_rejects, rejected, sample
-from tests.profiles import examples
+from tests.profiles import costly
 
 TEXTS = {
     "brokers": sample("kafka-broker-api-versions.txt"),
@@ -216,7 +216,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@examples(200)
+@costly(200)
 @given(st.permutations(list(TEXTS.values())).flatmap(lambda texts: broken("".join(texts))))
 def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
     def through(left: str) -> None:
@@ -265,6 +265,7 @@ def test_what_shells_kubectl_and_markdown_add_is_skipped_and_reported() -> None:
     assert {place.line for place in texts.skipped} == expected | {2 * noise + topics + line for line in logged}
 
 
+@costly()
 @given(st.permutations(list(TEXTS)), st.randoms())
 def test_uploads_of_any_names_in_any_order_are_one_text(order: list[str], random: Random) -> None:
     """Whatever the names of the parts of a form are, right, swapped or unknown."""
@@ -274,6 +275,7 @@ def test_uploads_of_any_names_in_any_order_are_one_text(order: list[str], random
         assert reader(getattr(texts, tool)) == reader(TEXTS[tool])
 
 
+@costly()
 @given(st.permutations(list(TEXTS)), st.sampled_from(["topics", "brokers"]))
 def test_a_rejection_names_the_upload_and_its_line(order: list[str], broken_tool: str) -> None:
     wrong = {"topics": "what is this\n", "brokers": "\tnothing of a broker\n"}[broken_tool]
@@ -286,6 +288,7 @@ def test_a_rejection_names_the_upload_and_its_line(order: list[str], broken_tool
     assert caught.value.detail.startswith(f"line {line} of {broken_tool}.txt: expected ")
 
 
+@costly()
 @given(st.integers(60, 200))
 def test_lines_that_a_terminal_wrapped_are_joined(width: int) -> None:
     """Tabs are blanks then, as what is copied from a terminal has none."""

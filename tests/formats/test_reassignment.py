@@ -28,7 +28,7 @@ from tests.formats.strategies import (
     sample,
     topic_names,
 )
-from tests.profiles import examples
+from tests.profiles import costly
 
 GENERATE, EXECUTE = "kafka-reassign-partitions-generate.txt", "kafka-reassign-partitions-execute.txt"
 CURRENT, PROPOSED = "reassignment-current.json", "reassignment-proposed.json"
@@ -51,10 +51,12 @@ reassignments = st.builds(
 
 
 class TestReadAndWrite:
+    @costly()
     @given(reassignments)
     def test_what_is_written_reads_back(self, reassignment: Reassignment) -> None:
         assert read(write(reassignment)) == reassignment
 
+    @costly()
     @given(reassignments, reassignments)
     def test_what_generate_prints_reads_back(self, current: Reassignment, proposed: Reassignment) -> None:
         generated = Generated(current, proposed)
@@ -82,6 +84,7 @@ class TestReadAndWrite:
 
 
 class TestPlacements:
+    @costly()
     @given(placements())
     def test_placements_are_written_as_their_reassignment(self, placed: list[Placement]) -> None:
         """The fast way writes, byte for byte, what the plain way writes of the same partitions."""
@@ -175,7 +178,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, reader, text: str) -> None:  # type: ignore[no-untyped-def]  # one of three readers
         reads_or_rejects(reader, text)
 
-    @examples(200)
+    @costly(200)
     @given(st.data())
     @pytest.mark.parametrize(
         ("reader", "name"),

@@ -10,6 +10,7 @@ from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import Generated, PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, read
+from tests.profiles import costly
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PARTITIONS = st.lists(
@@ -33,6 +34,7 @@ def document(rows: list[tuple[str, int, list[int]]]) -> Reassignment:
     return Reassignment(tuple(PartitionReassignment(name, at, tuple(ids)) for name, at, ids in rows))
 
 
+@costly()
 @given(PARTITIONS, PARTITIONS, st.sampled_from(NOISE), st.sampled_from(NOISE))
 def test_generate_is_what_it_proposes(
     current: list[tuple[str, int, list[int]]], proposed: list[tuple[str, int, list[int]]], before: str, after: str

@@ -24,7 +24,7 @@ from app.formats.groups.group_forms import Section
 from app.formats.groups.group_texts import read
 from app.formats.groups.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 OFFSETS = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -103,12 +103,14 @@ def some_texts(draw: st.DrawFn) -> list[str]:
 class TestLaws:
     """Whatever the texts are."""
 
+    @costly()
     @given(some_texts())
     def test_any_order_of_the_texts_gives_the_same_groups(self, texts: list[str]) -> None:
         wanted = joined(*texts)
         for order in itertools.permutations(texts):
             assert joined(*order) == wanted
 
+    @costly()
     @given(some_texts())
     def test_every_group_of_every_text_is_there_by_group_id(self, texts: list[str]) -> None:
         found = read("".join(texts))

@@ -9,7 +9,7 @@ from app.formats.groups import group_texts, recorded_groups, share_groups
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.group_forms import Section, TableForm, read, write
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 OFFSETS = sample("kafka-share-groups-describe-verbose.txt")
 MEMBERS = sample("kafka-share-groups-members-verbose.txt")
@@ -49,6 +49,7 @@ def test_written_offsets_read_back(rows: list[PartitionOffsets]) -> None:
     assert read(write([Section(tuple(rows))], share_groups.OFFSETS), share_groups.OFFSETS)[0].rows == tuple(rows)
 
 
+@costly()
 @given(
     st.lists(st.builds(GroupMember, words, words, words, counts, words, assignment=assignments), min_size=1),
     st.none() | counts,

@@ -28,6 +28,7 @@ from app.core.model import (
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
 from app.formats.snapshots.snapshot_json import read, write
 from tests.formats.strategies import assembled, broker_ids, replica_lists, sample, topic_ids, topic_names
+from tests.profiles import costly
 
 amounts = st.none() | st.integers(0, 2**53)
 capacities = st.none() | st.builds(BrokerCapacity, amounts, amounts, amounts)
@@ -175,16 +176,19 @@ def assert_same_log_dirs(found: Int32s | None, expected: Int32s | None, replicas
         assert found[replicas != NO_REPLICA].tolist() == expected[replicas != NO_REPLICA].tolist()
 
 
+@costly()
 @given(clusters())
 def test_what_is_written_reads_back(cluster: Cluster) -> None:
     assert_same(read(write(cluster)), cluster)
 
 
+@costly()
 @given(clusters())
 def test_what_is_read_is_written_again_byte_for_byte(cluster: Cluster) -> None:
     assert write(read(write(cluster))) == write(cluster)
 
 
+@costly()
 @given(clusters(), st.integers(1, 3), st.randoms())
 def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: Random) -> None:
     """The same cluster told in another order, its arrays padded wider, gives the same bytes, hence the same hash."""

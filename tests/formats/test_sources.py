@@ -17,7 +17,7 @@ from app.formats.sources.sources import SOURCES
 from app.services.snapshots import of_assembly
 from app.services.snapshots.cautions import of_cluster
 from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 SAMPLES = {
     "kcat-list.txt": "kcat -L",
@@ -92,7 +92,7 @@ def test_all_of_them_in_any_order_are_one_cluster(names: list[str], random: Rand
 
 @pytest.mark.parametrize("name", SAMPLES)
 @given(data=st.data())
-@examples(60)
+@costly(60)
 def test_a_broken_text_reads_or_is_refused(name: str, data: st.DataObject) -> None:
     text = data.draw(broken(sample(name)))
     reads_or_rejects(SOURCES[SAMPLES[name]].read, text)

@@ -10,7 +10,7 @@ from app.formats.groups.consumer_groups import PartitionOffsets
 from app.formats.groups.group_forms import Section, TableForm, read, write
 from app.formats.groups.streams_groups import MemberTasks, StreamsMember
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 OFFSETS = sample("kafka-streams-groups-describe-verbose.txt")
 MEMBERS = sample("kafka-streams-groups-members-verbose.txt")
@@ -44,6 +44,7 @@ def member_tables(draw: st.DrawFn) -> tuple[StreamsMember, ...]:
     return tuple(draw(st.lists(row, min_size=1, max_size=3)))
 
 
+@costly()
 @given(member_tables())
 def test_written_members_read_back(rows: tuple[StreamsMember, ...]) -> None:
     text = write([Section(rows)], streams_groups.MEMBERS)

@@ -13,6 +13,7 @@ from app.errors.kafka import CorruptProtocolBytes, NotSerializable
 from app.errors.texts import MalformedText
 from app.formats.streams.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
 from tests.formats.strategies import rejection_of
+from tests.profiles import costly
 
 PROCESS = UUID(int=1)
 PROCESS_BYTES = "0000000000000000 0000000000000001"
@@ -106,6 +107,7 @@ class TestByHand:
 
 
 class TestLaws:
+    @costly()
     @given(infos())
     def test_what_is_written_is_read(self, info: SubscriptionInfo) -> None:
         """All but what the version has no field for."""

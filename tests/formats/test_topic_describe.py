@@ -27,7 +27,7 @@ from tests.formats.strategies import (
     topic_ids,
     topic_names,
 )
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 CAPTURES = [
     "kafka-topics-describe.txt",
@@ -101,10 +101,12 @@ def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
 
 
 class TestReadAndWrite:
+    @costly()
     @given(descriptions())
     def test_what_is_written_reads_back(self, described: tuple[TopicDescription, ...]) -> None:
         assert read(write(described)) == described
 
+    @costly()
     @given(descriptions())
     def test_rows_of_unusual_blanks_are_read_column_by_column_as_others_are_at_once(
         self, described: tuple[TopicDescription, ...]
@@ -268,7 +270,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
         reads_or_rejects(read, text)
 
-    @examples(200)
+    @costly(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [KRAFT_4, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE, *map(sample, CAPTURES)])
     def test_any_broken_capture_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:

@@ -18,7 +18,7 @@ from app.services.plans import draft_plan
 from app.services.plans.releases import LISTED_ROWS
 from app.store.records import NewPlan
 from tests import draws as st
-from tests.profiles import examples
+from tests.profiles import costly
 
 RELEASES = ["4.0.0", "4.0.1", "4.1", "4.2", "4.4"]
 
@@ -70,7 +70,7 @@ def compared(plan: NewPlan) -> list[dict[str, Any]]:
 
 
 @given(requests(), st.sampled_from(RELEASES), st.sampled_from(RELEASES))
-@examples(150)
+@costly(150)
 def test_the_difference_applied_to_one_answer_is_the_other(request: dict[str, Any], one: str, other: str) -> None:
     first, second = planned(request, one, other), planned(request, other)
     (difference,) = compared(first)
@@ -86,7 +86,7 @@ def test_the_difference_applied_to_one_answer_is_the_other(request: dict[str, An
 
 
 @given(requests(), st.sampled_from(RELEASES))
-@examples(100)
+@costly(100)
 def test_a_warning_names_each_later_release_that_decides_otherwise(request: dict[str, Any], version: str) -> None:
     """Of the releases whose code is another; and nothing is warned of at the newest one."""
     plan = planned(request, version, *RELEASES)

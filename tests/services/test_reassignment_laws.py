@@ -29,7 +29,7 @@ from app.services.reassignment import (
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.premises import reaches
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 Rows = Mapping[tuple[str, int], list[int]]
 
@@ -96,7 +96,7 @@ def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
     )
 
 
-@examples(60)
+@costly(60)
 @given(clusters(), st.integers(1, 4))
 def test_a_change_of_one_topic_moves_no_other(cluster: Cluster, factor: int) -> None:
     """Partitions of other topics that span too few racks stay, and are counted."""
@@ -139,7 +139,7 @@ def _planned(cluster: Cluster, request: ReassignmentRequest) -> NewPlan:
         reject()
 
 
-@examples(150)
+@costly(150)
 @given(CASES)
 def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentRequest]) -> None:
     cluster, request = case
@@ -161,7 +161,7 @@ def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentReq
         assert len(row) == wanted or (lowered and len(row) < wanted)
 
 
-@examples(100)
+@costly(100)
 @given(CASES)
 def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Cluster, ReassignmentRequest]) -> None:
     cluster, request = case
@@ -192,7 +192,7 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
     assert made.answer["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
 
 
-@examples(60)
+@costly(60)
 @given(clusters(), st.sampled_from(["keep", "moved", None]))
 def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders: Any) -> None:
     """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas."""
@@ -235,7 +235,7 @@ def test_leaders_are_in_the_first_rack_that_has_a_replica(
     assert answer["balance"]["leaders"]["preferred_racks"]["first"] >= firsts
 
 
-@examples(60)
+@costly(60)
 @given(clusters(), st.integers(1, 2), st.sampled_from(["keep", "tight", "moved"]))
 def test_brokers_lead_their_minimum_of_a_topic(cluster: Cluster, least: int, leaders: Any) -> None:
     """Or the plan says what is missing."""
@@ -249,7 +249,7 @@ def test_brokers_lead_their_minimum_of_a_topic(cluster: Cluster, least: int, lea
     assert is_short == any(each["constraint"] == "min_leaders_per_broker" for each in relaxed)
 
 
-@examples(100)
+@costly(100)
 @given(CASES)
 def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """Each step starts from where the one before left the partition, within the limit on every broker."""
@@ -313,7 +313,7 @@ def test_kafka_accepts_every_file_of_a_plan(case: tuple[Cluster, ReassignmentReq
         assert cordoned == at_first
 
 
-@examples(50)
+@costly(50)
 @given(CASES)
 def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """With `keep` nothing moves that has not to: asked for again, once it is done, the same change moves nothing."""
@@ -333,7 +333,7 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, R
     assert certificate["moved_replicas"] == 0
 
 
-@examples(50)
+@costly(50)
 @given(CASES)
 def test_a_job_plans_the_request(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """What a job keeps is read as the same request, and so is what the plan itself keeps."""

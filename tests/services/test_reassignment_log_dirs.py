@@ -23,7 +23,7 @@ from app.services.reassignment import EXPORTS, PLANNER, one_batch
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.jbod import DISK_BYTES, jbod
-from tests.profiles import examples
+from tests.profiles import costly
 from tests.services.reassignments import MIB, topic
 
 Where = dict[tuple[str, int, int], str]
@@ -170,7 +170,7 @@ def test_two_gib_free_in_all_and_no_place_for_one_and_a_half() -> None:
     assert [one["constraint"] for one in given_up] == ["log_dirs"]
 
 
-@examples(40)
+@costly(40)
 @given(st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=3), min_size=1, max_size=4), st.integers(1, 6))
 def test_a_replica_is_placed_where_a_directory_has_place_for_it(free: list[list[int]], size: int) -> None:
     """Of a removed broker: on any broker with a directory of its size, if there is one; otherwise the set is named."""

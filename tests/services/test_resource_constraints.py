@@ -15,7 +15,7 @@ from app.services.reassignment import PLANNER, BalanceRequest, PinRequest, Reass
 from app.services.reassignment.requests.resources import GoalRequest, GoalsRequest, Limit, LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
-from tests.profiles import examples
+from tests.profiles import costly, examples
 from tests.services.reassignments import topic
 
 CAPACITY = BrokerCapacity(disk_bytes=1000)
@@ -90,7 +90,7 @@ def test_pins_are_part_of_the_load_that_goals_balance() -> None:
 
 
 @given(st.integers(0, 700), st.sampled_from([0.45, 0.62, 1.0]))
-@examples(10)
+@costly(10)
 def test_a_budget_is_kept_or_rejected_with_what_it_takes(budget: int, share: float) -> None:
     limits = LimitsRequest(disk=share)
     relief: Any = planned(objective="relieve", limits=limits).answer["certificate"]

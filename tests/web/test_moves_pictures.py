@@ -15,6 +15,7 @@ from app.core.model import UNKNOWN_SIZE, Assignment, Broker, padded
 from app.web.pictures.moves import MOST_BROKERS, MOST_RACKS, MovesPicture, draw
 from app.web.pictures.rack_columns import WIDEST
 from tests.formats.changes import kafkas_own, nothing, worked
+from tests.profiles import costly
 from tests.web.strategies import clusters, texts
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -57,6 +58,7 @@ def removal(brokers: int, racks: int) -> Transfers:
     return transfers(*sides, sizes={"t": np.full(600, 1 << 20, np.int64)}, brokers=listed)
 
 
+@costly()
 @given(reassignments(), texts)
 def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(
     found: Transfers, title: str
@@ -72,6 +74,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
     assert float(root.get("width", 0)) <= WIDEST
 
 
+@costly()
 @given(reassignments())
 def test_every_replica_that_moves_is_in_some_square(found: Transfers) -> None:
     counts = [re.search(r": ([\d,]+) replicas?, ", words) for words in told(parsed(found), "move")]

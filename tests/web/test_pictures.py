@@ -17,6 +17,7 @@ from app.core.replicas import admin_utils
 from app.web.pictures.placement import PlacementPicture, draw
 from app.web.pictures.rack_columns import LEFT, RIGHT, WIDEST, Rack, RackItem, lay_out
 from app.web.pictures.rendering import STYLE
+from tests.profiles import costly
 from tests.web.strategies import assignments, clusters, texts
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -87,6 +88,7 @@ def test_every_broker_has_a_tooltip_with_its_replicas(picture: PlacementPicture)
     assert told_of_brokers(parsed(picture)) == {broker: (replicas[broker], leaders[broker]) for broker in brokers}
 
 
+@costly()
 @given(pictures(), st.randoms(use_true_random=False))
 def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(
     picture: PlacementPicture, random: Random
@@ -96,6 +98,7 @@ def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(
     assert draw(PlacementPicture(picture.title, shuffled, picture.assignments)) == draw(picture)
 
 
+@costly()
 @given(st.lists(st.integers(0, 400), max_size=60))
 def test_columns_stay_apart_and_within_the_width(sizes: list[int]) -> None:
     """Everything has one column, in order; panels of a line neither touch nor leave the page, empty ones included."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.web.pictures.rack_columns import MOST_COLUMNS, WIDEST, short_names
 from app.web.pictures.reading import MOST_RACKS, ReadingMember, ReadingPicture, draw
+from tests.profiles import costly
 from tests.web.strategies import readings, texts
 from tests.web.test_pictures import SVG, read
 
@@ -90,6 +91,7 @@ def test_the_bytes_hang_on_the_order_of_members_within_a_rack_only(picture: Read
     assert draw(ReadingPicture(picture.title, picture.facts, racks, by_rack)) == draw(picture)
 
 
+@costly()
 @given(st.integers(1, 5000), st.integers(1, 200))
 def test_many_members_share_columns_and_none_is_lost(members: int, racks: int) -> None:
     """However large the group is, the picture is not. A column is of one rack as long as each rack has a panel."""

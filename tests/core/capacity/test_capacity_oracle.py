@@ -16,7 +16,7 @@ from app.core.model import Placement, unpadded
 from tests import draws as st
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand
 from tests.core.capacity.small_scenarios import read_scenario, scenarios, score
-from tests.profiles import examples
+from tests.profiles import costly
 
 
 def about(expected: Any) -> Any:
@@ -36,7 +36,7 @@ def both(mapping: Mapping[str, Any]) -> tuple[Score, ByHand]:
     )
 
 
-@examples(200)
+@costly(200)
 @given(scenarios())
 def test_every_resource_before_and_under_the_worst_failure(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -58,7 +58,7 @@ def test_every_resource_before_and_under_the_worst_failure(mapping: Mapping[str,
         assert loads[figures.worst_failure][figures.worst.broker] == about(worst[-1])
 
 
-@examples(200)
+@costly(200)
 @given(scenarios())
 def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -75,7 +75,7 @@ def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str,
     assert scored.partitions_offline == max(counts[1] for counts in actual.values())
 
 
-@examples(300)
+@costly(300)
 @given(scenarios(), st.randoms())
 def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Random) -> None:
     """No algorithm crowds a rack while another is free, but the racks that a failure leaves can be crowded."""
@@ -114,7 +114,7 @@ def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Rando
     )
 
 
-@examples(100)
+@costly(100)
 @given(scenarios())
 def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -139,7 +139,7 @@ def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]
         assert at_the_limit > first.limit
 
 
-@examples(200)
+@costly(200)
 @given(scenarios())
 def test_cross_rack_bytes_and_cost(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)

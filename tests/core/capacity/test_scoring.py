@@ -16,7 +16,7 @@ from app.core.sweeps.scoring import ScenarioRow
 from app.errors import Json
 from tests import draws as st
 from tests.core.capacity.small_scenarios import PROFILE, base, score
-from tests.profiles import examples
+from tests.profiles import costly
 
 AXES: dict[str, Any] = {
     "topology.brokers_per_rack": [1, 2, 3],
@@ -54,7 +54,7 @@ def test_cached_results_change_no_figure() -> None:
         assert set(row.document) == {"index", "grid_index", "axes", "error", *figures}
 
 
-@examples(20)
+@costly(20)
 @given(st.lists(st.integers(0, 40), max_size=5), st.booleans())
 def test_rows_are_equal_however_a_range_is_divided(cuts: list[int], seeded: bool) -> None:
     placement = {"algorithm": "striped", "seed": 3} if seeded else {"algorithm": "striped"}

@@ -10,7 +10,7 @@ from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS
 from app.core.model import padded
 from tests import draws as st
-from tests.profiles import examples
+from tests.profiles import costly
 
 
 @given(
@@ -20,7 +20,7 @@ from tests.profiles import examples
     leaving=st.integers(0, 3),
     assignor=st.sampled_from(["uniform", "server-range"]),
 )
-@examples(150)
+@costly(150)
 def test_it_is_one_rebalance_of_those_who_remain(
     partitions: int, before: int, joining: int, leaving: int, assignor: str
 ) -> None:

@@ -26,7 +26,7 @@ from tests.core.groups.sticky_cases import (
     or_refused,
     owned_cases,
 )
-from tests.profiles import examples
+from tests.profiles import costly
 
 
 def assigned(group: Mapping[str, Any]) -> dict[str, list[Partition]]:
@@ -42,6 +42,7 @@ def owners(group: Mapping[str, Any]) -> dict[Partition, set[str]]:
 
 
 class TestPromises:
+    @costly()
     @given(owned_cases(odd=False))
     def test_nobody_is_given_what_another_must_first_give_up(self, group: dict[str, Any]) -> None:
         claims = owners(group)
@@ -108,7 +109,7 @@ class TestExamples:
 class TestStepByStep:
     """Against the same steps over Java's collections, one after another."""
 
-    @examples(300)
+    @costly(300)
     @given(owned_cases(odd=True))
     def test_whatever_members_say(self, group: dict[str, Any]) -> None:
         self.compare(group)

@@ -30,7 +30,7 @@ from app.core.model import padded
 from app.errors.requests import ConflictingFields
 from tests import draws as st
 from tests.core.groups.small_groups import given_to, metadata, snapshots, topic
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 RACKS = {0: "a", 1: "b", 2: "c"}
 
@@ -82,7 +82,7 @@ class TestLaws:
     """What holds for every event, whichever the assignor."""
 
     @given(snapshots, st.lists(kinds, max_size=5), st.sampled_from(Protocol), st.booleans())
-    @examples(60)
+    @costly(60)
     def test_the_group_reads_everything_after_each_step(
         self, known: GroupMetadata, drawn: list[str], protocol: Protocol, static: bool
     ) -> None:

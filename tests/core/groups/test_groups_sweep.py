@@ -33,6 +33,7 @@ from app.errors.requests import ConflictingFields
 from tests import draws as st
 from tests.core.groups.small_groups import groups, member, metadata, snapshots, topic
 from tests.premises import reaches
+from tests.profiles import costly
 
 DIVIDING = [assignor for assignor in ASSIGNORS.values() if assignor.is_exclusive]
 KNOWN = metadata({0: "a", 1: "b", 2: "c"}, topic("t", *[[p % 3, (p + 1) % 3] for p in range(12)]), topic("u", [0], [1]))
@@ -205,6 +206,7 @@ def test_an_assignor_that_fails_is_a_row_with_its_error() -> None:
     assert set(rows[list(ASSIGNORS).index("uniform")]) == {"index", "axes", "error"}
 
 
+@costly()
 @given(
     groups.map(lambda members: [m for m in members if len({run.topic for run in m.owned}) == len(m.owned)]),
     snapshots,

@@ -23,6 +23,7 @@ from tests.conftest import ROOT
 from tests.core.groups.kafka_python_library import ascending_sets, library_assignment
 from tests.core.groups.small_groups import given_to
 from tests.premises import reaches
+from tests.profiles import costly
 
 TOPICS = ("t0", "t1", "t10", "t2")
 IDS = ("a", "b", "B", "c1", "c10", "é", "\U0001d11e", "\ufb00")
@@ -159,6 +160,7 @@ class TestSticky:
             assert isinstance(theirs, dict)
             assert sorted(chain(*theirs.values())) == sorted(chain(*given_to(answer).values()))
 
+    @costly()
     @given(metadata=_metadata, data=st.data())
     def test_it_is_the_librarys_from_one_rebalance_to_the_next(
         self, metadata: GroupMetadata, data: st.DataObject

@@ -37,7 +37,7 @@ from tests.core.groups.small_groups import (
     snapshots,
     topic,
 )
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 THREE_RACKS = {broker: f"rack{broker % 3}" for broker in range(30)}
 
@@ -75,7 +75,7 @@ class TestAgainstEveryAssignment:
     """At most six partitions and four members: at most 4,096 assignments, of which none is better."""
 
     @given(groups, snapshots)
-    @examples(300)
+    @costly(300)
     def test_none_is_fairer_then_more_in_rack_then_moves_less(
         self, members: list[Member], known: GroupMetadata
     ) -> None:
@@ -92,7 +92,7 @@ class TestAgainstEveryAssignment:
         assert found.certificate.gap == 0.0
 
     @given(groups, snapshots, weights)
-    @examples(300)
+    @costly(300)
     def test_none_reads_more_weight_in_rack(
         self, members: list[Member], known: GroupMetadata, worth: dict[str, Int64s]
     ) -> None:
@@ -174,6 +174,7 @@ class TestLaws:
                     reached.add(other)
                     queue.append(other)
 
+    @costly()
     @pytest.mark.parametrize(
         "theirs", [range_assignor.assign, roundrobin.assign, sticky.assign, cooperative_sticky.assign]
     )

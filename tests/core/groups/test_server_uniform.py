@@ -19,6 +19,7 @@ from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import lists, measured, server_groups, written
 from tests.core.groups.uniform_by_hand import Answer, Heterogeneous, Thrown, homogeneous
+from tests.profiles import costly
 
 T1, T2 = "AAAAAAAAAAAAAAAAAAAABA", "AAAAAAAAAAAAAAAAAAAABQ"
 HIGH = "gAAAAAAAAAAAAAAAAAAAAA"
@@ -162,6 +163,7 @@ class TestKafkasSteps:
         kind = SubscriptionType.HOMOGENEOUS
         assert answered(*group, kind, Remainder.OWNERS) == by_hand(*group, kind, Remainder.OWNERS)
 
+    @costly()
     @pytest.mark.parametrize("remainder", Remainder)
     @given(group=server_groups(largest=400))
     def test_large_topics_in_hash_sets_of_many_bins(

@@ -16,6 +16,7 @@ from app.core.groups.server.topic_ids import id_of_topic
 from app.core.kafka_versions import KafkaVersion
 from app.errors.requests import ConflictingFields
 from tests import draws as st
+from tests.profiles import costly
 
 RELEASES = ["4.0.0", "4.1", "4.2"]
 TOPICS = ("t0", "t1", "t2")
@@ -93,6 +94,7 @@ def test_only_assignable_partitions_are_assigned(
     assert measured.largest_load >= best_sharing(members, restricted(metadata, allowed)).largest_load
 
 
+@costly()
 @pytest.mark.parametrize("release", RELEASES)
 @given(group=groups())
 def test_events_leave_no_partition_without_a_member(release: str, group: tuple[list[Member], GroupMetadata]) -> None:

@@ -35,7 +35,7 @@ from tests.core.groups.sticky_cases import (
     or_refused,
     owned_cases,
 )
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 
 def assigned(group: Mapping[str, Any]) -> dict[str, list[Partition]]:
@@ -263,7 +263,7 @@ class TestFaults:
 class TestStepByStep:
     """Against the same steps over Java's collections, one after another."""
 
-    @examples(300)
+    @costly(300)
     @given(owned_cases(odd=True))
     def test_whatever_members_say(self, group: dict[str, Any]) -> None:
         self.compare(group)
@@ -272,6 +272,7 @@ class TestStepByStep:
     def test_all_subscribe_to_the_same(self, group: dict[str, Any]) -> None:
         self.compare(group)
 
+    @costly()
     @given(owned_cases(odd=False, equal=False, most=11, largest=12))
     def test_subscriptions_differ(self, group: dict[str, Any]) -> None:
         self.compare(group)

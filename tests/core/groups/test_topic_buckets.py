@@ -15,6 +15,7 @@ from app.core.groups.registry import assignor_for
 from app.core.kafka_versions import KafkaVersion
 from tests import draws as st
 from tests.core.groups.coordinator_by_hand import Coordinator, Target
+from tests.profiles import costly
 
 NAMES = ("orders", "payments", "audit", "clicks", "stock", "returns")
 
@@ -58,6 +59,7 @@ def by_member(assignment: GroupAssignment) -> dict[str, Target]:
     return answer
 
 
+@costly()
 @pytest.mark.parametrize("version", ["4.0.0", "4.1"])
 @given(group=groups())
 def test_every_rebalance_is_the_coordinators(

@@ -21,7 +21,7 @@ from tests.core.reassignment.small_reassignments import (
     with_racks,
 )
 from tests.premises import reaches
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 UNLIMITED = BatchLimits(max_moves_in_per_broker=None)
 FIRST, SECOND, THIRD = {0: ([0, 1], [0, 4])}, {1: ([2, 1], [2, 4])}, {2: ([3, 1], [3, 4])}
@@ -66,7 +66,7 @@ def executed(lists: Int32s, batches: Batches, *, backwards: bool = False) -> lis
 
 
 class TestLaws:
-    @examples(300)
+    @costly(300)
     @given(reassignments(), all_limits)
     def test_the_verifier_finds_nothing(self, reassigned: ReassignedPartitions, limits: BatchLimits) -> None:
         batches = cut_batches(reassigned, limits)

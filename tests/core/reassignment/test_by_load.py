@@ -23,7 +23,7 @@ from tests.core.reassignment.small_problems import (
     problems,
     target_loads,
 )
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
 Case = tuple[MovementProblem, Int64s, Int64s]
@@ -38,7 +38,7 @@ def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(broker for broker in row if broker != NO_REPLICA) for row in placed.placement.replicas.tolist())
 
 
-@examples(150)
+@costly(150)
 @given(problems(), BALANCES)
 def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balance: Balance) -> None:
     """What is answered beside the placement is what one counts in it."""
@@ -232,7 +232,7 @@ def test_loads_beyond_64_bits_are_refused() -> None:
         place(weighted(cluster([[0], [0]], [0, 0]), [1 << 60, 1 << 60]), TIGHT)
 
 
-@examples(20)
+@costly(20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([TIGHT, Balance(Fraction(1, 20))]))
 @example(0, TIGHT)
 def test_many_partitions_come_near_their_bounds(seed: int, balance: Balance) -> None:

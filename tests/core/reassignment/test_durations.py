@@ -7,7 +7,7 @@ from hypothesis import given
 from app.core.reassignment import BatchCopies, ReplicationRates, batch_durations, recommended_throttle, throttled
 from tests import draws as st
 from tests.core.reassignment.simulated_replication import simulated_seconds
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 BROKERS = 5
 THROTTLE = 1_000
@@ -30,7 +30,7 @@ def batches(draw: st.DrawFn, most_ingress: int = 0) -> BatchCopies:
     return copies_of(*rows)
 
 
-@examples(60)
+@costly(60)
 @given(batches(most_ingress=150), st.integers(0, 99))
 def test_within_15_percent_of_a_simulation(copies: BatchCopies, seed: int) -> None:
     """At most 8 × 150 bytes/s are written, so that some batches never complete at a throttle of 1,000."""

@@ -11,10 +11,10 @@ from app.core.reassignment.loads.rules import load_rules
 from app.core.reassignment.model import Band
 from tests.core.reassignment.small_problems import moved_weight, placements, problems, target_loads
 from tests.core.reassignment.test_by_load import Case
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 
-@examples(100)
+@costly(100)
 @given(problems(), st.integers(0, 4), st.integers(0, 6), st.integers(0, 6))
 def test_bounds_hold_and_placements_move_no_more(case: Case, selected: int, below: int, above: int) -> None:
     """Every placement is tried: none within the band moves less than the bound, whichever partitions are relaxed."""

@@ -27,7 +27,7 @@ from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackR
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 
 def problem_of(
@@ -183,7 +183,7 @@ def the_one(placed: ReplicaPlacement, placements: list[Whole]) -> Whole:
 
 
 @given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
-@examples(150)
+@costly(150)
 def test_moves_no_more_than_the_best_of_all_placements_within_the_band(
     problem: MovementProblem, tolerance: Fraction
 ) -> None:

@@ -19,7 +19,7 @@ from app.core.reassignment.log_dirs import (
 )
 from app.core.reassignment.log_dirs.bounds import largest_share_lower_bound, moved_bytes_lower_bound
 from app.core.reassignment.model import KEEP, TIGHT, Balance
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 NO_LIMIT = 1 << 62
 
@@ -81,7 +81,7 @@ def every_placement(of: LogDirProblem) -> list[tuple[int, Fraction]]:
 
 
 @given(problems())
-@examples(150)
+@costly(150)
 def test_no_placement_is_better(given_problem: LogDirProblem) -> None:
     """Against all placements, by the order of the goals; bounds hold for all of them."""
     placements = every_placement(given_problem)

@@ -24,7 +24,7 @@ from tests.core.reassignment.test_least_movement import (
     problems,
     within,
 )
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 
 @st.composite
@@ -95,7 +95,7 @@ def excess(problem: MovementProblem, topics: TopicBalance, placement: Whole) -> 
 
 
 @given(st.one_of(balances(), slotted(), slotted()), st.sampled_from([KEEP, TIGHT]))
-@examples(200)
+@costly(200)
 def test_the_least_excess_and_then_the_least_movement_of_all_placements(
     case: tuple[MovementProblem, TopicBalance], balance: Balance
 ) -> None:
@@ -111,7 +111,7 @@ def test_the_least_excess_and_then_the_least_movement_of_all_placements(
 
 
 @given(slotted(), st.sampled_from([KEEP, TIGHT]))
-@examples(80)
+@costly(80)
 def test_after_a_deadline_the_placement_is_legal_with_the_least_excess_and_a_bound(
     case: tuple[MovementProblem, TopicBalance], balance: Balance
 ) -> None:
@@ -125,7 +125,7 @@ def test_after_a_deadline_the_placement_is_legal_with_the_least_excess_and_a_bou
 
 
 @given(slotted(), st.sampled_from([KEEP, TIGHT]))
-@examples(80)
+@costly(80)
 def test_slots_or_partitions_as_nodes_come_to_the_same(
     case: tuple[MovementProblem, TopicBalance], balance: Balance
 ) -> None:

@@ -15,6 +15,7 @@ from app.errors import Failure
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
 from tests import draws as st
+from tests.profiles import costly
 
 Json = dict[str, Any]
 
@@ -56,6 +57,7 @@ def clusters(draw: st.DrawFn, *, racked: bool | None = None) -> Json:
     return cluster([list(row) for row in homes], racks, sizes)
 
 
+@costly()
 @given(clusters(racked=False))
 def test_without_racks_a_removal_moves_the_brokers_replicas(cluster_json: Json) -> None:
     """Nothing else has to move, and with `keep` nothing else does."""
@@ -76,6 +78,7 @@ def test_without_racks_a_removal_moves_the_brokers_replicas(cluster_json: Json) 
         assert (row["optimal"], row["gap"], row["brokers"], row["short_of_racks"]) == (True, 0, brokers - 1, None)
 
 
+@costly()
 @given(clusters(), st.sampled_from([None, "keep", "tight", {"tolerance": 0.5}]), st.sampled_from(["bytes", "replicas"]))
 def test_the_figures_of_every_scenario_are_consistent(
     cluster_json: Json, balance_of_replicas: Any, minimise: str
@@ -98,6 +101,7 @@ def test_the_figures_of_every_scenario_are_consistent(
             assert row["short_of_racks"] == 0  # racks are enforced
 
 
+@costly()
 @given(clusters())
 def test_replicas_of_added_brokers_have_moved_and_are_no_fewer_than_the_smallest_count(cluster_json: Json) -> None:
     """With `tight`, which adding brokers asks for by itself."""
@@ -106,6 +110,7 @@ def test_replicas_of_added_brokers_have_moved_and_are_no_fewer_than_the_smallest
         assert row["moved_replicas"] >= row["axes"]["add_brokers"] * row["smallest_after"]
 
 
+@costly()
 @given(clusters(racked=False))
 def test_without_racks_added_brokers_never_raise_the_largest_count(cluster_json: Json) -> None:
     """What is legal on some brokers is legal on more, and the largest count is the smallest that can be."""

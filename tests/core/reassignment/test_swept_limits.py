@@ -15,7 +15,7 @@ from app.errors.reassignments import CapacityMissing, RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue
 from tests import draws as st
 from tests.core.reassignment.test_reassignment_sweep import cluster, rows
-from tests.profiles import examples
+from tests.profiles import costly
 
 Json = dict[str, Any]
 DISK = 100
@@ -64,7 +64,7 @@ def least_moved(homes: list[list[int]], sizes: list[int], brokers: int, most: in
     return min(moved, default=None)
 
 
-@examples(60)
+@costly(60)
 @given(small_clusters())
 def test_a_scenario_is_feasible_only_if_some_placement_is(case: tuple[list[list[int]], list[int], int]) -> None:
     """And moves no less than the least of all placements, which its bound is below."""

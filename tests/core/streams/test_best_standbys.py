@@ -18,7 +18,7 @@ from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
 from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
-from tests.profiles import examples
+from tests.profiles import costly, examples
 
 
 @st.composite
@@ -72,7 +72,7 @@ class TestAgainstEveryDistribution:
     """At most four tasks with six choices each, of which none is better."""
 
     @given(small())
-    @examples(250)
+    @costly(250)
     def test_none_is_better(
         self, given_small: tuple[StreamsAssignment, list[StreamsClient], StreamsTasks, StreamsOptions]
     ) -> None:

@@ -18,6 +18,7 @@ from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields
 from tests import draws as st
 from tests.core.streams.small_applications import tasks
+from tests.profiles import costly
 
 RELEASES = [assignor.replays.holds.from_ for assignor in GROUP_TASK_ASSIGNORS]
 SUBTOPOLOGIES = st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=4).map(
@@ -78,6 +79,7 @@ class TestLaws:
         assert np.array_equal(answer.active, tagged.active)
         assert np.array_equal(answer.standby, tagged.standby)
 
+    @costly()
     @given(clients=groups(), given_tasks=SUBTOPOLOGIES, standbys=st.integers(0, 2))
     def test_every_step_has_every_task_once_and_settles(
         self, release: str, clients: list[StreamsClient], given_tasks: StreamsTasks, standbys: int

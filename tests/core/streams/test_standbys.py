@@ -15,6 +15,7 @@ from app.core.streams.standbys import policy_for, require_tags_within_limits
 from app.errors.kafka import TagsBeyondLimits
 from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
+from tests.profiles import costly
 
 
 def placed(
@@ -45,6 +46,7 @@ def tags_of(answer: StreamsAssignment, clients: Sequence[StreamsClient], row: in
 class TestPromises:
     """What holds of every application."""
 
+    @costly()
     @given(applications())
     def test_the_listed_tags_choose_the_rule(self, application: Given) -> None:
         options = application[2]
