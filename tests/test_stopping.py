@@ -24,13 +24,23 @@ import pytest
 
 from app.store import embedded
 from tests.conftest import ROOT
-from tests.test_cli import RACKPLAN, Serving, command_of, data_dir, ended, environment, name_of, serving, used_data_dir
+from tests.test_cli import (
+    HANGS_AFTER_S,
+    RACKPLAN,
+    Serving,
+    command_of,
+    data_dir,
+    ended,
+    environment,
+    name_of,
+    serving,
+    used_data_dir,
+)
 
 __all__ = ["data_dir", "used_data_dir"]
 
 pytestmark = pytest.mark.slow
 
-HANGS_AFTER_S = 240
 PLAN = {
     "brokers": [{"id": broker, "rack": "abc"[broker % 3]} for broker in range(6)],
     "topics": [{"name": "orders", "partitions": 12, "replication_factor": 3}],
@@ -142,15 +152,17 @@ def refuses(service: Serving) -> bool:
     ],
 )
 def test_an_idle_service(used_data_dir: Path, number: signal.Signals, send: Callable[..., None]) -> None:
-    with serving(used_data_dir) as service:
+    """The command itself, with all that it starts."""
+    with serving(used_data_dir, is_forked=False, RACKPLAN_SOLVER_PROCESSES="1") as service:
         assert stops(service, number, send)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "awaited",
     [
         pytest.param("pyspark-shell", id="while it starts"),
-        pytest.param("pyspark.daemon", id="when it is started", marks=pytest.mark.long),
+        pytest.param("pyspark.daemon", id="when it is started"),
     ],
 )
 def test_with_spark_that_no_job_has_asked_for(used_data_dir: Path, awaited: str) -> None:
@@ -160,6 +172,7 @@ def test_with_spark_that_no_job_has_asked_for(used_data_dir: Path, awaited: str)
         assert stops(service)
 
 
+@pytest.mark.long
 def test_while_it_starts(data_dir: Path) -> None:
     """As soon as Postgres runs, and before the service listens."""
     with subprocess.Popen([RACKPLAN, "serve"], env=environment(data_dir), stdout=subprocess.PIPE) as process:
@@ -175,7 +188,7 @@ def test_while_it_compiles(used_data_dir: Path) -> None:
     clone = used_data_dir.parent / "clone"
     for part in ("app", "migrations"):
         shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__"))
-    with serving(used_data_dir, "--no-worker", PYTHONPATH=str(clone), HOME=str(clone)) as service:
+    with serving(used_data_dir, "--no-worker", is_forked=False, PYTHONPATH=str(clone), HOME=str(clone)) as service:
         until(lambda: "Rackplan-Compiling" in service.client.get("/healthz").headers)
         ready = service.client.get("/readyz")
         assert ready.status_code == 200
@@ -184,6 +197,7 @@ def test_while_it_compiles(used_data_dir: Path) -> None:
         assert stops(service, signal.SIGINT, to_group)
 
 
+@pytest.mark.long
 def test_after_plans_and_sweeps(used_data_dir: Path) -> None:
     with serving(used_data_dir) as service:
         assert service.client.post("/v1/plans/replicas", json=PLAN).status_code == 201
@@ -195,7 +209,7 @@ def test_after_plans_and_sweeps(used_data_dir: Path) -> None:
 
 def test_after_the_integer_solver(used_data_dir: Path) -> None:
     """Which by default lets the next SIGINT end the process at once, and Postgres and the worker run on."""
-    with serving(used_data_dir) as service:
+    with serving(used_data_dir, is_forked=False, RACKPLAN_SOLVER_PROCESSES="1") as service:
         assert service.client.post("/v1/plans/replicas", json=ATTRIBUTES_THAT_CROSS).status_code == 201
         assert stops(service, signal.SIGINT)
 
@@ -278,6 +292,7 @@ def test_a_request_that_waits_for_a_job_is_answered(used_data_dir: Path) -> None
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
 
 
+@pytest.mark.long
 def test_a_plan_that_outlasts_the_grace_period_gets_a_problem(used_data_dir: Path) -> None:
     """It waits to be stored when the stop begins."""
     with serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:

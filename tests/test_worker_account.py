@@ -258,6 +258,7 @@ class TestWorker:
 class TestServe:
     """`rackplan serve`, started by root."""
 
+    @pytest.mark.long
     def test_a_sweep_succeeds_and_nothing_that_runs_it_is_root(self, used_data_dir: Path) -> None:
         before = {path for path in ROOT.glob("app/**/*.loop") if path.stat().st_uid != 0}
         with serving(used_data_dir) as service:
@@ -326,6 +327,7 @@ class TestServe:
             assert part in line
         assert not (place / "data").exists()
 
+    @pytest.mark.long
     def test_without_the_right_to_mount_allow_root_serves(self, used_data_dir: Path, closed_clone: Path) -> None:
         first = (sys.executable, "-c", WITHOUT_MOUNTS)
         with run(closed_clone, "serve", "--allow-root", env=environment(used_data_dir), first=first) as service:

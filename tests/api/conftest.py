@@ -22,6 +22,13 @@ from tests.service import client_of, served
 
 Serve = Callable[..., httpx.Client]
 
+# A worker that takes others for dead sooner than one in service.
+_WORKER = """
+from app.jobs import queue
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_CRON = 0.5, 4.0, "* * * * * *"
+from app.worker import main
+main()
+"""
 _COMMAND = "from app.cli import main; main()"
 _SERVE = ("serve", "--no-worker")
 
@@ -127,7 +134,7 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
 
     def start(**environment: str) -> Worker:
         process = forked.start(
-            "from app.worker import main; main()",
+            _WORKER,
             environment=_environment(
                 database,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.

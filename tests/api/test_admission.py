@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
 from app.errors.access import ServiceBusy
+from app.errors.machine import SettingNotValid
 from app.settings import Settings
 from app.slots.admission import Admission, Capacity
 from app.store.database import Database
@@ -53,9 +53,10 @@ class TestBurst:
     """Real clients of the real service."""
 
     @pytest.mark.slow
-    def test_200_clients_at_once_get_200_answers(self, client: httpx.Client) -> None:
+    @pytest.mark.parametrize("clients", [72, pytest.param(201, marks=pytest.mark.long)])
+    def test_clients_at_once_all_get_answers(self, client: httpx.Client, clients: int) -> None:
         """55 froze it once: a thread waited for a connection that waited for a thread."""
-        assert statuses(at_once(client.base_url, 200)) == {200: 133, 201: 67}
+        assert statuses(at_once(client.base_url, clients)) == {200: clients // 3 * 2, 201: clients // 3}
 
     @pytest.mark.slow
     def test_requests_beyond_the_queue_get_a_retry_after(
@@ -216,5 +217,5 @@ class TestSettings:
         ],
     )
     def test_too_few_for_the_slots(self, given: dict[str, int], named: str) -> None:
-        with pytest.raises(ValidationError, match=named):
+        with pytest.raises(SettingNotValid, match=named):
             Settings(**given)  # type: ignore[arg-type] # by name

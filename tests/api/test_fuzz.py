@@ -28,12 +28,15 @@ bounded = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
-FEW, MANY = 5, 25
+FEW, MANY = 3, 25
 """Random requests of an operation, or runs of several; in addition to the examples that the document has."""
 LARGE = frozenset(
-    {"check_reassignment", "create_snapshot", "create_sweep", "plan_group", "plan_reassignment", "plan_streams"}
+    {
+        *("check_reassignment", "clone_sweep", "create_snapshot", "create_sweep", "place_keys", "plan_group"),
+        *("plan_reassignment", "plan_replicas", "plan_streams", "update_plan"),
+    }
 )
-"""Operations whose requests have so many fields that it takes schemathesis 5 to 20 s to make the first of them."""
+"""Operations whose requests have so many fields that it takes schemathesis 3 to 20 s to make the first of them."""
 
 
 @cache

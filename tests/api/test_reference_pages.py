@@ -29,7 +29,7 @@ def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     assert (visit.elsewhere, visit.complaints) == ([], [])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_redoc_asks_no_other_host(visit: Visit) -> None:
     visit.open("/redoc", until="h1")
     assert visit.page.locator("h1").first.inner_text().startswith("Rackplan")

@@ -27,7 +27,7 @@ def test_leaders_are_balanced_as_cruise_control_does_when_a_broker_is_removed() 
     assert answer["certificate"]["moved_replicas"] == 23
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fewer_bytes_reach_a_band_within_that_of_topicmappr() -> None:
     """12.65 % of the mean keep the smallest load above topicmappr's; the two brokers of one rack bound the largest."""
     smallest, largest, _, moved_bytes = TOPICMAPPR

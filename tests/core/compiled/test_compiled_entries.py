@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -133,9 +134,51 @@ def test_what_is_in_the_way_is_passed_over(both: tuple[Path, Path]) -> None:
     assert entries.read(LOOP) == b"ours"
 
 
+@pytest.mark.parametrize(
+    ("name", "is_another"), [("NUMBA_CPU_NAME", True), ("NUMBA_OPT", True), ("NUMBA_NUM_THREADS", False)]
+)
+def test_what_compiled_code_depends_on_has_a_folder_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, name: str, is_another: bool
+) -> None:
+    """numba can be told to compile for another processor, or otherwise; how many threads it has is no difference."""
+    usual = entries.environment()
+    monkeypatch.setenv(name, "1")
+    assert (entries.environment.__wrapped__() != usual) == is_another
+
+
+def test_numbas_own_folder_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert entries.write(LOOP, b"ours")
+    [path] = tmp_path.rglob("*.loop")
+    assert path.parent == tmp_path / "rackplan" / entries.environment()
+    assert entries.read(LOOP) == b"ours"
+
+
+def test_entries_for_other_environments_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(entries, "_BESIDE_THE_CORE", tmp_path)
+    for name in ("other", entries.environment()):
+        (tmp_path / name).mkdir(mode=0o755)
+        (tmp_path / name / "a.loop").touch()
+    entries.remove_other_environments()
+    assert [path.name for path in tmp_path.iterdir()] == [entries.environment()]
+
+
+def test_those_that_write_at_once_leave_a_whole_entry(folder: Path) -> None:
+    """And those that read meanwhile find one of theirs, or none."""
+    contents = [bytes([number]) * 100_000 for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        writes = [threads.submit(entries.write, LOOP, content) for content in contents * 5]
+        found = [entries.read(LOOP) for _ in range(40)]
+        assert all(write.result() for write in writes)
+    assert {*found} <= {None, *contents}
+    assert entries.read(LOOP) in contents
+    assert len(list(folder.iterdir())) == 1
+
+
 class TestAnInstallation:
     """Real loops, compiled, stored and loaded by processes of their own."""
 
+    @pytest.mark.long
     def test_a_stored_loop_is_loaded_and_not_compiled(self, installation: Installation) -> None:
         assert installation.answer(3) == (7, True)
         assert installation.answer(4) == (9, False)
@@ -163,6 +206,7 @@ class TestAnInstallation:
         assert compiled.compile_all() == 1
         assert compiled.answer(3) == (7, False)
 
+    @pytest.mark.long
     def test_another_processor_compiles_for_itself(self, compiled: Installation) -> None:
         """numba can be told to compile for a simpler processor than this one."""
         simpler = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -170,11 +214,13 @@ class TestAnInstallation:
         assert compiled.answer(3, **simpler) == (7, False)
         assert compiled.answer(3) == (7, False)
 
+    @pytest.mark.long
     def test_compiling_all_removes_what_is_for_other_environments(self, installation: Installation) -> None:
         assert installation.answer(3, NUMBA_OPT="1") == (7, True)
         assert installation.compile_all() == 2
         assert len(list((installation.core / "__pycache__" / "loops").iterdir())) == 1
 
+    @pytest.mark.long
     def test_numbas_own_setting_is_respected(self, installation: Installation, tmp_path: Path) -> None:
         chosen = {"NUMBA_CACHE_DIR": str(tmp_path / "chosen")}
         assert installation.compile_all(**chosen) == 2
@@ -189,6 +235,7 @@ class TestAnInstallation:
         assert executor.answer(3, **listed) == (7, False)
         assert executor.stored() == {}
 
+    @pytest.mark.long
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
     def test_what_root_has_installed_is_read_by_others_and_not_written(self, shared: Installation) -> None:
         """As the worker and the Python of Spark do, which run as `nobody`."""
@@ -216,6 +263,7 @@ print(answer(3))
         assert installation.run(code) == "7"
         assert [path for path in installation.folder.rglob("loops*/**/*") if path.is_file()] == []
 
+    @pytest.mark.long
     def test_processes_that_compile_at_once_agree(self, installation: Installation) -> None:
         code = "from app.core.calling_kernel import answer; print(answer(3))"
         processes = [installation.start(code) for _ in range(3)]
