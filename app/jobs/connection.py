@@ -35,7 +35,7 @@ _LOGGING = Path(__file__).parent / "log4j2.properties"
 _STOPS_WITHIN_S = 1.0
 _ANSWERS_WITHIN_S = 3.0
 _ROWS_AT_ONCE = 65_536
-_DRIVER_ADDRESS = re.compile(r"^\s*spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
+_DRIVER_ADDRESS = re.compile(r"^[ \t]*+spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
 _STARTING = threading.Lock()  # PySpark reads the environment of the process, and allows one context at a time
 
 

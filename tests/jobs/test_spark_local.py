@@ -32,18 +32,48 @@ def jvm() -> psutil.Process:
     return found[0]
 
 
-def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
+SECRETS = {
+    "RACKPLAN_DATABASE_URL": "postgresql://rackplan:hunter2@127.0.0.1/rackplan",
+    "PGPASSWORD": "hunter2",
+    "OTEL_EXPORTER_OTLP_HEADERS": "authorization=hunter2",
+}
+
+
+def test_a_prepared_session_has_run_a_job(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the first sweep waits neither for the JVM nor for the first Python process.
 
     The first test, for the others use the session, which takes seconds to start.
     """
     spark.close()
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
     spark.prepare(0, measure_example)
     assert spark.is_started
     assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("example")
     # A process that has ended has no command line any more.
     children = [each.info for each in psutil.process_iter(["ppid", "cmdline"]) if each.info["ppid"] == jvm().pid]
     assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
+
+
+def test_no_process_of_spark_has_a_secret_of_the_service(spark: Spark) -> None:
+    """Neither the JVM nor a Python process, in its environment or on its command line."""
+    keys.hashed(spark, keys.numbered(10, tasks=2), group="a")
+    processes = [jvm(), *jvm().children(recursive=True)]
+    assert any("pyspark" in " ".join(process.cmdline()) for process in processes[1:])
+    for process in processes:
+        inherited = process.environ()
+        assert inherited["PATH"]
+        assert not SECRETS.keys() & inherited.keys()
+        assert "hunter2" not in " ".join([*inherited.values(), *process.cmdline()])
+
+
+def test_ports_of_spark_are_on_loopback(spark: Spark) -> None:
+    keys.hashed(spark, keys.numbered(10, tasks=2), group="a")
+    processes = [jvm(), *jvm().children(recursive=True)]
+    listening = [c.laddr.ip for p in processes for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+    assert listening
+    assert {ip.removeprefix("::ffff:") for ip in listening} <= {"127.0.0.1", "::1"}
+    assert spark.session().sparkContext.uiWebUrl is None
 
 
 def test_a_job_says_what_the_core_says(spark: Spark) -> None:
