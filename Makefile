@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough check format kafka conformance bench openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough check format kafka fuzz conformance bench openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -58,6 +58,12 @@ kafka: $(VENV)/runtime ## add the admin client that `rackplan snapshot` and `rac
 	@awk '/^[^ #]/ { listed = /^kafka-python==/ } listed' requirements-dev.lock > $(VENV)/kafka.lock
 	@$(INSTALL) --no-deps -r $(VENV)/kafka.lock
 
+# Coverage-guided; tests/fuzz/test_fuzz.py runs what it finds, and a stated number of inputs without it.
+HOURS ?= 1
+fuzz: $(VENV)/development $(VENV)/compiled ## fuzz readers, request models and planners by coverage (HOURS=8)
+	@$(INSTALL) -r requirements-fuzz.lock
+	$(BIN)/python -m tests.fuzz --hours $(HOURS)
+
 conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
 	@$(BIN)/rackplan conformance --vectors $(VECTORS)
 
@@ -77,6 +83,7 @@ lock: ## resolve the dependencies anew (needs uv)
 	$(LOCK) --extra kafka --group dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
+	$(LOCK) --group pyproject.toml:fuzz -o requirements-fuzz.lock
 
 # Tests run the documentation's commands, which need jq, and open pages in Chromium. Root on Debian gets both; elsewhere
 # the tests that need a missing one are left out or fail by its name.

@@ -21,7 +21,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.types import Lifespan
 
-from app import __version__, logs
+from app import __version__, logs, tracing
 from app.api import health
 from app.api.health import Readiness
 from app.api.http.auth import KeyBeforeBody, named, reader
@@ -31,6 +31,7 @@ from app.api.http.following import Followers
 from app.api.http.known_query import only_known_query
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
@@ -75,6 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
+    tracing.start("api", __version__)
     database = Database(settings.database_url, connections=settings.database_connections)
     admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
     is_ending = Event()
@@ -96,10 +98,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         preparation.wait_for_end()
         readiness.close()
         database.close()
+        tracing.stop()
 
     app = _operations(settings, database, admission, lifespan)
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots = readiness, pool
+    app.state.occupancy = lambda: {"threads": admission.occupancy, **({} if pool is None else pool.occupancy)}
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(
@@ -137,6 +141,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     app.add_middleware(FreedMemory)
+    if tracing.is_started():
+        app.add_middleware(Traces)
     return app
 
 
@@ -145,6 +151,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise ValueError("the parent states the database")
+    tracing.start("slot", __version__)
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
     app = _operations(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
     serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)

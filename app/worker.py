@@ -15,7 +15,7 @@ from socket import socket
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from app import logs
+from app import __version__, logs, tracing
 from app.jobs import keys, plans, queue
 from app.jobs.spark import Spark
 from app.settings import SLOT_CONNECTIONS, Settings
@@ -45,6 +45,7 @@ def main() -> None:
         raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
+    tracing.start("worker", __version__)
     # Nothing is started yet: the first job that needs Spark starts its JVM, which ends with this process.
     spark = Spark(
         settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
@@ -69,6 +70,7 @@ def main() -> None:
         )
     if pool is not None:
         pool.close()
+    tracing.stop()
     # Without waiting for the threads of jobs that were handed back.
     logging.shutdown()
     os._exit(0)
@@ -79,6 +81,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise ValueError("the parent states the database")
+    tracing.start("worker-slot", __version__)
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
     process.run(partial(plans.answer, database, settings.limits), connection, memory_mib=settings.job_memory_mib)
 

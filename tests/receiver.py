@@ -71,7 +71,7 @@ def receiving(*, tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode(errors="surrogateescape")
             receiver.note(Received(self.path, {k.lower(): v for k, v in self.headers.items()}, body))(self)
 
         do_GET = do_POST  # noqa: N815 — as the server looks it up

@@ -132,7 +132,7 @@ async def readyz(request: Request) -> Response:
 async def read_metrics(request: Request) -> Response:
     """Return the metrics in Prometheus' text format."""
     readiness: Readiness = request.app.state.readiness
-    text = metrics.exposition(await readiness.activity())
+    text = metrics.exposition(await readiness.activity(), request.app.state.occupancy())
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

@@ -27,7 +27,7 @@ from app.store.accounts import Account, make_open_folder
 from app.store.confinement import Confinement, confine
 
 INHERITED = re.compile(
-    r"RACKPLAN_\w+|PATH|LANG|LC_\w+|TZ|LD_LIBRARY_PATH|JAVA_HOME|(?:SPARK|PYSPARK|HADOOP|YARN)_\w+|PG\w+"
+    r"RACKPLAN_\w+|PATH|LANG|LC_\w+|TZ|LD_LIBRARY_PATH|JAVA_HOME|(?:SPARK|PYSPARK|HADOOP|YARN|OTEL)_\w+|PG\w+"
 )
 """Names of the variables of root's environment that the worker gets; credentials of root's other programs are not."""
 

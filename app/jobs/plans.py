@@ -15,6 +15,7 @@ from uuid import UUID
 import orjson
 import structlog
 
+from app import tracing
 from app.errors.access import DatabaseUnavailable
 from app.errors.requests import LimitExceeded
 from app.services import jobs
@@ -134,7 +135,7 @@ async def _exchanged(slot: Slot, job_id: UUID) -> dict[str, Any] | None:
     """What the slot notes about an attempt; None if its process has ended."""
     try:
         frames.write(slot.writer, frames.REQUEST, job_id.bytes)
-        frames.write(slot.writer, frames.BODY, b"")
+        frames.write(slot.writer, frames.BODY, (tracing.traceparent() or "").encode())
         await slot.writer.drain()
         _, content = await frames.read(slot.reader)
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -144,13 +145,13 @@ async def _exchanged(slot: Slot, job_id: UUID) -> dict[str, Any] | None:
 
 
 async def answer(
-    database: Database, limits: Limits, head: bytes, _: bytes, __: asyncio.StreamWriter
+    database: Database, limits: Limits, head: bytes, body: bytes, _: asyncio.StreamWriter
 ) -> dict[str, object]:
-    """Run the job of an id in this process, and note how the attempt ended."""
+    """Run the job of an id in this process, within the trace that the body has, and note how the attempt ended."""
     outcomes: list[PlanOutcome] = []
     noted: dict[str, object] = {"failure": None}
     try:
-        with receiving(outcomes.append):
+        with tracing.continued(body.decode()), receiving(outcomes.append):
             jobs.run(database, UUID(bytes=head), limits)
     except DatabaseUnavailable as unavailable:
         noted = {"failure": DatabaseUnavailable.__name__, "detail": unavailable.detail}

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import timedelta
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import procrastinate
 import psycopg
 import structlog
 
+from app import tracing
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.jobs import attempts, sweeps
 from app.jobs.plans import AttemptFailed, PlanSlots
@@ -87,7 +89,8 @@ async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     running = asyncio.get_running_loop().run_in_executor
     try:
         if slots is None:
-            await running(threads, _run_here, database, context.additional_context["limits"], job_id)
+            here = partial(_run_here, database, context.additional_context["limits"], job_id)
+            await running(threads, copy_context().run, here)
         else:
             await slots.run(UUID(job_id), partial(_log_plan, job_id))
     except (DatabaseUnavailable, ServiceBusy):
@@ -115,7 +118,8 @@ async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None
     threads: Executor = context.additional_context["threads"]
     running = asyncio.get_running_loop().run_in_executor
     try:
-        await running(threads, partial(sweeps.run_chunk, database, spark, UUID(sweep_id), limits=limits))
+        chunk = partial(sweeps.run_chunk, database, spark, UUID(sweep_id), limits=limits)
+        await running(threads, copy_context().run, chunk)
     except DatabaseUnavailable:
         raise
     except Exception as unexpected:
@@ -130,7 +134,7 @@ async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) 
     for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
         structlog.get_logger().warning("job.stalled", queue_id=job.id, task=job.task_name)
         if job.task_name in {RUN_JOB, RUN_SWEEP}:
-            row_id = UUID(str(next(iter(job.task_kwargs.values()))))
+            row_id = UUID(str(next(value for name, value in job.task_kwargs.items() if name != "traceparent")))
             await asyncio.to_thread(attempts.lost, context.additional_context["database"], job.task_name, row_id)
         await manager.retry_job(job)
 
@@ -149,11 +153,14 @@ def forget_deliveries(context: procrastinate.JobContext, timestamp: int) -> None
         uow.webhooks.expire(older_than=context.additional_context["delivery_age"])
 
 
-async def deliver_webhook(context: procrastinate.JobContext, *, delivery_id: str, attempts: int) -> None:
+async def deliver_webhook(
+    context: procrastinate.JobContext, *, delivery_id: str, attempts: int, traceparent: str | None = None
+) -> None:
     """Make one attempt to deliver an event; recording it queues the next one."""
     sender: Sender = context.additional_context["sender"]
     database: Database = context.additional_context["database"]
-    await sender.deliver(database, delivery_id=UUID(delivery_id), attempts_before=attempts)
+    with tracing.continued(traceparent), tracing.span(DELIVER, "consumer", rackplan_delivery=delivery_id):
+        await sender.deliver(database, delivery_id=UUID(delivery_id), attempts_before=attempts)
 
 
 def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
@@ -224,7 +231,7 @@ async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: a
 async def _run_jobs(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
     app = _app(database, connections=4)
     for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
-        handed_back = _handed_back(run_one, stop_requested)
+        handed_back = _handed_back(_traced(name, run_one), stop_requested)
         app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
     for function, cron in (
         (retry_stalled_jobs, STALLED_CRON),
@@ -264,6 +271,22 @@ async def _work(app: procrastinate.App, queue: str, additional_context: dict[str
             stalled_worker_timeout=STALLED_SECONDS,
             delete_jobs="always",
         )
+
+
+def _traced(task: str, run_one: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """Run a task in the trace of the request that queued it."""
+
+    @wraps(run_one)
+    async def traced(context: procrastinate.JobContext, *, traceparent: str | None = None, **arguments: str) -> None:
+        named = {f"rackplan_{name}": value for name, value in arguments.items()}
+        with (
+            tracing.continued(traceparent),
+            tracing.span(task, "consumer", **named),
+            structlog.contextvars.bound_contextvars(**tracing.log_fields()),
+        ):
+            await run_one(context, **arguments)
+
+    return traced
 
 
 def _handed_back(

@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from app import tracing
 from app.errors import Failure
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.errors.quotation import quoted
@@ -36,6 +37,8 @@ from app.services.spark_master import LOCAL, SparkMaster
 Source: TypeAlias = Callable[[SparkSession], DataFrame]
 """Creates the rows of a job. It is called in each session in which the job runs."""
 
+TRACEPARENT = "rackplan.traceparent"
+"""The local property of Spark that has the W3C id of the span of a job, if there is one."""
 _WATCHED_EVERY_S = 0.25
 _ANSWERS_WITHIN_S = 3.0
 _LONGEST_GIST = 500
@@ -214,7 +217,9 @@ class Spark:
         SparkUnavailable
             The master does not answer or provides no executors, or the session was lost twice.
         """
-        with self._listed(group) as running:
+        at = self.master.url
+        traced = tracing.span(f"spark {kernel}", rackplan_kernel=kernel, rackplan_group=group, server_address=at)
+        with self._listed(group) as running, traced:
             try:
                 return self._attempt(running, kernel, payload, over, schema)
             except _SessionLost as lost:
@@ -356,7 +361,10 @@ def _collected(
 ) -> pa.Table:
     kernel, _, schema = job
     context = connection.session.sparkContext
-    context.setJobGroup(group, f"{kernel} of {group}")
+    # The trace's id in what Spark itself shows: its event log, its UI, its REST API.
+    traceparent = tracing.traceparent()
+    context.setJobGroup(group, f"{kernel} of {group}" if traceparent is None else f"{kernel} of {group}, {traceparent}")
+    context.setLocalProperty(TRACEPARENT, traceparent)  # type: ignore[arg-type] # None removes it
     context.setLocalProperty("spark.scheduler.pool", group)
     with ExitStack() as sent:
         follows = isinstance(over, Step)

@@ -30,6 +30,15 @@ class Capacity:
     queue_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Slots that there are and that are occupied, and requests that wait for one."""
+
+    slots: int
+    occupied: int
+    queued: int
+
+
 class Admission:
     """Admits requests in the order of their arrival. Belongs to one event loop."""
 
@@ -37,6 +46,12 @@ class Admission:
         self._capacity = capacity
         self._slots = asyncio.Semaphore(capacity.concurrent)
         self._queued = 0
+        self._occupied = 0
+
+    @property
+    def occupancy(self) -> "Occupancy":
+        """The slots and the queue now."""
+        return Occupancy(self._capacity.concurrent, self._occupied, self._queued)
 
     def check(self) -> None:
         """Raise `ServiceBusy` if a request that arrived now would be rejected."""
@@ -56,9 +71,11 @@ class Admission:
             await self._wait()
         else:
             await self._slots.acquire()
+        self._occupied += 1
         try:
             yield
         finally:
+            self._occupied -= 1
             self._slots.release()
 
     async def _wait(self) -> None:

@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
 
-from app.slots.admission import Admission, Capacity
+from app.slots.admission import Admission, Capacity, Occupancy
 
 _POLLING_S = 0.1
 _ENDS_WITHIN_S = 2.0
@@ -114,6 +114,11 @@ class Pool:
         self._started: set[Slot] = set()
         self._filling: asyncio.Task[None] | None = None
         self.lanes = {name: Lane(capacity, self._start) for name, capacity in lanes.items()}
+
+    @property
+    def occupancy(self) -> Mapping[str, Occupancy]:
+        """Each lane's slots and queue now."""
+        return {name: lane.admission.occupancy for name, lane in self.lanes.items()}
 
     @property
     def is_ready(self) -> bool:

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import orjson
 import psutil
 
+from app import tracing
 from app.slots import frames
 from app.slots.parent import tie_to_parent
 
@@ -66,4 +67,5 @@ async def _serve(answer: Answer, connection: socket.socket) -> None:
         frames.write(writer, frames.END, orjson.dumps(noted | {"is_last": is_last}))
         await writer.drain()
         if is_last:
+            tracing.flush()
             return

@@ -6,6 +6,8 @@ from datetime import timedelta
 import orjson
 import sqlalchemy as sa
 
+from app import tracing
+
 JOBS, DELIVERIES = "default", "webhooks"
 """The queues: jobs and chunks of sweeps, few of which run at a time; and deliveries, which mostly wait for answers."""
 
@@ -25,5 +27,7 @@ def defer(
 ) -> None:
     """Put a task on a queue; with `after` it starts no sooner than that."""
     seconds = None if after is None else after.total_seconds()
-    values = {"queue": queue, "task": task, "args": orjson.dumps(arguments).decode(), "seconds": seconds}
+    # Only if there is a trace: workers of earlier releases do not know the argument.
+    traced = {} if (origin := tracing.origin()) is None else {"traceparent": origin}
+    values = {"queue": queue, "task": task, "args": orjson.dumps({**arguments, **traced}).decode(), "seconds": seconds}
     connection.execute(_DEFER, values)

@@ -4,13 +4,14 @@ What this process does is counted as it happens; jobs, sweeps and the queue, whi
 database when metrics are scraped. Labels are operations, kinds, states and codes of failures: their values are bounded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from app.services.plans.outcomes import PlanOutcome
+from app.slots.admission import Occupancy
 from app.store.activity import Activity
 
 REQUESTS = Histogram(
@@ -30,6 +31,18 @@ _SOLVER_SECONDS = Histogram(
 _DATABASE_UP = Gauge("rackplan_database_up", "1 if the jobs, sweeps and queue could be read for this scrape, else 0.")
 
 
+_SLOTS = Gauge("rackplan_slots", "Requests that are served at the same time at most, by lane.", ("lane",))
+_OCCUPIED_SLOTS = Gauge("rackplan_occupied_slots", "Requests that are being served, by lane.", ("lane",))
+_WAITING_REQUESTS = Gauge("rackplan_waiting_requests", "Requests that wait for a slot, by lane.", ("lane",))
+_STOPPED_SLOTS = Counter(
+    "rackplan_stopped_slots",
+    "Processes of slots that ended before their request was answered, by reason: deadline, memory, crash or client.",
+    ("reason",),
+)
+for _reason in ("deadline", "memory", "crash", "client"):  # a series that appears with its first event has no increase
+    _STOPPED_SLOTS.labels(_reason)
+
+
 def count_plan(outcome: PlanOutcome) -> None:
     """Count one attempt to make a plan."""
     _PLANS.labels(outcome.kind, outcome.code).inc()
@@ -37,15 +50,25 @@ def count_plan(outcome: PlanOutcome) -> None:
         _SOLVER_SECONDS.labels(outcome.kind).observe(outcome.solver_seconds)
 
 
-def exposition(activity: Activity | None) -> bytes:
+def count_stopped_slot(reason: str) -> None:
+    """Count a process of a slot that was stopped, or has ended, before its request was answered."""
+    _STOPPED_SLOTS.labels(reason).inc()
+
+
+def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy]) -> bytes:
     """All metrics as text.
 
     Parameters
     ----------
+    lanes : slots and queues of this process by what their requests do.
     activity : counts from the database; None if it could not be read, for which `rackplan_database_up` is 0 and the
         metrics of jobs, sweeps and the queue are absent.
     """
     _DATABASE_UP.set(activity is not None)
+    for lane, occupancy in lanes.items():
+        _SLOTS.labels(lane).set(occupancy.slots)
+        _OCCUPIED_SLOTS.labels(lane).set(occupancy.occupied)
+        _WAITING_REQUESTS.labels(lane).set(occupancy.queued)
     text = generate_latest()
     if activity is None:
         return text

@@ -27,7 +27,7 @@ _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _TRUSTED = "rackplan.trusted_host"
-_QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestLog:
@@ -75,7 +75,7 @@ class RequestLog:
             for plan in plans:
                 count_plan(plan)
             log = structlog.get_logger()
-            (log.debug if scope["path"] in _QUIET_PATHS else log.info)(
+            (log.debug if scope["path"] in QUIET_PATHS else log.info)(
                 "request.answered",
                 method=quoted(scope["method"]),
                 path=quoted(scope["path"]),
@@ -145,7 +145,7 @@ class Overload:
         self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in _QUIET_PATHS:
+        if scope["type"] == "http" and scope["path"] not in QUIET_PATHS:
             try:
                 self._admission.check()
             except ServiceBusy as busy:

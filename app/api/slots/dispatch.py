@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.http.metrics import count_stopped_slot
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
@@ -122,6 +123,7 @@ class _Exchange:
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._held = 0
         self.has_started = False
+        self.is_in_slot = False
 
     async def run(self) -> None:
         """Answer the request. Raises the `Failure` that is the answer."""
@@ -148,7 +150,10 @@ class _Exchange:
 
     def _ended(self, exchange: asyncio.Task[None]) -> None:
         self._dispatch.release(self._held)
-        if not exchange.cancelled():
+        if exchange.cancelled():
+            if self.is_in_slot:
+                count_stopped_slot("client")
+        else:
             exchange.exception()  # it was raised by `run`, unless the client had left
 
     def _hold(self, count: int) -> None:
@@ -181,10 +186,13 @@ class _Exchange:
             async with asyncio.timeout(deadline_s), self._lane.slot() as slot:
                 await self._in_slot(slot, body)
         except TimeoutError:
+            if self.is_in_slot:
+                count_stopped_slot("deadline")
             raise self._too_slow() from None
 
     async def _in_slot(self, slot: Slot, body: bytes) -> None:
         has_ended = False
+        self.is_in_slot = True
         try:
             frames.write(slot.writer, frames.REQUEST, scopes.written_scope(self._scope))
             frames.write(slot.writer, frames.BODY, body)
@@ -205,7 +213,9 @@ class _Exchange:
         structlog.get_logger().error("slot.ended", path=self._scope["path"], detail=f"the process {ending}")
         # SIGKILL is the system's answer to a lack of memory; SIGABRT that of a C++ library that cannot allocate.
         if slot.process.exitcode in {-signal.SIGKILL, -signal.SIGABRT}:
+            count_stopped_slot("memory")
             return too_large(self._dispatch.limits.slot_memory_mib)
+        count_stopped_slot("crash")
         return SlotCrashed(ending)
 
     def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:

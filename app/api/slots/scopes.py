@@ -6,6 +6,8 @@ from typing import Any
 import orjson
 from starlette.types import Scope
 
+from app import tracing
+
 _TEXTS = ("method", "path", "root_path", "scheme", "http_version")
 
 
@@ -19,6 +21,7 @@ def written_scope(scope: Scope) -> bytes:
         "client": scope.get("client"),
         "server": scope.get("server"),
         "request_id": scope.get("state", {}).get("request_id", ""),
+        "traceparent": tracing.traceparent(),
     }
     return orjson.dumps(document)
 
@@ -35,7 +38,7 @@ def read_scope(content: bytes) -> Scope:
         "headers": read_headers(document["headers"]),
         "client": document["client"] and tuple(document["client"]),
         "server": document["server"] and tuple(document["server"]),
-        "state": {"request_id": document["request_id"]},
+        "state": {"request_id": document["request_id"], "traceparent": document["traceparent"]},
     }
 
 

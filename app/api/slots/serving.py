@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message
 
+from app import tracing
 from app.api.http.memory import FreedMemory
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
@@ -45,7 +46,12 @@ async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.Stream
         await writer.drain()
 
     request_id = scope["state"]["request_id"]
-    with structlog.contextvars.bound_contextvars(request_id=request_id), receiving(outcomes.append):
+    with (
+        tracing.continued(scope["state"]["traceparent"]),
+        tracing.span("slot"),
+        structlog.contextvars.bound_contextvars(request_id=request_id, **tracing.log_fields()),
+        receiving(outcomes.append),
+    ):
         await app(scope, receive, send)
     return {
         "route": getattr(scope.get("route"), "path", None),

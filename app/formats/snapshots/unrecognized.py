@@ -35,13 +35,13 @@ _LOOKS_LIKE = {
     ),
     "metrics of an exporter; paste the answer of Prometheus' /api/v1/query": re.compile(r"# (?:HELP|TYPE) \w"),
     "an answer of aws kafka; run aws kafka list-nodes": re.compile(
-        r'\s*\{?\s*"(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"'
+        r'\s*+\{?\s*+"(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"'
     ),
     "a progress report of Cruise Control; call it again when the task is done": re.compile(
-        r'\s*\{?\s*"(?:progress|operationProgress)"'
+        r'\s*+\{?\s*+"(?:progress|operationProgress)"'
     ),
     "a failure of an API": re.compile(
-        r'\s*\{?\s*"(?:error|errorMessage|message|stackTrace|status"\s*:\s*"error|code)"'
+        r'\s*+\{?\s*+"(?:error|errorMessage|message|stackTrace|status"\s*:\s*"error|code)"'
     ),
     "the message of an HTTP server; check the address": re.compile(r"HTTP/\d|(?:401|403|404|50\d) [A-Za-z]"),
     "the help of a tool; run it with --describe": re.compile(

@@ -26,6 +26,7 @@ _FIELD = re.compile(
 )
 _HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
 _ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
+_IDS, _IDS_OF_OBJECTS = re.compile(r"\d+"), re.compile(r'"id": ?(\d+)')
 _LIST = re.compile(r"\[.*\]")
 _EXPECTED = "a line of `kafka-metadata-quorum describe` (`CurrentObservers: [101,102]`, or a row of a node)"
 _NOTE = Note("racks_not_in_source", "kafka-metadata-quorum prints no racks; kafka-broker-api-versions does")
@@ -61,8 +62,7 @@ def _ids(line: int, value: str) -> list[str]:
     if not _LIST.fullmatch(value):
         raise rejection(line, expected="a list in brackets after `CurrentObservers:`", actual=shown(value))
     # Ids in objects; the digits of directory ids and endpoints are within quotes.
-    pattern = r'"id": ?(\d+)' if "{" in value else r"\d+"
-    return re.findall(pattern, value)
+    return (_IDS_OF_OBJECTS if "{" in value else _IDS).findall(value)
 
 
 SOURCE = Source(

@@ -9,8 +9,9 @@ from base64 import b64decode
 from app.formats.syntax.lines import rejection
 from app.formats.syntax.wire_formats import ByteEncoding
 
-_HEX = re.compile(rb"\s*(?:0x)?(?:\s*[0-9a-fA-F]{2})+\s*")
+_HEX = re.compile(rb"\s*+(?:0x)?(?:\s*+[0-9a-fA-F]{2})++\s*+")
 _BASE64 = re.compile(rb"\s*(?:[A-Za-z0-9+/]\s*)+(?:=\s*){0,2}")
+_NOT_HEX, _NOT_BASE64 = re.compile(rb"[^0-9a-fA-Fx\s]"), re.compile(rb"[^A-Za-z0-9+/=\s]")
 _BLANK = re.compile(rb"\s+")
 
 
@@ -41,8 +42,8 @@ def decoded(content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes
         return b64decode(digits, validate=True)
     except ValueError:
         pass
-    allowed = rb"[0-9a-fA-Fx\s]" if encoding is ByteEncoding.HEX else rb"[A-Za-z0-9+/=\s]"
-    offset = next((at for at in range(len(content)) if not re.match(allowed, content[at : at + 1])), None)
+    foreign = (_NOT_HEX if encoding is ByteEncoding.HEX else _NOT_BASE64).search(content)
+    offset = None if foreign is None else foreign.start()
     expected = "pairs of hexadecimal digits" if encoding is ByteEncoding.HEX else "base64, padded to groups of four"
     if offset is None:
         raise rejection(None, expected=expected, actual=f"{len(digits)} characters that are not", byte=len(content))

@@ -24,7 +24,7 @@ from app.services.checks.verification import Check
 Measured: TypeAlias = Callable[["Subject"], float | None]
 
 _CONDITION = re.compile(
-    r"\s*(?P<name>[A-Za-z_]{1,40})\s*(?:(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9.]{1,20})\s*(?P<percent>%)?)?\s*"
+    r"\s*(?P<name>[A-Za-z_]{1,40})\s*+(?:(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9.]{1,20})\s*+(?P<percent>%)?)?\s*+"
 )
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}

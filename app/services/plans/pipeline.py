@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import UUID
 
+from app import tracing
 from app.core.kafka_versions import KafkaVersion, release_of, supported_version
 from app.core.model import Cluster
 from app.errors import Json
@@ -151,7 +152,8 @@ def _draft(
         canonical = _canonical(planner, request, site, seeded, compared)
     begin("solve")
     started = time.perf_counter()
-    solution = planner.solve(seeded)
+    with tracing.span(f"solve {planner.kind}", rackplan_kind=planner.kind, rackplan_plan__hash=plan_hash.hex()):
+        solution = planner.solve(seeded)
     solver_seconds = time.perf_counter() - started
     begin("measure")
     if violations := planner.violations(seeded, solution):

@@ -1,0 +1,176 @@
+"""No pattern of the service takes more than linear time on a text that repeats what one of its parts repeats.
+
+Python's engine backtracks: `(a+)+b` takes time that doubles with each `a`, `\\s*x` that is searched for takes the
+square of the number of blanks. Texts are of strangers, so that such a pattern stops a process.
+"""
+
+import ast
+import pkgutil
+import re
+import time
+from collections.abc import Collection, Iterator
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+import pytest
+
+import app
+from tests.conftest import ROOT
+
+sre: Any = re._constants  # type: ignore[attr-defined] # what re.compile itself parses with
+parser: Any = re._parser  # type: ignore[attr-defined] # as above
+LENGTHS = (24, 30, 400, 12_000)
+"""Of repetitions: an exponential pattern shows itself at the second, a quadratic one at the last."""
+LONGEST_S = 0.1
+"""A hundred times what a linear pattern takes for the last of them; a quadratic one takes half a second or more."""
+_TAILS = ("", "\x00", "!\n")
+_PUMPS = (" ", "\t", "\n", "a", "0", ",", "a,", " a", "(", "[", '"', "\\", "-", ".", "a ", "0,", ": ")
+_VERBS = {
+    "match": re.Pattern.match,
+    "fullmatch": re.Pattern.fullmatch,
+    **dict.fromkeys(("search", "finditer", "findall", "sub", "subn", "split"), re.Pattern.search),
+}
+
+
+def patterns() -> dict[str, tuple[re.Pattern[Any], set[Any]]]:
+    """Every compiled pattern of a module of `app`, and the methods by which any module applies one of its name."""
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py")}
+    applied = re.findall(rf"\b([A-Z_]{{3,}})\.({'|'.join(_VERBS)})\(", "\n".join(sources.values()))
+    found = {}
+    for module in pkgutil.walk_packages(app.__path__, "app."):
+        path = ROOT / module.name.replace(".", "/")
+        if "re.compile(" not in sources[path / "__init__.py" if module.ispkg else path.with_suffix(".py")]:
+            continue  # what is imported from another module is tried there
+        for name, value in _named(import_module(module.name)):
+            verbs = {_VERBS[verb] for owner, verb in applied if owner == name} or {re.Pattern.match}
+            found[f"{module.name}.{name}"] = (value, verbs)
+    for path, source in sources.items():
+        for call in _inline(source):
+            pattern, verb = ast.literal_eval(call.args[0]), ast.unparse(call.func).removeprefix("re.")
+            found[f"{path.name}:{call.lineno}"] = (re.compile(pattern), {_VERBS[verb]})
+    return found
+
+
+def _named(module: Any) -> Iterator[tuple[str, re.Pattern[str]]]:
+    for name, value in vars(module).items():
+        if isinstance(value, re.Pattern):
+            yield name, value
+        elif isinstance(value, dict):
+            yield from ((f"{name}[{key}]", entry) for key, entry in value.items() if isinstance(entry, re.Pattern))
+        elif isinstance(value, tuple | list):
+            yield from ((f"{name}[{at}]", entry) for at, entry in enumerate(value) if isinstance(entry, re.Pattern))
+
+
+def _inline(source: str) -> Iterator[ast.Call]:
+    """The calls `re.match(pattern, …)` and so on."""
+    if "import re" in source:
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in {f"re.{verb}" for verb in _VERBS}:
+                yield call
+
+
+PATTERNS = patterns()
+
+
+def attacks(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
+    """Texts (head, pump): what matches the pattern up to one of its repetitions, and what that repeats."""
+    yield from (("", pump) for pump in _PUMPS)
+    yield from _of(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG), "")
+
+
+def _of(items: Any, head: str) -> Iterator[tuple[str, str]]:
+    before = head
+    for operator, argument in items:
+        if operator in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+            body = argument[2]
+            yield before, _sample(body) or "a"
+            yield from _of(body, before)
+        elif operator is sre.SUBPATTERN:
+            yield from _of(argument[-1], before)
+        elif operator is sre.BRANCH:
+            for branch in argument[1]:
+                yield from _of(branch, before)
+        before += _sample([(operator, argument)])
+
+
+def _sample(items: Any) -> str:
+    """A text that the items match, once for what may be repeated."""
+    text = ""
+    for operator, argument in items:
+        if operator is sre.LITERAL:
+            text += chr(argument)
+        elif operator is sre.NOT_LITERAL:
+            text += "a" if argument != ord("a") else "b"
+        elif operator is sre.ANY:
+            text += "a"
+        elif operator is sre.IN:
+            text += next((c for c in "a0 ,:-.A\t[(\n/_" if _is_in(argument, c)), "~")
+        elif operator in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+            text += _sample(argument[2]) * max(1, min(argument[0], 64))
+        elif operator is sre.SUBPATTERN:
+            text += _sample(argument[-1])
+        elif operator is sre.BRANCH:
+            text += _sample(argument[1][0])
+    return text
+
+
+def _is_in(items: Any, character: str) -> bool:
+    categories = {
+        sre.CATEGORY_DIGIT: character.isdigit(),
+        sre.CATEGORY_NOT_DIGIT: not character.isdigit(),
+        sre.CATEGORY_SPACE: character.isspace(),
+        sre.CATEGORY_NOT_SPACE: not character.isspace(),
+        sre.CATEGORY_WORD: character.isalnum() or character == "_",
+        sre.CATEGORY_NOT_WORD: not (character.isalnum() or character == "_"),
+    }
+    is_negated = items[0][0] is sre.NEGATE
+    is_listed = any(
+        (operator is sre.LITERAL and argument == ord(character))
+        or (operator is sre.RANGE and argument[0] <= ord(character) <= argument[1])
+        or (operator is sre.CATEGORY and categories[argument])
+        for operator, argument in items
+    )
+    return is_listed != is_negated
+
+
+def slowest(pattern: re.Pattern[Any], verbs: Collection[Any]) -> tuple[float, str]:
+    """The longest CPU time of an attack, up to the first that is too slow; and what it repeats."""
+    worst = (0.0, "")
+    for head, pump in dict.fromkeys(attacks(pattern)):
+        for tail, length, verb in product(_TAILS, LENGTHS, verbs):
+            text: Any = head + pump * (length // len(pump) + 1) + tail
+            if isinstance(pattern.pattern, bytes):
+                text = text.encode()
+            started = time.thread_time()
+            verb(pattern, text)
+            worst = max(worst, (time.thread_time() - started, f"{head!r} + {pump!r} × {length} + {tail!r}"))
+            if worst[0] > LONGEST_S:
+                return worst
+    return worst
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_linear_time(name: str) -> None:
+    seconds, attack = slowest(*PATTERNS[name])
+    assert seconds <= LONGEST_S, f"{seconds:.2f} s for {attack}"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "verb"),
+    [
+        (r"(a+)+b", re.Pattern.match),
+        (r"\s*x", re.Pattern.search),
+        (r"a:(\s*)\s*\d", re.Pattern.fullmatch),
+    ],
+)
+def test_a_slow_pattern_is_found(pattern: str, verb: Any) -> None:
+    assert slowest(re.compile(pattern), [verb])[0] > LONGEST_S
+
+
+def test_no_pattern_is_made_while_a_text_is_read() -> None:
+    """So that the tests above have them all."""
+    inline = [call for path in (ROOT / "app").rglob("*.py") for call in _inline(path.read_text(encoding="utf-8"))]
+    assert all(isinstance(call.args[0], ast.Constant) for call in inline)
+    assert len(PATTERNS) > 100
+    assert any(name.endswith("[rpk]") for name in PATTERNS), "patterns in mappings are tried, too"
