@@ -16,6 +16,7 @@ from benchmarks import (
     keys,
     large_plans,
     leaders,
+    load,
     per_topic,
     placement,
     reassignments,
@@ -27,9 +28,9 @@ from benchmarks import (
     texts,
     whole_sweeps,
 )
-from benchmarks.measure import Result
+from benchmarks.measure import Line
 
-SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
+SUBJECTS: Mapping[str, Callable[[], Iterator[Line]]] = {
     "placement": placement.run,
     "envelopes": envelopes.run,
     "counting": counting.run,
@@ -50,6 +51,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "small_plans": small_plans.run,
     "large_plans": large_plans.run,
     "burst": burst.run,
+    "load": load.run,
     "command": command.run,
     "first_answers": first_answers.run,
 }

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import orjson
 
@@ -42,6 +42,13 @@ class Floor:
 
     name: str
     times: Times
+
+
+class Line(Protocol):
+    """A result: a line of the output."""
+
+    def line(self) -> str:
+        """A JSON object."""
 
 
 @dataclass(frozen=True, slots=True)

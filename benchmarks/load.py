@@ -1,0 +1,193 @@
+"""The load that a service sustains: reads, small plans and large ones from 1 to 64 connections, against a floor.
+
+`rackplan serve` as it is by default, with its worker and its Postgres; the load is wrk's. The floor is the same
+framework with one SELECT, in as many processes as there are cores, in the same run. Rates depend on what else the
+machine does, so that shares of the floor are of processor time: that of all processes but Postgres, for one request.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+
+from benchmarks.service import ROOT
+
+CONNECTIONS = (1, 4, 16, 64)
+SECONDS = float(os.environ.get("LOAD_SECONDS", "10"))
+MIX = (70, 25)
+"""Of a hundred requests: reads, small plans; the others are large plans."""
+READS_OF_FLOOR, SMALL_OF_FLOOR = 0.6, 0.5
+REJECTED_WITHIN_MS = 100.0
+_KINDS: Mapping[str, tuple[tuple[int, int], float | None]] = {
+    "reads": ((100, 0), READS_OF_FLOOR),
+    "small plans": ((0, 100), SMALL_OF_FLOOR),
+    "mix": (MIX, None),
+}
+_PLANS = "/v1/plans/replicas"
+_LUA = Path(__file__).with_suffix(".lua")
+_OVERLOAD = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A result of this subject: it has several figures, none of which is the one."""
+
+    facts: Mapping[str, Any]
+
+    def line(self) -> str:
+        """A JSON object."""
+        return orjson.dumps(self.facts).decode()
+
+
+def run() -> Iterator[Figures]:
+    """The floor, reads, small plans and the mix from each number of connections; then more than the capacity."""
+    if shutil.which("wrk") is None:
+        raise SystemExit("load needs wrk: apt-get install wrk, or brew install wrk")
+    with serving() as service:
+        read = f"/v1/plans/{_stored(service)}"
+        with floor(service) as beneath:
+            least = [beneath.under(f"/plans/{read.rpartition('/')[2]}", (100, 0), n) for n in CONNECTIONS]
+        for name, (mix, share) in _KINDS.items():
+            for connections, floor_run in zip(CONNECTIONS, least, strict=True):
+                measured = service.under(read, mix, connections)
+                of_floor = floor_run["cpu_ms"] / measured["cpu_ms"]
+                yield Figures(
+                    {"name": f"load {name}", "connections": connections, **measured, "floor": floor_run,
+                     "of_floor": round(of_floor, 3), "target": share}
+                )  # fmt: skip
+        yield Figures({"name": "load beyond capacity", **_overloaded(service, read)})
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server under load."""
+
+    address: str
+    process: psutil.Process
+
+    def under(self, read: str, mix: tuple[int, int], connections: int, *, seconds: float = SECONDS) -> dict[str, Any]:
+        """Rate, percentiles and processor time of a request with so many connections."""
+        environment = os.environ | {
+            "LOAD_READS": str(mix[0]), "LOAD_SMALL": str(mix[1]), "LOAD_PATH": read,
+            "LOAD_SMALL_BODY": _body(12), "LOAD_LARGE_BODY": _body(10_000),
+        }  # fmt: skip
+        before = self._cpu_s()
+        command = ["wrk", "--threads", str(min(connections, 2)), "--connections", str(connections), "--timeout", "60"]
+        done = subprocess.run(
+            [*command, "--duration", f"{max(1, round(seconds))}s", "--script", str(_LUA), self.address],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        cpu_s = self._cpu_s() - before
+        found: dict[str, Any] = orjson.loads(done.stdout.partition("RESULT ")[2])
+        return found | {
+            "per_s": round(found["requests"] / found["seconds"], 1),
+            "cpu_ms": round(1000 * cpu_s / max(1, found["requests"]), 3),
+        }
+
+    def resident_bytes(self) -> int:
+        """Memory of all of its processes but Postgres', what they share counted once each."""
+        return sum(process.memory_info().rss for process in self._family())
+
+    def _family(self) -> list[psutil.Process]:
+        family = [self.process, *self.process.children(recursive=True)]
+        return [process for process in family if process.is_running() and "postgres" not in process.name()]
+
+    def _cpu_s(self) -> float:
+        total = 0.0
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                total += times.user + times.system
+        return total
+
+
+@contextlib.contextmanager
+def serving(**settings: str) -> Iterator[Served]:
+    """`rackplan serve` with its worker, on a free port, ready and with all of its slots."""
+    with tempfile.TemporaryDirectory(prefix="rackplan-load-") as folder:
+        Path(folder).chmod(0o755)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
+        own = {"RACKPLAN_PORT": "0", "RACKPLAN_DATA_DIR": f"{folder}/data", "RACKPLAN_SPARK_EARLY": "false"}
+        own |= {"RACKPLAN_LOG_LEVEL": "warning"}
+        command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+        with _started(command, environment | own | settings) as (process, said):
+            address = said.split()[-1]
+            deadline = time.monotonic() + 180
+            while time.monotonic() < deadline:
+                with contextlib.suppress(httpx.TransportError):
+                    ready = httpx.get(f"{address}/readyz").json()["checks"]["loops"] == "compiled"
+                    if ready and 'rackplan_occupied_slots{lane="solvers"}' in httpx.get(f"{address}/metrics").text:
+                        break
+                time.sleep(0.5)
+            time.sleep(5)  # the slots' processes start once the service is prepared
+            yield Served(address, process)
+
+
+@contextlib.contextmanager
+def floor(service: Served) -> Iterator[Served]:
+    """The floor over the database of a service."""
+    child = next(p for p in service.process.children() if "app.worker" in " ".join(p.cmdline()))
+    url = child.environ()["RACKPLAN_DATABASE_URL"]
+    command = [sys.executable, "-m", "benchmarks.floor", str(os.cpu_count())]
+    with _started(command, os.environ | {"RACKPLAN_DATABASE_URL": url}) as (process, said):
+        time.sleep(2)
+        yield Served(f"http://127.0.0.1:{said.strip()}", process)
+
+
+@contextlib.contextmanager
+def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[tuple[psutil.Process, str]]:
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert server.stdout is not None
+        yield psutil.Process(server.pid), server.stdout.readline()
+    finally:
+        children = psutil.Process(server.pid).children(recursive=True)
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(30)
+        for child in [psutil.Process(server.pid), *children]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+        server.wait()
+
+
+def _overloaded(service: Served, read: str) -> dict[str, Any]:
+    """Large plans from more connections than can be served or wait: how soon are the rejections, and the recovery?"""
+    before = service.resident_bytes()
+    measured = service.under(read, (0, 0), _OVERLOAD)
+    ended = time.monotonic()
+    with httpx.Client(base_url=service.address, timeout=60) as client:
+        while client.post(_PLANS, content=_body(12).replace("SEED", "1"), headers=_JSON).status_code != 201:
+            time.sleep(0.1)
+        recovered_s = time.monotonic() - ended
+    return {**measured, "recovered_s": round(recovered_s, 2), "grown_bytes": service.resident_bytes() - before}
+
+
+_JSON = {"Content-Type": "application/json"}
+
+
+def _stored(service: Served) -> str:
+    answer = httpx.post(f"{service.address}{_PLANS}", content=_body(12).replace("SEED", "7"), headers=_JSON, timeout=60)
+    answer.raise_for_status()
+    plan_id: str = answer.json()["id"]
+    return plan_id
+
+
+def _body(partitions: int) -> str:
+    brokers = ",".join(f'{{"id":{broker},"rack":"r{broker % 3}"}}' for broker in range(1, 13))
+    topic = f'{{"name":"orders","partitions":{partitions},"replication_factor":3}}'
+    return f'{{"brokers":[{brokers}],"algorithm":"striped","seed":SEED,"topics":[{topic}]}}'
