@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -21,7 +22,8 @@ from pydantic import TypeAdapter, ValidationError
 import app.formats
 from app.api.models.clusters import SnapshotRequest
 from app.api.problems.documents import _rendered as rendered
-from app.api.problems.field_errors import field_error, first_of
+from app.api.problems.field_errors import field_errors, first_of, within_body
+from app.api.resources import ROUTERS
 from app.core.model import Cluster
 from app.errors import Failure
 from app.formats.decoding import as_json
@@ -32,7 +34,6 @@ from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.plans.kinds import KINDS
-from app.settings import Settings
 from tests.api.operations import OPERATIONS
 from tests.conftest import ROOT, SAMPLES
 
@@ -173,10 +174,7 @@ def _decoding(content: bytes) -> None:
 
 
 def _models() -> Iterator[Target]:
-    from app.main import create_app  # noqa: PLC0415 -- a second of imports
-
-    api = create_app(Settings(database_url="postgresql://"))
-    for route in _routes(api.routes):
+    for route in chain.from_iterable(_routes(router.routes) for router in ROUTERS.values()):
         for parameter in route.dependant.body_params:
             annotation: Any = parameter.field_info.annotation
             adapter = TypeAdapter[Any](annotation)
@@ -204,9 +202,8 @@ def _validate(adapter: TypeAdapter[Any], content: bytes) -> Any:
     try:
         request = adapter.validate_python(body)
     except ValidationError as invalid:
-        errors = invalid.errors(include_url=False)
-        shown = [field_error(dict(error, loc=("body", *error["loc"])), body) for error in errors[:100]]
-        rendered({"detail": first_of(shown, total=len(errors)), "errors": shown})
+        shown = field_errors(within_body(invalid), body)
+        rendered({"detail": first_of(shown, total=len(shown)), "errors": shown})
         return None
     try:
         return request.service() if hasattr(request, "service") else request
