@@ -24,7 +24,7 @@ from starlette.types import Lifespan
 from app import __version__, logs, tracing
 from app.api import health
 from app.api.health import Readiness
-from app.api.http.auth import KeyBeforeBody, named, reader
+from app.api.http.auth import TEAM_HEADER, KeyBeforeBody, NoTeamYet, named, reader
 from app.api.http.compression import Compression
 from app.api.http.deferred_routers import BuildRouters, DeferredRouters
 from app.api.http.following import Followers
@@ -123,7 +123,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             CORSMiddleware,
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "If-Match",
+                "If-None-Match",
+                "Prefer",
+                TEAM_HEADER,
+            ],
             expose_headers=[
                 "ETag",
                 "Location",
@@ -196,6 +204,7 @@ def _operations(
     app.include_router(assets.router())
     app.include_router(routers.places["/"])
     app.add_middleware(BuildRouters, routers=routers)
+    app.add_middleware(NoTeamYet)
     app.state.picture = _picture
 
     def openapi() -> dict[str, Any]:
@@ -223,7 +232,7 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
     from app.web.access import CONSOLE, Access  # noqa: PLC0415
 
     access = Access(
-        Security(reader(sharing.is_shared), scopes=["read"]),
+        Security(reader(sharing.shared_team), scopes=["read"]),
         Security(named(CONSOLE), scopes=["plan"]),
         Security(named(CONSOLE), scopes=["sweep"]),
         Security(named(CONSOLE), scopes=["admin"]),

@@ -232,7 +232,7 @@ class TestServe:
             service.client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
             assert service.client.get("/v1/plans").status_code == 200
             listed = rackplan("keys", "list", env=environment(used_data_dir)).stdout
-            assert "first\tread" in listed
+            assert "first\tdefault\tread" in listed
             assert "used 20" in listed
             assert "valid until 20" in listed
             assert made.stdout.strip() not in listed

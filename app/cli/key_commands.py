@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 
 KeyName = Annotated[str, typer.Argument(help="The name of the key.")]
+Team = Annotated[str, typer.Option(help="The team of the key: what other teams have is hidden from it.")]
+AllTeams = Annotated[
+    bool, typer.Option("--all-teams", help="A key of no team, for operators: it sees what every team has.")
+]
 _DAYS = {"d": 1, "w": 7}
 _LONGEST_DAYS = 36_500
 
@@ -27,6 +31,8 @@ def create_key(
     scope: Annotated[
         list[str] | None, typer.Option(help="read, plan, sweep or admin; each includes those before it. Default: plan.")
     ] = None,
+    team: Team = "default",
+    all_teams: AllTeams = False,
     expires: Annotated[
         str | None, typer.Option(help="When it expires: 90d, 12w, 2027-01-31 or 2027-01-31T12:00Z. Default: never.")
     ] = None,
@@ -37,7 +43,9 @@ def create_key(
     from app.services import api_keys  # noqa: PLC0415 — as above
 
     with serving.database(migrated=True) as database, database.begin() as uow:
-        _, secret = api_keys.create(uow, name=name, scopes=scope or ["plan"], expires_at=expires_at)
+        _, secret = api_keys.create(
+            uow, name=name, scopes=scope or ["plan"], team=_team(team, all_teams=all_teams), expires_at=expires_at
+        )
     typer.echo(secret)
 
 
@@ -45,22 +53,34 @@ def create_key(
 def list_keys() -> None:
     """List all keys, including revoked and expired ones, without their secrets."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.store import teams  # noqa: PLC0415 — as above
 
     with serving.database(migrated=True) as database, database.begin() as uow:
         for key in uow.api_keys.all():
             used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d %H:%M}"
-            fields = (key.name, ",".join(key.scopes), f"{key.created_at:%Y-%m-%d %H:%M}", used, _state(key))
+            team = "all teams" if key.team == teams.ALL else key.team
+            fields = (key.name, team, ",".join(key.scopes), f"{key.created_at:%Y-%m-%d %H:%M}", used, _state(key))
             typer.echo("\t".join(map(escaped, fields)))
 
 
 @keys.command("revoke")
-def revoke_key(name: KeyName) -> None:
+def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = False) -> None:
     """Revoke a key permanently."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
-        uow.api_keys.revoke(name)
+        uow.api_keys.revoke(name, team=_team(team, all_teams=all_teams))
     typer.echo(f"{escaped(name)} is revoked")
+
+
+def _team(team: str, *, all_teams: bool) -> str:
+    from app.store import teams  # noqa: PLC0415 — see the module's docstring
+
+    if all_teams and team != teams.DEFAULT:
+        raise typer.BadParameter("either it or --team is given", param_hint="--all-teams")
+    if team == teams.ALL:
+        raise typer.BadParameter("a key of every team is made with --all-teams", param_hint="--team")
+    return teams.ALL if all_teams else team
 
 
 def _state(key: "ApiKey") -> str:

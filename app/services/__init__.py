@@ -10,6 +10,7 @@ keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
 sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
+api_keys.py      scopes of API keys, and what a new key has to be
 share_links.py   signed links to one page or picture
 outbound.py      which addresses the service may call
 spark_master.py  the configured Spark master

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
+from app.store import teams
 
 if TYPE_CHECKING:
     from app.store.api_keys import ApiKey
@@ -25,14 +26,24 @@ class Scope(StrEnum):
 
 
 def create(
-    uow: "UnitOfWork", *, name: str, scopes: Sequence[str], expires_at: datetime | None = None
+    uow: "UnitOfWork",
+    *,
+    name: str,
+    scopes: Sequence[str],
+    team: str | None = None,
+    expires_at: datetime | None = None,
 ) -> tuple["ApiKey", str]:
     """Store a new key; return its record and its secret, which cannot be read again.
 
+    Parameters
+    ----------
+    team : whose rows it sees, or `teams.ALL`; None is the team of the transaction.
+
     Raises
     ------
-    InvalidField : the name is empty, too long or not printable, a scope is unknown, or the expiry is not in the future.
-    ApiKeyNameTaken : there is a key of the name already.
+    InvalidField : the name is empty, too long or not printable, a scope is unknown, the team is no name, or the expiry
+        is not in the future.
+    ApiKeyNameTaken : the team has a key of the name already.
     """
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
         detail = (
@@ -43,6 +54,10 @@ def create(
     if unknown or not scopes:
         found = f"unknown scope {quoted(unknown[0])}" if unknown else "a key needs a scope"
         raise InvalidField(f"{found}; the scopes are {', '.join(Scope)}", path=("scopes",), known=list(Scope))
+    if team not in (None, teams.ALL) and not teams.is_name(str(team)):
+        detail = f"{quoted(str(team)) or 'an empty text'} is no name of a team: it has 1 to {teams.LONGEST} lower-case"
+        detail += " letters, digits, `-` and `_`, and begins with a letter or a digit"
+        raise InvalidField(detail, path=("team",), limit=teams.LONGEST)
     if expires_at is not None and expires_at <= datetime.now(UTC):
         raise InvalidField(f"the expiry {expires_at:%Y-%m-%d %H:%M} UTC is not in the future", path=("expires_at",))
-    return uow.api_keys.create(name, scopes, expires_at=expires_at)
+    return uow.api_keys.create(name, scopes, team=team, expires_at=expires_at)

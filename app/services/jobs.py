@@ -12,9 +12,11 @@ from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans import run_job
 from app.services.plans.kinds import KINDS
+from app.store import teams
 
 if TYPE_CHECKING:
     from app.store.database import Database, UnitOfWork
+    from app.store.jobs import StartedJob
 
 
 class _Cancelled(Exception):
@@ -35,7 +37,11 @@ def run(database: "Database", job_id: UUID, limits: Limits) -> None:
         job = uow.jobs.start(job_id)
     if job is None:
         return
+    with teams.acting_as(job.team):
+        _run(database, job_id, job, limits)
 
+
+def _run(database: "Database", job_id: UUID, job: "StartedJob", limits: Limits) -> None:
     def begin(step: str) -> None:
         with database.begin() as uow:
             if not uow.jobs.advance(job_id, step):

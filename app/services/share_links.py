@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from app.errors.access import ShareLinkRejected
+from app.store import teams
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -19,6 +20,7 @@ SubjectKind = Literal["plan", "sweep", "cluster"]
 Granted = Literal["page", "picture"]
 MOST_DAYS = 365
 _PURPOSE = "share links"
+_DOTS_WITH_TEAM = 3
 _LONGEST_EXPIRY = 11
 """Digits of the moment in seconds: until the year 5138."""
 
@@ -31,10 +33,20 @@ class Subject:
     name: str
 
 
-def make(uow: "UnitOfWork", subject: Subject, granted: Granted, *, days: int) -> str:
-    """The signed part of a link that is valid for so many days. `page` grants the page and its pictures."""
+def make(uow: "UnitOfWork", subject: Subject, granted: Granted, *, days: int, team: str = teams.DEFAULT) -> str:
+    """The signed part of a link that is valid for so many days, to what a team has.
+
+    `page` grants the page and its pictures.
+    """
     expires = int((datetime.now(UTC) + timedelta(days=days)).timestamp())
-    return f"{granted}.{expires}.{_signature(uow.installation_keys.of(_PURPOSE), subject, granted, expires)}"
+    signed = f"{granted}.{expires}.{_signature(uow.installation_keys.of(_purpose(team)), subject, granted, expires)}"
+    return signed if team == teams.DEFAULT else f"{signed}.{team}"
+
+
+def team_of(token: str) -> str:
+    """The team whose page a link shows, which `verify` verifies too: each team's links have a key of their own."""
+    _, _, team = token.rpartition(".") if token.count(".") == _DOTS_WITH_TEAM else ("", "", teams.DEFAULT)
+    return team
 
 
 def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> datetime:
@@ -45,12 +57,14 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
     ShareLinkRejected : it has expired, or was not signed for this with the present key.
     """
     granted, _, rest = token.partition(".")
-    moment, _, signature = rest.partition(".")
+    moment, _, rest = rest.partition(".")
+    team = team_of(token)
+    signature = rest if team == teams.DEFAULT else rest.removesuffix(f".{team}")
     if granted not in get_args(Granted) or not (
-        moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY
+        moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY and teams.is_name(team)
     ):
         raise ShareLinkRejected("this is not a share link of Rackplan: part of the address is missing or was changed")
-    signed = _signature(uow.installation_keys.of(_PURPOSE), subject, cast("Granted", granted), int(moment))
+    signed = _signature(uow.installation_keys.of(_purpose(team)), subject, cast("Granted", granted), int(moment))
     # The signature first: whoever changes the moment learns nothing but that the link was changed.
     if not hmac.compare_digest(signed.encode(), signature.encode("utf-8", "surrogateescape")):
         raise ShareLinkRejected("the link was revoked, was changed, or is for another page")
@@ -62,9 +76,16 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
     return expires
 
 
-def revoke_all(uow: "UnitOfWork") -> None:
-    """Replace the key: no link that was made until now is valid any longer."""
-    uow.installation_keys.rotate(_PURPOSE)
+def revoke_all(uow: "UnitOfWork", *, team: str = teams.DEFAULT) -> None:
+    """Replace the key of a team, or of all: no link of it that was made until now is valid any longer."""
+    if team == teams.ALL:
+        uow.installation_keys.forget(_PURPOSE)
+    else:
+        uow.installation_keys.rotate(_purpose(team))
+
+
+def _purpose(team: str) -> str:
+    return _PURPOSE if team == teams.DEFAULT else f"{_PURPOSE} of {team}"
 
 
 def _signature(key: bytes, subject: Subject, granted: Granted, expires: int) -> str:

@@ -4,6 +4,8 @@ Rows never leave this package: its methods take and return frozen records. Only 
 
     database.py     the engine and the unit of work: one transaction, committed at the edge
     transaction.py  takes a connection with its first statement; the base class of the stores
+    teams.py        the team that a request or job acts for
+    row_security.py the role of requests, from which policies hide the rows of other teams
     tables.py       every table
     records.py      records of snapshots and plans, without the database driver
     snapshots.py    states of clusters

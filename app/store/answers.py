@@ -28,14 +28,15 @@ class Answers(Store):
 
         The lock ends with the transaction, however that ends: a process that dies leaves no key locked.
         """
-        claimed = sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(f"{principal}\n{idempotency_key}", 0))
+        named = f"{self._team}\n{principal}\n{idempotency_key}"
+        claimed = sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(named, 0))
         return bool(self._writing.scalar(sa.select(claimed)))
 
     def find(self, principal: str, idempotency_key: str) -> Answer | None:
         """The stored response for the key, or None."""
         c = answers.c
         query = sa.select(c.fingerprint, c.status, c.headers, c.body).where(
-            c.principal == principal, c.idempotency_key == idempotency_key
+            c.team == self._team, c.principal == principal, c.idempotency_key == idempotency_key
         )
         row = self._reading.execute(query).one_or_none()
         return None if row is None else Answer(*row)
@@ -44,6 +45,7 @@ class Answers(Store):
         """Store the response for a key that this transaction has claimed."""
         self._writing.execute(
             answers.insert().values(
+                team=self._team,
                 principal=principal,
                 idempotency_key=idempotency_key,
                 fingerprint=answer.fingerprint,

@@ -25,10 +25,12 @@ class ApiKey:
 
     Parameters
     ----------
+    team : whose rows it sees, or `teams.ALL`.
     expires_at : None if it does not expire. last_used_at : to the minute; None if it was never used.
     """
 
     id: UUID
+    team: str
     name: str
     scopes: Sequence[str]
     created_at: datetime
@@ -61,14 +63,31 @@ _COLUMNS = columns_of(api_keys, ApiKey)
 class ApiKeys(Store):
     """API keys in one transaction."""
 
-    def create(self, name: str, scopes: Sequence[str], *, expires_at: datetime | None = None) -> tuple[ApiKey, str]:
-        """Create a key; return its record and its secret, which cannot be read again."""
+    def create(
+        self,
+        name: str,
+        scopes: Sequence[str],
+        *,
+        team: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Create a key; return its record and its secret, which cannot be read again.
+
+        Parameters
+        ----------
+        team : if None, that of the transaction.
+        """
         secret = _PREFIX + token_urlsafe(32)
         row = insert(api_keys).values(
-            id=uuid7(), name=name, key_hash=_hash(secret), scopes=list(scopes), expires_at=expires_at
+            id=uuid7(),
+            team=team or self._team,
+            name=name,
+            key_hash=_hash(secret),
+            scopes=list(scopes),
+            expires_at=expires_at,
         )
         created = self._writing.execute(
-            row.on_conflict_do_nothing(index_elements=[api_keys.c.name]).returning(*_COLUMNS)
+            row.on_conflict_do_nothing(index_elements=[api_keys.c.team, api_keys.c.name]).returning(*_COLUMNS)
         ).one_or_none()
         if created is None:
             raise ApiKeyNameTaken(f"there is a key named {name} already", path=("name",), value=name)
@@ -94,14 +113,20 @@ class ApiKeys(Store):
         return bool(self._reading.scalar(sa.select(sa.exists().where(api_keys.c.revoked_at.is_(None)))))
 
     def all(self) -> list[ApiKey]:
-        """Every key, oldest first, revoked ones included."""
-        return [ApiKey(*row) for row in self._reading.execute(sa.select(*_COLUMNS).order_by(api_keys.c.id))]
+        """Every key that the transaction sees, oldest first, revoked ones included."""
+        query = sa.select(*_COLUMNS).where(*self._visible(api_keys)).order_by(api_keys.c.id)
+        return [ApiKey(*row) for row in self._reading.execute(query)]
 
-    def revoke(self, name: str) -> ApiKey:
-        """Revoke a key permanently, or raise `ApiKeyNotFound`. Revoking it again changes nothing."""
+    def revoke(self, name: str, *, team: str | None = None) -> ApiKey:
+        """Revoke a key permanently, or raise `ApiKeyNotFound`. Revoking it again changes nothing.
+
+        Parameters
+        ----------
+        team : if None, that of the transaction.
+        """
         revoked = (
             api_keys.update()
-            .where(api_keys.c.name == name)
+            .where(api_keys.c.name == name, api_keys.c.team == (team or self._team), *self._visible(api_keys))
             .values(revoked_at=sa.func.coalesce(api_keys.c.revoked_at, sa.func.now()))
             .returning(*_COLUMNS)
         )

@@ -8,6 +8,7 @@ import orjson
 import sqlalchemy as sa
 
 from app.errors.access import DatabaseUnavailable
+from app.store import row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
@@ -16,7 +17,7 @@ from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import Transaction
+from app.store.transaction import RowSecurity, Transaction
 from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
@@ -87,11 +88,17 @@ class Database:
             connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": "-c timezone=UTC"},
         )
         sa.event.listen(self.engine, "handle_error", _raise_unavailable)
+        self._security = RowSecurity()
 
     @contextmanager
-    def begin(self) -> Iterator[UnitOfWork]:
-        """One transaction: committed when the block ends, rolled back when it raises."""
-        uow = self.unit_of_work()
+    def begin(self, *, is_own: bool = False) -> Iterator[UnitOfWork]:
+        """One transaction: committed when the block ends, rolled back when it raises.
+
+        Parameters
+        ----------
+        is_own : the service's own: it sees every team's rows, whichever team the request acts for.
+        """
+        uow = self.unit_of_work(is_own=is_own)
         try:
             yield uow
         except BaseException:
@@ -99,9 +106,14 @@ class Database:
             raise
         uow.commit()
 
-    def unit_of_work(self) -> UnitOfWork:
+    def unit_of_work(self, *, is_own: bool = False) -> UnitOfWork:
         """One transaction, which the caller commits or rolls back."""
-        return UnitOfWork(Transaction(self.engine))
+        return UnitOfWork(Transaction(self.engine, self._security, is_own=is_own))
+
+    def has_row_security(self) -> bool:
+        """Whether requests take a role from which policies hide the rows of other teams."""
+        with self.engine.connect() as connection:
+            return row_security.is_usable(connection)
 
     def connections_accepted(self) -> int:
         """How many connections Postgres accepts in total from accounts that are not superusers."""

@@ -25,6 +25,11 @@ class InstallationKeys(Store):
             key = self._writing.execute(query).scalar_one()
         return bytes(key)
 
+    def forget(self, beginning: str) -> None:
+        """Delete the keys whose purpose begins like this: what they have signed is no longer valid."""
+        begins = installation_keys.c.purpose.startswith(beginning, autoescape=True)
+        self._writing.execute(installation_keys.delete().where(begins))
+
     def rotate(self, purpose: str) -> None:
         """Replace the key for a purpose: what the present one has signed is no longer valid."""
         fresh = {"key": token_bytes(_KEY_BYTES), "created_at": sa.func.now()}

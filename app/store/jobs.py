@@ -29,12 +29,13 @@ STEPS = ("resolve", "solve", "measure", "compare", "store")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job without its request, which may have megabytes.
+    """A job of a team without its request, which may have megabytes.
 
     It is queued, running (with `step`, one of `STEPS`), succeeded (with `plan_id`), failed (with `error`) or cancelled.
     """
 
     id: UUID
+    team: str
     kind: str
     state: str
     step: str | None
@@ -47,8 +48,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class StartedJob:
-    """What a worker runs: a request of one kind of plan."""
+    """What a worker runs: a request of one kind of plan, for the team whose job it is."""
 
+    team: str
     kind: str
     request: Mapping[str, Json]
 
@@ -69,7 +71,12 @@ class Jobs(Store):
     ) -> Job:
         """Store a job and put it on the queue, in the same transaction; `deadline_s` is the one that it asks for."""
         new = jobs.insert().values(
-            id=job_id or uuid7(), kind=kind, state="queued", request=request, deadline_s=deadline_s
+            id=job_id or uuid7(),
+            team=self._team,
+            kind=kind,
+            state="queued",
+            request=request,
+            deadline_s=deadline_s,
         )
         job = Job(*self._writing.execute(new.returning(*_COLUMNS)).one())
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
@@ -81,7 +88,7 @@ class Jobs(Store):
 
     def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Job]:
         """Jobs, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS).where(*equal(jobs, kind=kind, state=state))
+        query = sa.select(*_COLUMNS).where(*equal(jobs, kind=kind, state=state), *self._visible(jobs))
         rows = self._reading.execute(newest_first(query, jobs.c.id, before=before, size=size))
         return Page.of([Job(*row) for row in rows], size)
 
@@ -90,7 +97,7 @@ class Jobs(Store):
         started = (
             _unfinished(job_id)
             .values(state="running", started_at=sa.func.coalesce(jobs.c.started_at, sa.func.now()))
-            .returning(jobs.c.kind, jobs.c.request)
+            .returning(jobs.c.team, jobs.c.kind, jobs.c.request)
         )
         row = self._writing.execute(started).one_or_none()
         return None if row is None else StartedJob(*row)
@@ -128,7 +135,7 @@ class Jobs(Store):
         return self.get(job_id)
 
     def _one(self, connection: sa.Connection, query: sa.Select[Any], job_id: UUID) -> Job:
-        row = connection.execute(query.where(jobs.c.id == job_id)).one_or_none()
+        row = connection.execute(query.where(jobs.c.id == job_id, *self._visible(jobs))).one_or_none()
         if row is None:
             raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
         return Job(*row)
@@ -137,7 +144,8 @@ class Jobs(Store):
         ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, **values)
         row = self._writing.execute(ended.returning(*_COLUMNS)).one_or_none()
         if row is not None:
-            publish(self._writing, "job.ended", _event_data(Job(*row)))
+            job = Job(*row)
+            publish(self._writing, "job.ended", _event_data(job), team=job.team)
         return row is not None
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from app.store import row_security
+
 if TYPE_CHECKING:
     from alembic.config import Config
 
@@ -20,12 +22,17 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
     """Upgrade the schema to `revision`; whether there was anything to do. Processes that start together take turns."""
     with engine.connect() as connection:
         if revision == "head" and current(connection) == newest():
+            # Roles belong to the server: a database that was restored on another one lacks it.
+            row_security.establish(connection)
+            connection.commit()
             return False
     from alembic import command  # noqa: PLC0415 — see the module's docstring
 
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.upgrade(_config(connection), revision)
+        if revision == "head":
+            row_security.establish(connection)
     return True
 
 

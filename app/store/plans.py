@@ -35,9 +35,10 @@ class Plans(Store):
         Raises `SnapshotNotFound` if its snapshot was deleted while it was planned.
         """
         if plan.snapshot_id is not None:
-            lock_shared(self._writing, plan.snapshot_id)
+            lock_shared(self._writing, plan.snapshot_id, team=self._team)
         row = insert(plans).values(
             id=plan_id or uuid7(),
+            team=self._team,
             kind=plan.kind,
             hash=plan.hash,
             cluster=plan.cluster,
@@ -52,7 +53,7 @@ class Plans(Store):
             answer=plan.answer,
         )
         created = self._writing.execute(
-            row.on_conflict_do_nothing(index_elements=[plans.c.hash]).returning(*_HEAD)
+            row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]).returning(*_HEAD)
         ).one_or_none()
         if created is None:
             existing = self.find(plan.hash)
@@ -68,7 +69,7 @@ class Plans(Store):
             "cluster": head.cluster,
             "links": {"plan": f"/v1/plans/{head.id}"},
         }
-        publish(self._writing, "plan.created", data)
+        publish(self._writing, "plan.created", data, team=self._team)
         return head
 
     def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
@@ -89,13 +90,14 @@ class Plans(Store):
         )
 
     def find(self, plan_hash: str) -> PlanHead | None:
-        """The plan with this hash, or None."""
-        row = self._reading.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
+        """The plan of the team with this hash, or None."""
+        query = sa.select(*_HEAD).where(plans.c.hash == plan_hash, plans.c.team == self._team)
+        row = self._reading.execute(query).one_or_none()
         return None if row is None else PlanHead(*row)
 
     def get(self, plan_id: UUID, *, for_update: bool = False) -> PlanHead:
         """The plan, or `PlanNotFound`; with `for_update` its row is locked."""
-        query = sa.select(*_HEAD).where(plans.c.id == plan_id)
+        query = sa.select(*_HEAD).where(plans.c.id == plan_id, *self._visible(plans))
         connection = self._writing if for_update else self._reading
         row = connection.execute(query.with_for_update() if for_update else query).one_or_none()
         if row is None:
@@ -126,7 +128,7 @@ class Plans(Store):
 
     def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
         """Plans, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_LISTED).where(*_conditions(selected))
+        query = sa.select(*_LISTED).where(*_conditions(selected), *self._visible(plans))
         rows = self._reading.execute(newest_first(query, plans.c.id, before=before, size=size))
         return Page.of([ListedPlan(*row) for row in rows], size)
 
@@ -149,7 +151,7 @@ class Plans(Store):
 
     def delete(self, plan_id: UUID) -> None:
         """Delete a plan and its assignments, or raise `PlanNotFound`."""
-        if self._writing.execute(plans.delete().where(plans.c.id == plan_id)).rowcount == 0:
+        if self._writing.execute(plans.delete().where(plans.c.id == plan_id, *self._visible(plans))).rowcount == 0:
             raise _not_found(plan_id)
 
 

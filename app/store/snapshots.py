@@ -32,17 +32,23 @@ class Snapshots(Store):
     ) -> Snapshot:
         """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again."""
         row = insert(snapshots).values(
-            id=snapshot_id or uuid7(), cluster=cluster, content_hash=content_hash, document=document, summary=summary
+            id=snapshot_id or uuid7(),
+            team=self._team,
+            cluster=cluster,
+            content_hash=content_hash,
+            document=document,
+            summary=summary,
         )
         upserted = row.on_conflict_do_update(
-            index_elements=[snapshots.c.cluster, snapshots.c.content_hash],
+            index_elements=[snapshots.c.team, snapshots.c.cluster, snapshots.c.content_hash],
             set_={"last_seen_at": sa.func.clock_timestamp()},
         ).returning(*_HEAD)
         return Snapshot(*self._writing.execute(upserted).one())
 
     def get(self, snapshot_id: UUID) -> Snapshot:
         """The snapshot, or `SnapshotNotFound`."""
-        row = self._reading.execute(sa.select(*_HEAD).where(snapshots.c.id == snapshot_id)).one_or_none()
+        query = sa.select(*_HEAD).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
+        row = self._reading.execute(query).one_or_none()
         if row is None:
             raise _not_found(snapshot_id)
         return Snapshot(*row)
@@ -50,7 +56,7 @@ class Snapshots(Store):
     def document(self, snapshot_id: UUID) -> bytes:
         """The canonical document, whose hash is the content hash; raises `SnapshotNotFound`."""
         document: bytes | None = self._reading.scalar(
-            sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id)
+            sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
         )
         if document is None:
             raise _not_found(snapshot_id)
@@ -58,19 +64,22 @@ class Snapshots(Store):
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""
-        query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster).order_by(snapshots.c.last_seen_at.desc())
-        row = self._reading.execute(query.limit(1)).one_or_none()
+        query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster, *self._visible(snapshots))
+        newest = query.order_by(snapshots.c.last_seen_at.desc()).limit(1)
+        row = self._reading.execute(newest).one_or_none()
         return None if row is None else Snapshot(*row)
 
     def newest_of_all(self, *, most: int) -> list[Snapshot]:
         """The snapshot of the latest known state of each cluster, by name; `most` clusters at most."""
         of_cluster = sa.select(*_HEAD).ext(distinct_on(snapshots.c.cluster))
-        query = of_cluster.order_by(snapshots.c.cluster, snapshots.c.last_seen_at.desc()).limit(most)
+        query = of_cluster.where(*self._visible(snapshots)).limit(most)
+        query = query.order_by(snapshots.c.cluster, snapshots.c.last_seen_at.desc())
         return [Snapshot(*row) for row in self._reading.execute(query)]
 
     def clusters(self) -> list[str]:
         """The names of all clusters, in no particular order."""
-        return list(self._reading.scalars(sa.select(snapshots.c.cluster).distinct()))
+        query = sa.select(snapshots.c.cluster).where(*self._visible(snapshots)).distinct()
+        return list(self._reading.scalars(query))
 
     def delete(self, snapshot_id: UUID) -> None:
         """Delete a snapshot that nothing reads, or raise `SnapshotNotFound` or `SnapshotInUse`.
@@ -79,7 +88,8 @@ class Snapshots(Store):
         their scenarios on it. Capacity sweeps have a copy of what they need, and do not count.
         """
         # The row is locked first: a plan or sweep that is stored meanwhile is counted, or does not find the snapshot.
-        query = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id).with_for_update()
+        visible = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
+        query = visible.with_for_update()
         if self._writing.execute(query).one_or_none() is None:
             raise _not_found(snapshot_id)
         named = str(snapshot_id)
@@ -98,7 +108,7 @@ class Snapshots(Store):
 
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
         """Snapshots, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster))
+        query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster), *self._visible(snapshots))
         rows = self._reading.execute(newest_first(query, snapshots.c.id, before=before, size=size))
         return Page.of([Snapshot(*row) for row in rows], size)
 
@@ -107,10 +117,10 @@ def _not_found(snapshot_id: UUID) -> SnapshotNotFound:
     return SnapshotNotFound(f"there is no snapshot {snapshot_id}", path=("snapshot_id",), snapshot_id=str(snapshot_id))
 
 
-def lock_shared(connection: sa.Connection, snapshot_id: UUID) -> None:
-    """Keep a snapshot from being deleted until the transaction ends, or raise `SnapshotNotFound`."""
-    query = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id).with_for_update(key_share=True, read=True)
-    if connection.execute(query).one_or_none() is None:
+def lock_shared(connection: sa.Connection, snapshot_id: UUID, *, team: str) -> None:
+    """Keep a snapshot of a team from being deleted until the transaction ends, or raise `SnapshotNotFound`."""
+    of_team = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id, snapshots.c.team == team)
+    if connection.execute(of_team.with_for_update(key_share=True, read=True)).one_or_none() is None:
         raise _not_found(snapshot_id)
 
 

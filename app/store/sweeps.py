@@ -38,6 +38,7 @@ class Sweep:
     """
 
     id: UUID
+    team: str
     kind: str
     state: str
     definition: Mapping[str, Json]
@@ -115,6 +116,7 @@ class Sweeps(Store):
         """Store a sweep; `go_on` puts its first chunk on the queue."""
         new = sweeps.insert().values(
             id=sweep_id or uuid7(),
+            team=self._team,
             kind=kind,
             state="queued",
             definition=definition,
@@ -131,7 +133,7 @@ class Sweeps(Store):
 
     def get(self, sweep_id: UUID, *, for_update: bool = False) -> Sweep:
         """The sweep, or `SweepNotFound`; with `for_update` its row is locked."""
-        query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id)
+        query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id, *self._visible(sweeps))
         row = self._writing.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
         if row is None:
             raise _not_found(sweep_id)
@@ -139,13 +141,15 @@ class Sweeps(Store):
 
     def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Sweep]:
         """Sweeps, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS).where(*equal(sweeps, kind=kind, state=state))
+        query = sa.select(*_COLUMNS).where(*equal(sweeps, kind=kind, state=state), *self._visible(sweeps))
         rows = self._reading.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
         return Page.of([Sweep(**row) for row in rows], size)
 
     def count_unfinished(self, principal: str) -> int:
         """Number of unfinished sweeps of this principal."""
-        query = sa.select(sa.func.count()).where(sweeps.c.principal == principal, sweeps.c.state.not_in(ENDED))
+        query = sa.select(sa.func.count()).where(
+            sweeps.c.principal == principal, sweeps.c.state.not_in(ENDED), sweeps.c.team == self._team
+        )
         return self._reading.scalars(query).one()
 
     def progress(self, sweep_id: UUID, *, recent: int = 3) -> Progress:
@@ -201,7 +205,7 @@ class Sweeps(Store):
     def end(self, sweep_id: UUID, state: str, *, error: Mapping[str, Json] | None = None) -> None:
         """End the sweep."""
         self._set(sweep_id, state=state, error=error, waiting=None, finished_at=sa.func.now())
-        kind = self._reading.scalar(sa.select(sweeps.c.kind).where(sweeps.c.id == sweep_id))
+        kind, team = self._reading.execute(sa.select(sweeps.c.kind, sweeps.c.team).where(sweeps.c.id == sweep_id)).one()
         data: dict[str, Json] = {
             "sweep_id": str(sweep_id),
             "kind": kind,
@@ -209,7 +213,7 @@ class Sweeps(Store):
             "error_code": None if error is None else error["code"],
             "links": {"sweep": f"/v1/sweeps/{sweep_id}"},
         }
-        publish(self._writing, "sweep.ended", data)
+        publish(self._writing, "sweep.ended", data, team=team)
 
     def expire(self, *, older_than: timedelta) -> int:
         """Delete the sweeps that ended longer ago, with their rows; return their number."""
@@ -218,7 +222,7 @@ class Sweeps(Store):
 
     def delete(self, sweep_id: UUID) -> None:
         """Delete a sweep with its rows, or raise `SweepNotFound`."""
-        if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id)).rowcount == 0:
+        if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id, *self._visible(sweeps))).rowcount == 0:
             raise _not_found(sweep_id)
 
     # -- rows --------------------------------------------------------------------------------------------------------

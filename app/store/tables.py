@@ -32,6 +32,14 @@ metadata = MetaData(
 )
 
 
+def _team() -> Column[object]:
+    """Whose the row is; the migrations have policies that hide it from others."""
+    return Column("team", Text, nullable=False, server_default="default")
+
+
+_IS_TEAM = "team ~ '^[a-z0-9][a-z0-9_-]{0,62}$'"
+
+
 def _created_at() -> Column[object]:
     return Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now())
 
@@ -40,6 +48,7 @@ snapshots = Table(
     "snapshots",
     metadata,
     Column("id", Uuid, primary_key=True),
+    _team(),
     Column("cluster", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     # The canonical document, of which content_hash is the hash; plans are made from it.
@@ -49,17 +58,20 @@ snapshots = Table(
     _created_at(),
     # A cluster may return to an earlier state: the newest snapshot is the one last seen, not the one last created.
     Column("last_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
-    UniqueConstraint("cluster", "content_hash"),
-    Index(None, "cluster", "last_seen_at"),
+    UniqueConstraint("team", "cluster", "content_hash"),
+    Index(None, "team", "cluster", "last_seen_at"),
+    Index(None, "team", "id"),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 plans = Table(
     "plans",
     metadata,
     Column("id", Uuid, primary_key=True),
+    _team(),
     Column("kind", Text, nullable=False),
     # SHA-256 of the canonical request and the engine's version: the same hash is the same plan.
-    Column("hash", Text, nullable=False, unique=True),
+    Column("hash", Text, nullable=False),
     Column("cluster", Text),
     Column("snapshot_id", Uuid, ForeignKey("snapshots.id"), index=True),
     # What a list answers of request and answer, so that it reads neither: they may have megabytes.
@@ -80,10 +92,13 @@ plans = Table(
     _created_at(),
     Index(None, "cluster"),
     Index(None, "kind"),
+    UniqueConstraint("team", "hash"),
+    Index(None, "team", "id"),
     CheckConstraint(
         "status IN ('proposed', 'approved', 'executing', 'executed', 'failed', 'superseded')", name="status"
     ),
     Index("ix_plans_labels", "labels", postgresql_using="gin", postgresql_ops={"labels": "jsonb_path_ops"}),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 plan_topics = Table(
@@ -105,6 +120,7 @@ jobs = Table(
     "jobs",
     metadata,
     Column("id", Uuid, primary_key=True),
+    _team(),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("request", JSON, nullable=False),
@@ -121,13 +137,16 @@ jobs = Table(
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True)),
+    Index(None, "team", "id"),
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 sweeps = Table(
     "sweeps",
     metadata,
     Column("id", Uuid, primary_key=True),
+    _team(),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("definition", JSON, nullable=False),
@@ -145,7 +164,9 @@ sweeps = Table(
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True), index=True),
+    Index(None, "team", "id"),
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 # The ledger: a chunk's line is written in the transaction of its rows, so that each chunk is stored once.
@@ -172,22 +193,26 @@ api_keys = Table(
     "api_keys",
     metadata,
     Column("id", Uuid, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
+    _team(),
+    Column("name", Text, nullable=False),
     # SHA-256: the key has 256 random bits, so that a slower hash would not make it harder to guess.
     Column("key_hash", Text, nullable=False, unique=True),
     Column("scopes", ARRAY(Text), nullable=False),
+    UniqueConstraint("team", "name"),
     _created_at(),
     # Null if it does not expire.
     Column("expires_at", DateTime(timezone=True)),
     # To the minute; null if it was never used.
     Column("last_used_at", DateTime(timezone=True)),
     Column("revoked_at", DateTime(timezone=True)),
+    CheckConstraint(f"{_IS_TEAM} OR team = '*'", name="team"),
 )
 
 webhooks = Table(
     "webhooks",
     metadata,
     Column("id", Uuid, primary_key=True),
+    _team(),
     Column("url", Text, nullable=False),
     Column("events", ARRAY(Text), nullable=False),
     # Readable, unlike an API key: a signature needs the secret itself.
@@ -197,6 +222,7 @@ webhooks = Table(
     Column("failing_since", DateTime(timezone=True)),
     Column("disabled_at", DateTime(timezone=True)),
     Column("disabled_reason", Text),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 # The outbox: a delivery is written in the transaction of the change that its event reports.
@@ -226,6 +252,7 @@ webhook_deliveries = Table(
 answers = Table(
     "answers",
     metadata,
+    Column("team", Text, primary_key=True, server_default="default"),
     Column("principal", Text, primary_key=True),
     Column("idempotency_key", Text, primary_key=True),
     # SHA-256 of the request: method, path, content type and body.
@@ -235,6 +262,7 @@ answers = Table(
     Column("body", LargeBinary, nullable=False),
     _created_at(),
     Index(None, "created_at"),
+    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 # Secrets of the installation, such as the key that signs share links; a rotated key is replaced.

@@ -6,16 +6,35 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.errors.access import ServiceBusy
+from app.store import row_security, teams
+
+
+class RowSecurity:
+    """Whether transactions take the role of requests: decided by the first one that acts for a team."""
+
+    def __init__(self) -> None:
+        self._is_usable: bool | None = None
+
+    def enter(self, connection: sa.Connection, team: str) -> None:
+        """Take the role for a team, if Postgres has it."""
+        if self._is_usable is None:
+            self._is_usable = row_security.is_usable(connection)
+        if self._is_usable:
+            row_security.enter(connection, team)
 
 
 class Transaction:
     """One transaction at a time over a connection of the engine's pool.
 
     A connection is taken by the first statement, never before: a request that waits for a thread has none.
+
+    Parameters
+    ----------
+    is_own : it is the service's own, and acts for no team, whichever the request acts for.
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: sa.Engine, security: RowSecurity, *, is_own: bool = False) -> None:
+        self._engine, self._security, self._is_own = engine, security, is_own
         self._connection: sa.Connection | None = None
         self._is_pinned = False
 
@@ -23,6 +42,11 @@ class Transaction:
     def is_open(self) -> bool:
         """Whether the transaction has a connection."""
         return self._connection is not None
+
+    @property
+    def team(self) -> str | None:
+        """The team that it acts for; None if it is no request's."""
+        return None if self._is_own else teams.acting()
 
     @property
     def reading(self) -> sa.Connection:
@@ -39,6 +63,9 @@ class Transaction:
             except sa.exc.TimeoutError as busy:
                 raise ServiceBusy("every connection to the database is in use; try again in a moment") from busy
             self._connection.begin()
+            team = self.team
+            if team is not None:
+                self._security.enter(self._connection, team)
         return self._connection
 
     @property
@@ -84,3 +111,14 @@ class Store:
     @property
     def _writing(self) -> sa.Connection:
         return self._transaction.writing
+
+    @property
+    def _team(self) -> str:
+        """The team of new rows."""
+        team = self._transaction.team
+        return teams.DEFAULT if team in (None, teams.ALL) else str(team)
+
+    def _visible(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
+        """The condition that rows of a table are those of the team; none if every team's are."""
+        team = self._transaction.team
+        return [] if team in (None, teams.ALL) else [table.c.team == team]

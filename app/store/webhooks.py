@@ -84,8 +84,8 @@ _WEBHOOK = columns_of(webhooks, Webhook)
 _DELIVERY = columns_of(webhook_deliveries, Delivery)
 
 
-def publish(connection: sa.Connection, event: EventType, data: Mapping[str, Json]) -> None:
-    """Queue an event for every enabled webhook that subscribes to it, in the transaction of the change.
+def publish(connection: sa.Connection, event: EventType, data: Mapping[str, Json], *, team: str) -> None:
+    """Queue an event for every enabled webhook of a team that subscribes to it, in the transaction of the change.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def publish(connection: sa.Connection, event: EventType, data: Mapping[str, Json
     """
     subscribed = (
         sa.select(webhooks.c.id)
-        .where(sa.literal(event) == sa.any_(webhooks.c.events), webhooks.c.disabled_at.is_(None))
+        .where(webhooks.c.team == team, webhooks.c.disabled_at.is_(None))
+        .where(sa.literal(event) == sa.any_(webhooks.c.events))
         # A webhook that is deleted meanwhile would violate the foreign key, and roll the change back.
         .with_for_update(read=True, key_share=True)
     )
@@ -131,12 +132,14 @@ class Webhooks(Store):
 
     def create(self, *, url: str, events: Sequence[str], secret: str, webhook_id: UUID | None = None) -> Webhook:
         """Store a webhook."""
-        new = webhooks.insert().values(id=webhook_id or uuid7(), url=url, events=list(events), secret=secret)
+        new = webhooks.insert().values(
+            id=webhook_id or uuid7(), team=self._team, url=url, events=list(events), secret=secret
+        )
         return Webhook(*self._writing.execute(new.returning(*_WEBHOOK)).one())
 
     def get(self, webhook_id: UUID, *, for_update: bool = False) -> Webhook:
         """The webhook, or `WebhookNotFound`; with `for_update` its row is locked, for changes that `publish` allows."""
-        query = sa.select(*_WEBHOOK).where(webhooks.c.id == webhook_id)
+        query = sa.select(*_WEBHOOK).where(webhooks.c.id == webhook_id, *self._visible(webhooks))
         if for_update:
             query = query.with_for_update(key_share=True)
         row = (self._writing if for_update else self._reading).execute(query).one_or_none()
@@ -146,16 +149,19 @@ class Webhooks(Store):
 
     def page(self, *, before: UUID | None, size: int) -> Page[Webhook]:
         """Webhooks, newest first; `before` is the last id of the page before."""
-        rows = self._reading.execute(newest_first(sa.select(*_WEBHOOK), webhooks.c.id, before=before, size=size))
+        query = sa.select(*_WEBHOOK).where(*self._visible(webhooks))
+        rows = self._reading.execute(newest_first(query, webhooks.c.id, before=before, size=size))
         return Page.of([Webhook(*row) for row in rows], size)
 
     def count(self) -> int:
-        """Number of webhooks."""
-        return self._reading.scalars(sa.select(sa.func.count()).select_from(webhooks)).one()
+        """Number of webhooks of the team."""
+        query = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.team == self._team)
+        return self._reading.scalars(query).one()
 
     def delete(self, webhook_id: UUID) -> None:
         """Delete a webhook with its deliveries, or raise `WebhookNotFound`."""
-        if self._writing.execute(webhooks.delete().where(webhooks.c.id == webhook_id)).rowcount == 0:
+        one = webhooks.delete().where(webhooks.c.id == webhook_id, *self._visible(webhooks))
+        if self._writing.execute(one).rowcount == 0:
             raise _not_found(webhook_id)
 
     def disable(self, webhook_id: UUID, reason: str) -> None:

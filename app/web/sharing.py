@@ -15,6 +15,7 @@ from app.errors.access import ShareLinkRejected
 from app.errors.quotation import quoted
 from app.services import share_links
 from app.services.share_links import Granted, Subject, SubjectKind
+from app.store import teams
 from app.store.database import Database
 from app.web.access import Access
 from app.web.pages import page
@@ -55,15 +56,17 @@ def verified(database: Database) -> Callable[[Request], None]:
         shown = subject_of(request)
         if shown is None:
             raise ShareLinkRejected("share links are for pages of plans, sweeps and clusters and for their pictures")
-        with database.begin() as uow:
+        with database.begin(is_own=True) as uow:
             request.state.shared_until = share_links.verify(uow, *shown, token)
+        request.state.shared_team = share_links.team_of(token)
 
     return of_request
 
 
-def is_shared(request: Request) -> bool:
-    """Whether a request has a link that was verified."""
-    return hasattr(request.state, "shared_until")
+def shared_team(request: Request) -> str | None:
+    """The team whose page the verified link of a request shows; None if the request has none."""
+    team: str | None = getattr(request.state, "shared_team", None)
+    return team
 
 
 def rejected(failure: ShareLinkRejected) -> Response:
@@ -96,15 +99,18 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         if kind != "cluster" and not _is_id(name):  # `/plans/compare` shows any two plans
             raise HTTPException(422, f"{quoted(name)} is not the id of a {kind}")
         subject = Subject(cast("SubjectKind", kind), name)
-        with database.begin() as uow:
-            tokens = {granted: share_links.make(uow, subject, granted, days=days) for granted in get_args(Granted)}
+        team = teams.acting() or teams.DEFAULT
+        with database.begin(is_own=True) as uow:
+            tokens = {
+                granted: share_links.make(uow, subject, granted, days=days, team=team) for granted in get_args(Granted)
+            }
         links = _links(str(request.base_url), subject, tokens, datetime.now(UTC) + timedelta(days=days))
         return page("share.html", subject=subject, links=links, can_frame=bool(ancestors))
 
     @routes.post("/share/revoke", dependencies=[access.admin])
     def revoke() -> Response:
-        with database.begin() as uow:
-            share_links.revoke_all(uow)
+        with database.begin(is_own=True) as uow:
+            share_links.revoke_all(uow, team=teams.acting() or teams.DEFAULT)
         return RedirectResponse("/keys?revoked=links#links", HTTPStatus.SEE_OTHER)
 
     return routes

@@ -58,7 +58,7 @@ def created(database: Database, url: str, *events: EventType) -> Webhook:
 def happened(database: Database, event: EventType = "plan.created") -> None:
     """Publish an event."""
     with database.engine.begin() as connection:
-        publish(connection, event, {"plan_id": "none", "links": {}})
+        publish(connection, event, {"plan_id": "none", "links": {}}, team="default")
 
 
 def due(database: Database) -> list[tuple[UUID, int, float]]:
@@ -156,7 +156,7 @@ class TestSuccess:
         """A transaction that is rolled back leaves neither a delivery nor a task."""
         webhook = created(database, receiver.url)
         with database.engine.begin() as connection:
-            publish(connection, "plan.created", {})
+            publish(connection, "plan.created", {}, team="default")
             connection.rollback()
         with database.begin() as uow:
             assert not uow.webhooks.deliveries(webhook.id, state=None, before=None, size=9).items

@@ -4,7 +4,7 @@ If no API key exists the service is open, and `rackplan serve` then listens on a
 key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request, Response
@@ -17,7 +17,10 @@ from app.api.http.dependencies import Uow
 from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
 from app.errors.access import ApiKeyExpired, Forbidden, Unauthenticated
+from app.errors.quotation import quoted
+from app.errors.requests import InvalidField
 from app.services.api_keys import Scope
+from app.store import teams
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
 
@@ -26,27 +29,72 @@ _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", descript
 
 ANYONE = "anyone"
 """The principal if no key exists."""
+TEAM_HEADER = "Rackplan-Team"
+"""The header with which a key of all teams acts for one."""
+_ALL_TEAMS = frozenset({Scope.READ, Scope.ADMIN})
+"""The scopes of operations that a key of all teams does for all of them."""
 
 
-def principal(
-    uow: Uow,
+async def principal(
+    request: Request,
+    _admitted: Uow,
     needed: SecurityScopes,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
 ) -> str:
-    """The name of the key of the request. Raises `Unauthenticated`, `ApiKeyExpired` or `Forbidden`."""
-    try:
-        presented = _presented(uow.api_keys, bearer, basic)
-    finally:
-        uow.release()
-    if presented is None:
+    """The name of the key of the request, which acts for the team of the key from now on.
+
+    Raises `Unauthenticated`, `ApiKeyExpired` or `Forbidden`.
+    """
+    key = await run_in_threadpool(_checked, request.app.state.database, needed, bearer, basic)
+    if key is None:
+        teams.become(teams.DEFAULT)
         return ANYONE
+    teams.become(_team(request, key, needed))
+    return key.name
+
+
+def _checked(
+    database: Database,
+    needed: SecurityScopes,
+    bearer: HTTPAuthorizationCredentials | None,
+    basic: HTTPBasicCredentials | None,
+) -> ApiKey | None:
+    """The key of a request, which has the scopes; None if no key exists."""
+    with database.begin(is_own=True) as uow:
+        presented = _presented(uow.api_keys, bearer, basic)
+    if presented is None:
+        return None
     _require(needed, presented.key)
     if presented.is_use_due:
         # A transaction of its own, which has ended before the operation begins: it delays no other request.
-        uow.api_keys.note_use(presented.key.id)
-        uow.commit()
-    return presented.key.name
+        with database.begin(is_own=True) as uow:
+            uow.api_keys.note_use(presented.key.id)
+    return presented.key
+
+
+def _team(request: Request, key: ApiKey, needed: SecurityScopes) -> str:
+    """The team that a request acts for. A key of all teams reads and administrates all, and plans for one at a time."""
+    stated = request.headers.get(TEAM_HEADER)
+    if stated is not None and not teams.is_name(stated):
+        raise InvalidField(f"{TEAM_HEADER} is {quoted(stated)}, which is no name of a team", path=("header",))
+    if key.team != teams.ALL:
+        if stated not in (None, key.team):
+            raise Forbidden(f"key {key.name} is not of the team {stated}", team=stated)
+        return key.team
+    is_one = teams.acting() not in (None, teams.ALL, teams.NONE) or not _ALL_TEAMS.issuperset(needed.scopes)
+    return stated or (teams.DEFAULT if is_one else teams.ALL)
+
+
+class NoTeamYet:
+    """Let a request act for no team until its key is known: what forgets to ask for one sees no row."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
+        with teams.acting_as(teams.NONE):
+            await self._app(scope, receive, send)
 
 
 def named(if_anyone: str) -> Callable[..., str]:
@@ -58,17 +106,26 @@ def named(if_anyone: str) -> Callable[..., str]:
     return of_request
 
 
-def reader(is_shared: Callable[[Request], bool]) -> Callable[..., str]:
-    """The dependency of pages: the principal, or anyone if the request has a share link that was verified."""
+def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaitable[str]]:
+    """The dependency of pages: the principal, or anyone if the request has a share link that was verified.
 
-    def of_request(
+    Parameters
+    ----------
+    shared_team : the team whose page the link of a request shows; None if it has none.
+    """
+
+    async def of_request(
         request: Request,
-        uow: Uow,
+        admitted: Uow,
         needed: SecurityScopes,
         bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
         basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
     ) -> str:
-        return ANYONE if is_shared(request) else principal(uow, needed, bearer, basic)
+        team = shared_team(request)
+        if team is None:
+            return await principal(request, admitted, needed, bearer, basic)
+        teams.become(team)
+        return ANYONE
 
     return of_request
 
@@ -100,7 +157,7 @@ class KeyBeforeBody:
         return None
 
     def _check(self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> None:
-        with self._database.begin() as uow:
+        with self._database.begin(is_own=True) as uow:
             _presented(uow.api_keys, bearer, basic)
 
 

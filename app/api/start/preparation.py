@@ -12,6 +12,7 @@ from app.api.http.deferred_routers import DeferredRouters
 from app.api.start.missing import lacks_examples
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.errors.access import DatabaseUnavailable, ServiceBusy
+from app.store import row_security
 from app.store.database import Database
 
 HEADER = "Rackplan-Compiling"
@@ -66,6 +67,12 @@ class Preparation:
 
     def _store_examples(self) -> None:
         try:
+            if not self._database.has_row_security():
+                structlog.get_logger().warning(
+                    "row_security.off",
+                    detail=f"the account of the database cannot take the role {row_security.ROLE}: the queries of the "
+                    "service alone separate teams; docs/teams.md has the statements for an administrator",
+                )
             if not lacks_examples(self._database, has_webhooks=self._has_webhooks):
                 return
             from app.api.start import seeding  # noqa: PLC0415 -- the planners, which only a first start needs here

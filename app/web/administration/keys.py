@@ -12,6 +12,7 @@ from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services import api_keys
 from app.services.api_keys import LONGEST_NAME, Scope
+from app.store import teams
 from app.store.api_keys import ApiKey
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
@@ -39,22 +40,23 @@ def router(database: Database, access: Access) -> APIRouter:
         name: Annotated[str, Form(max_length=300)] = "",
         scope: Annotated[str, Form(max_length=20)] = "",
         days: Annotated[str, Form(max_length=20)] = "",
+        team: Annotated[str, Form(max_length=100)] = "",
     ) -> Response:
         name = name.strip()
         try:
             expires_at = _expiry(days.strip())
             with database.begin() as uow:
                 _require_admin_first(uow, scope)
-                made = api_keys.create(uow, name=name, scopes=[scope], expires_at=expires_at)
+                made = api_keys.create(uow, name=name, scopes=[scope], team=_team(team.strip()), expires_at=expires_at)
         except Failure as failure:
-            return _page(database, name=name, scope=scope, days=days, problem=failure.detail)
+            return _page(database, name=name, scope=scope, days=days, team=team, problem=failure.detail)
         return shown_once(page("key.html", key=made[0], secret=made[1]))
 
     @routes.post("/keys/revoke")
-    def revoke(name: Annotated[str, Form(max_length=300)]) -> Response:
+    def revoke(name: Annotated[str, Form(max_length=300)], team: Annotated[str, Form(max_length=100)] = "") -> Response:
         try:
             with database.begin() as uow:
-                uow.api_keys.revoke(name)
+                uow.api_keys.revoke(name, team=team or None)
         except Failure as failure:
             return _page(database, problem=failure.detail)
         return RedirectResponse("/keys", HTTPStatus.SEE_OTHER)
@@ -69,6 +71,16 @@ def _expiry(days: str) -> datetime | None:
     if not (days.isascii() and days.isdigit() and 1 <= int(days) <= MOST_DAYS):
         raise InvalidField(f"{quoted(days)} is no number of days from 1 to {MOST_DAYS}", path=("days",))
     return datetime.now(UTC) + timedelta(days=int(days))
+
+
+def _team(stated: str) -> str | None:
+    """The team of a new key: that of the administrator, or any if that one is of all teams. Raises `InvalidField`."""
+    own = teams.acting()
+    if not stated:
+        return None
+    if own not in (teams.ALL, stated):
+        raise InvalidField(f"an administrator of the team {own} makes keys of this team alone", path=("team",))
+    return stated
 
 
 def _require_admin_first(uow: UnitOfWork, scope: str) -> None:
@@ -86,6 +98,7 @@ def _page(
     name: str = "",
     scope: str = "",
     days: str = "",
+    team: str = "",
     problem: str = "",
     are_links_revoked: bool = False,
 ) -> Response:
@@ -100,6 +113,10 @@ def _page(
         name=name,
         scope=scope,
         days=days,
+        team=team,
+        default_team=teams.DEFAULT,
+        all_teams=teams.ALL,
+        is_of_all_teams=teams.acting() == teams.ALL,
         longest_name=LONGEST_NAME,
         most_days=MOST_DAYS,
         problem=problem,

@@ -1,0 +1,126 @@
+"""Policies hide what other teams have from the role of requests, also from a query that forgets the team."""
+
+import pytest
+import sqlalchemy as sa
+
+from app.store import row_security, teams
+from app.store.database import Database
+from app.store.ids import uuid7
+from app.store.records import PlanFilter
+from app.store.tables import metadata
+from tests import databases
+
+OF_TEAMS = sorted(table.name for table in metadata.sorted_tables if "team" in table.c)
+PARTS = ["plan_topics", "sweep_chunks", "sweep_rows", "webhook_deliveries"]
+GRANTED = sorted(set(OF_TEAMS) | set(PARTS))
+
+
+@pytest.fixture
+def examples(rows: databases.Rows) -> Database:
+    """The documentation's examples, an API key and a stored answer, all of the team `default`."""
+    rows.reset(examples=True)
+    with rows.database.begin() as uow:
+        uow.api_keys.create("one", ["read"])
+    with rows.database.engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO answers VALUES ('one', 'k', 'f', 200, '{}', '')")
+    return rows.database
+
+
+def counted(database: Database, table: str, team: str | None) -> int:
+    """The rows that a query without any condition finds, as the role of requests acting for a team."""
+    with database.engine.connect() as connection:
+        if team is None:
+            connection.exec_driver_sql(f"SET LOCAL ROLE {row_security.ROLE}")
+        else:
+            row_security.enter(connection, team)
+        return int(connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) or 0)  # noqa: S608 -- a constant
+
+
+def test_every_table_with_a_team_has_policies(examples: Database) -> None:
+    """And so have the parts of what belongs to a team; tables without policies are not granted."""
+    secured = "SELECT relname FROM pg_class WHERE relrowsecurity AND relnamespace = 'public'::regnamespace"
+    granted = (
+        "SELECT DISTINCT table_name FROM information_schema.role_table_grants "
+        "WHERE grantee = :role AND table_name NOT LIKE 'procrastinate%'"
+    )
+    with examples.engine.connect() as connection:
+        assert sorted(connection.scalars(sa.text(secured))) == GRANTED
+        assert sorted(connection.scalars(sa.text(granted), {"role": row_security.ROLE})) == GRANTED
+
+
+@pytest.mark.parametrize("table", GRANTED)
+def test_a_query_without_the_filter(examples: Database, table: str) -> None:
+    own = counted(examples, table, teams.DEFAULT)
+    assert own > 0
+    assert counted(examples, table, teams.ALL) == own
+    for other in ("others", teams.NONE, None, "defaul_", "default' OR true --"):
+        assert counted(examples, table, other) == 0, other
+
+
+@pytest.mark.parametrize("table", [table for table in OF_TEAMS if table not in ("answers", "api_keys")])
+def test_changes_without_the_filter(examples: Database, table: str) -> None:
+    """Rows of others are neither changed nor deleted; nor can one be given to another team."""
+    with examples.engine.connect() as connection:
+        row_security.enter(connection, "others")
+        assert connection.exec_driver_sql(f"UPDATE {table} SET team = 'others'").rowcount == 0  # noqa: S608 -- a constant
+        assert connection.exec_driver_sql(f"DELETE FROM {table}").rowcount == 0  # noqa: S608 -- a constant
+    with examples.engine.connect() as connection:
+        row_security.enter(connection, teams.DEFAULT)
+        with pytest.raises(sa.exc.ProgrammingError, match="violates row-level security policy"):
+            connection.exec_driver_sql(f"UPDATE {table} SET team = 'others'")  # noqa: S608 -- a constant
+
+
+def test_a_part_of_what_another_team_has_is_not_added(examples: Database) -> None:
+    with examples.begin() as uow:
+        plan = uow.plans.page(PlanFilter(), before=None, size=1).items[0].id
+    with examples.engine.connect() as connection:
+        row_security.enter(connection, "others")
+        with pytest.raises(sa.exc.ProgrammingError, match="violates row-level security policy"):
+            connection.execute(sa.text("INSERT INTO plan_topics VALUES (:plan, 99, 't', 0, 1, 1, '')"), {"plan": plan})
+
+
+@pytest.mark.parametrize("table", ["installation_keys", "alembic_version", "procrastinate_workers"])
+def test_what_requests_have_no_business_with(examples: Database, table: str) -> None:
+    with examples.engine.connect() as connection:
+        row_security.enter(connection, teams.ALL)
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+            connection.exec_driver_sql(f"SELECT * FROM {table}")  # noqa: S608 -- a constant
+
+
+def test_the_stores_take_the_role(examples: Database) -> None:
+    """A request's transaction is the role's from its first statement to its last, and no later one of the pool."""
+    with teams.acting_as("others"), examples.begin() as uow:
+        assert uow.api_keys.all() == []
+        assert _role(uow) == (row_security.ROLE, "others")
+    with teams.acting_as("others"), examples.begin(is_own=True) as uow:
+        assert _role(uow)[0] != row_security.ROLE
+    with examples.begin() as uow:
+        role, team = _role(uow)
+        assert (role == row_security.ROLE, team or "") == (False, "")
+
+
+def test_without_the_role_the_filter_is_left(examples: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a Postgres where the account may make no role, requests work, and see what their team has."""
+    monkeypatch.setattr(row_security, "is_usable", lambda _: False)
+    with Database(examples.url.render_as_string(hide_password=False)) as database:
+        for team, keys in ((teams.DEFAULT, 1), ("others", 0), (teams.NONE, 0), (teams.ALL, 1)):
+            with teams.acting_as(team), database.begin() as uow:
+                assert len(uow.api_keys.all()) == keys
+                assert _role(uow)[0] != row_security.ROLE
+
+
+def test_an_account_that_may_make_no_role(examples: Database) -> None:
+    """Establishing the role fails without an error, and leaves the transaction usable."""
+    name = f"user_{uuid7().hex}"
+    with examples.engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {name} NOLOGIN")
+        connection.exec_driver_sql(f"SET LOCAL ROLE {name}")
+        assert row_security.establish(connection) is False
+        assert connection.scalar(sa.text("SELECT 1")) == 1
+        connection.rollback()
+
+
+def _role(uow: object) -> tuple[str, str]:
+    connection: sa.Connection = uow.api_keys._reading  # type: ignore[attr-defined]
+    row = connection.exec_driver_sql("SELECT current_user, current_setting('rackplan.team', true)").one()
+    return str(row[0]), str(row[1] or "")
