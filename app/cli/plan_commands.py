@@ -133,6 +133,9 @@ def plan_reassignment(
         typer.Option(help="broker=number, `*` for all others, or capacity: brokers are balanced by it."),
     ] = None,
     leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,
+    leaders_move_replicas: Annotated[
+        bool, typer.Option("--leaders-move-replicas", help="Move replicas, too, to reach the band of leaders.")
+    ] = False,
     topic_replicas: Annotated[
         str | None, typer.Option(help="Replicas of each topic as well: tight, or a tolerance.")
     ] = None,

@@ -208,6 +208,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "balance_by": ("balance.replicas_by", as_typed),
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _balance),
+        "leaders_move_replicas": ("balance.leaders_move_replicas", as_typed),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
         "topic_leaders": ("balance.per_topic.leaders", _balance),
         "minimise": ("minimise", as_typed),

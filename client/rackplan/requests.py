@@ -109,11 +109,15 @@ class BalanceFields(TypedDict, total=False):
     """The load that is balanced."""
     leaders: Literal["tight", "keep", "moved", "preferred"] | ToleranceRequest | None
     """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `moved`: as `keep`,
-    but leaders of partitions of which replicas move are balanced; `preferred`: replica lists keep their order,
-    and the first replica leads. The default is `tight` with leaders_only, `moved` if brokers are removed or with
-    fix_offline_replicas, `keep` otherwise."""
+    but leaders of partitions of which replicas move change if that makes the largest number of leaders of a
+    broker smaller; `preferred`: replica lists keep their order, and the first replica leads. The default is
+    `tight` with leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise."""
     leaders_by: Literal["count", "ingress"]
     """The load that is balanced."""
+    leaders_move_replicas: bool
+    """Whether replicas may move to reach the band of leaders, by count, with the fewest bytes: a broker gets a
+    replica of a partition that it is to lead, in place of one in the same rack if there is one. The default of
+    `leaders` then is `tight`. `max_moved_bytes` is the most that moves: the band then is the narrowest within it."""
     resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]]
     """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` and
     `leaders` if these are `tight` or have a tolerance."""

@@ -97,11 +97,20 @@ class BalanceFields(RequestModel):
     replicas_by: ReplicasBy = Field("count", description="The load that is balanced.")
     leaders: EvenLeaders | None = Field(
         None,
-        description=_EVEN + "`moved`: as `keep`, but leaders of partitions of which replicas move are balanced; "
+        description=_EVEN
+        + "`moved`: as `keep`, but leaders of partitions of which replicas move change if that makes the largest "
+        "number of leaders of a broker smaller; "
         "`preferred`: replica lists keep their order, and the first replica leads. The default is `tight` with "
         "leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise.",
     )
     leaders_by: LeadersBy = Field("count", description="The load that is balanced.")
+    leaders_move_replicas: bool = Field(
+        False,
+        description="Whether replicas may move to reach the band of leaders, by count, with the fewest bytes: a broker "
+        "gets a replica of a partition that it is to lead, in place of one in the same rack if there is one. The "
+        "default of `leaders` then is `tight`. `max_moved_bytes` is the most that moves: the band then is the "
+        "narrowest within it.",
+    )
     resources: Annotated[list[Resource], Field(max_length=4)] = Field(
         default_factory=list,
         description="Resources that are balanced jointly, each by the capacity of each broker, together with "

@@ -57,6 +57,7 @@ from app.core.reassignment.counts.least_movement import (
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
@@ -76,7 +77,16 @@ from app.core.reassignment.log_dirs import (
     packing_conflict,
     place_in_log_dirs,
 )
-from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import (
+    KEEP,
+    TIGHT,
+    Balance,
+    Band,
+    BrokerBounds,
+    Domain,
+    MovementProblem,
+    ReplicaPlacement,
+)
 from app.core.reassignment.parts import joined, part_of, summed
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
 from app.core.reassignment.progress import (

@@ -27,8 +27,8 @@ from app.store.records import NewPlan
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
-    # Leaders of partitions that move are balanced, and moved replicas are placed by bytes and topics.
-    engine_version = 5
+    # Leaders of partitions that move change only if that makes the broker that leads most smaller.
+    engine_version = 6
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

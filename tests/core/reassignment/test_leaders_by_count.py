@@ -1,5 +1,6 @@
 """Leaders by count: the narrowest band, the fewest changes, proven; against every choice of small clusters."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
@@ -57,10 +58,29 @@ class TestLaws:
         assert leader_violations(asked, answer, Balance(tolerance)) == []
 
     @given(asked=problems())
-    def test_keep_changes_what_may_change_and_is_most_even(self, asked: LeaderProblem) -> None:
+    def test_leaders_that_may_change_do_so_for_the_largest_broker_alone(self, asked: LeaderProblem) -> None:
+        """The largest count is minimal, then the changes, then the smallest count is maximal."""
+        answer = choose_leaders(asked, KEEP)
+        every = [
+            (max(led, default=0), asked.changes(np.array(choice, np.int32)), -min(led, default=0))
+            for choice in choices(asked, keep=True)
+            for led in [counts(asked, choice)]
+        ]
+        led = counts(asked, tuple(answer.leaders.tolist()))
+        reached = (max(led, default=0), answer.certificate.value, -min(led, default=0))
+        if asked.may_change.any():
+            assert reached[:2] == min(every)[:2]
+        if asked.may_change.any() and asked.target.all():
+            assert reached == min(every)
+        assert answer.certificate.optimal
+        assert leader_violations(asked, answer, KEEP) == []
+
+    @given(asked=problems())
+    def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeaderProblem) -> None:
         """The largest count is the least there is, then the second largest; of all brokers, since keep has no band.
         Then changes count, then leaders on new replicas.
         """
+        asked = replace(asked, may_change=np.zeros_like(asked.may_change))
         answer = choose_leaders(asked, KEEP)
         every = [np.array(choice, np.int32) for choice in choices(asked, keep=True)]
         best = min(sorted(asked.loads(choice).tolist(), reverse=True) for choice in every)

@@ -45,8 +45,14 @@ LARGEST_SCALED = 1 << 40
 """Largest weight times tie scale that a network of two million nodes solves exactly: see `flow.largest_cost`."""
 
 
-def least_within(problem: MovementProblem, band: BrokerBounds, *, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+def least_within(
+    problem: MovementProblem, band: BrokerBounds, *, is_over: Callable[[], bool], start: Int32s | None = None
+) -> tuple[Int32s, int]:
     """Minimise the movement within bounds of counts.
+
+    Parameters
+    ----------
+    start : (rows, widest) int32 legal placement that the search starts from; None is what stays as it is.
 
     Returns
     -------
@@ -56,7 +62,7 @@ def least_within(problem: MovementProblem, band: BrokerBounds, *, is_over: Calla
     ------
     InfeasibleFlow : no legal placement is within the band.
     """
-    replicas, stays = stay_put(problem)
+    replicas, stays = stay_put(problem) if start is None else (start.copy(), np.ones(len(start), np.bool_))
     state = _RestrictedProblem(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.target)
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)

@@ -9,11 +9,11 @@ import numpy as np
 
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderProblem
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import Band, BrokerBounds
 from app.core.replica_lists import sums_by
 
 
-def bounds(problem: LeaderProblem, band: Band) -> tuple[Int64s, Int64s]:
+def bounds(problem: LeaderProblem, band: Band | BrokerBounds) -> tuple[Int64s, Int64s]:
     """(brokers,) int64 twice: the minimum and the maximum that each broker leads within the band, without its
     `base`.
     """

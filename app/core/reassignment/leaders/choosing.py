@@ -2,9 +2,10 @@
 
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
 reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced
-leaders change, and those that `may_change`. The choice is then the fairest one: the smallest maximum, then the second
-largest count, and so on, over all brokers, also those whose leaders are not balanced; then the fewest changes, then the
-fewest leaders on new replicas. All are flows between brokers (`shares`).
+leaders change. The choice is then the fairest one: the smallest maximum, then the second largest count, and so on,
+over all brokers, also those whose leaders are not balanced; then the fewest changes, then the fewest leaders on new
+replicas. Leaders that `may_change` do so only if that makes the largest target smaller: the goals then are the smallest
+maximum, the fewest changes, the largest minimum. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
@@ -39,7 +40,8 @@ from app.core.reassignment.leaders.problem import (
     LeaderTopics,
 )
 from app.core.reassignment.leaders.shares import Shares
-from app.core.reassignment.model import KEEP, Balance, Band
+from app.core.reassignment.leaders.weighted import weighted_bounds
+from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
 
@@ -52,7 +54,7 @@ SOLVER_BY_TOPIC = "ortools min-cost flow"
 SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
 
 
-def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
+def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBounds | None = None) -> LeaderChoice:
     """Choose a preferred leader of each partition.
 
     Hard constraints: it is one of the replicas, on a broker that may lead if there is one. Goals, in lexicographic
@@ -70,6 +72,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     ----------
     problem : the partitions and their candidates.
     balance : `KEEP`, `TIGHT` or a tolerance.
+    within : bounds of the leaders by count of each broker, `base` included, in place of those of the balance; some
+        choice has to be within them.
 
     Raises
     ------
@@ -89,6 +93,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     >>> choice.band, choice.certificate.value, choice.certificate.optimal
     (Band(low=2, high=2), 2, True)
     """
+    if within is not None:
+        return within_bounds(problem, within)
     if problem.topics is not None:
         return within_topics(problem, problem.topics, balance)
     if (problem.weight == 1).all():
@@ -109,26 +115,81 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
 
 def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that all weigh 1."""
-    costs, _ = change_costs(problem, keep=balance.tolerance is None)
+    if balance.tolerance is None:
+        return _kept(problem)
+    if problem.share is not None:
+        return within_bounds(problem, weighted_bounds(problem, balance))
+    costs, _ = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
-    start = _shares(part, costs[rows])
-    spread = start.without_costs()
-    if balance.tolerance is None:
-        fairest = _fairest(part, costs[rows], spread)
-        prices = fairest.shares.settle(fairest.low - part.base, fairest.high - part.base)
-        leaders[rows] = fairest.shares.leaders()
-        costs[rows] = fairest.shares.costs
-        bound = changes_bound(problem, fairest.low - problem.base, fairest.high - problem.base, prices, costs)
-        # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
-        largest_bound = start.without_costs().narrow_high()
-        return _answer(problem, leaders, _BY_COUNT, None, bound, largest_bound, prices)
-    tight = spread.narrow()
+    tight = _shares(part, costs[rows]).without_costs().narrow()
     band = problem.band(balance, tight)
-    prices = start.settle(*bounds(part, band))
-    leaders[rows] = start.leaders()
+    leaders[rows], prices = _settled(part, costs[rows], band)
     bound = changes_bound(problem, *bounds(problem, band), prices)
     return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high, prices)
+
+
+def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
+    """Choose the leaders of partitions that all weigh 1 with the fewest changes within feasible bounds."""
+    costs, _ = change_costs(problem)
+    leaders, rows = only_candidates(problem, costs)
+    part = problem.part(rows, leaders)
+    largest_bound = _shares(part, costs[rows]).without_costs().narrow_high()
+    leaders[rows], prices = _settled(part, costs[rows], within)
+    bound = changes_bound(problem, *bounds(problem, within), prices)
+    low, high = (each[problem.target].tolist() for each in (within.low, within.high))
+    band = Band(min(low, default=0), max(high, default=0))
+    choice = _answer(problem, leaders, _BY_COUNT, band, bound, largest_bound, prices)
+    return replace(choice, bounds=within)
+
+
+def _kept(problem: LeaderProblem) -> LeaderChoice:
+    """Choose the leaders with `keep`; those that may change do if that makes the largest target smaller."""
+    choice = _fairest_of_forced(replace(problem, may_change=np.zeros_like(problem.may_change)))
+    if not problem.may_change.any():
+        return choice
+    costs, _ = change_costs(problem, keep=True)
+    leaders, rows = only_candidates(problem, costs)
+    part = problem.part(rows, leaders)
+    smallest = _shares(part, costs[rows]).without_costs().narrow()
+    if choice.largest.value == smallest.high:
+        return replace(choice, largest=replace(choice.largest, lower_bound=smallest.high))
+    settled, prices = _settled(part, costs[rows], Band(0, smallest.high))
+    fewest = part.changes(settled)
+    # The most of the smallest broker that costs no further change; every minimum up to the narrowest is feasible.
+    low, high = 0, smallest.low
+    while low < high:
+        middle = (low + high + 1) // 2
+        raised, _ = _settled(part, costs[rows], Band(middle, smallest.high))
+        if part.changes(raised) > fewest:
+            high = middle - 1
+        else:
+            low, settled = middle, raised
+    leaders[rows] = settled
+    bound = changes_bound(problem, *bounds(problem, Band(0, smallest.high)), prices, costs)
+    return _answer(problem, leaders, _BY_COUNT, None, bound, smallest.high, prices)
+
+
+def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, Int64s]:
+    """The leaders with the fewest changes within a feasible band, and the prices that prove it."""
+    shares = _shares(part, costs)
+    prices = shares.settle(*bounds(part, band))
+    return shares.leaders(), prices
+
+
+def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
+    """Choose the fairest leaders of the partitions with a forced change or without a leader."""
+    costs, _ = change_costs(problem, keep=True)
+    leaders, rows = only_candidates(problem, costs)
+    part = problem.part(rows, leaders)
+    # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
+    largest_bound = _shares(part, costs[rows]).without_costs().narrow_high()
+    fairest = _fairest(part, costs[rows], _shares(part, costs[rows]).without_costs())
+    prices = fairest.shares.settle(fairest.low - part.base, fairest.high - part.base)
+    leaders[rows] = fairest.shares.leaders()
+    costs[rows] = fairest.shares.costs
+    bound = changes_bound(problem, fairest.low - problem.base, fairest.high - problem.base, prices, costs)
+    return _answer(problem, leaders, _BY_COUNT, None, bound, largest_bound, prices)
 
 
 def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Balance) -> LeaderChoice:
@@ -263,7 +324,9 @@ class _Method:
 
 
 _KEPT = "leaders that may stay do"
-_OF_CHANGED = "leaders of partitions whose replicas stay do as well; the others are as fair as possible"
+_OF_CHANGED = (
+    "leaders of partitions whose replicas stay do as well; others change if that makes the largest broker smaller"
+)
 _BY_COUNT = _Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
 _BY_TOPIC = _Method(
     SOLVER_BY_TOPIC, "leaders of the largest broker", "{} to {} leaders a broker; then the least excess of topics"

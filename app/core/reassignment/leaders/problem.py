@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KEEP, Balance, Band
+from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker
 
 NOT_A_CANDIDATE = -1
@@ -66,7 +66,8 @@ class LeaderProblem:
     ----------
     replicas : (rows, width) int32 brokers of the replicas, distinct in a row, padded with `NO_REPLICA` anywhere.
     leader : (rows,) int32 present preferred leader, a replica or not; `NO_LEADER` if choosing one is no change.
-    may_change : (rows,) bool, partitions whose leader may change with `KEEP`, although it could stay.
+    may_change : (rows,) bool, partitions whose leader may change with `KEEP` although it could stay, if that makes the
+        largest target smaller.
     may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
     is_new : (rows, width) bool, replicas that have to be copied first.
     target : (brokers,) bool, the brokers whose leaders are balanced; others may lead any number.
@@ -76,6 +77,8 @@ class LeaderProblem:
         leads. None if all are alike.
     minimums : leaders that each broker has at least of some topics; None without any.
     topics : the bands of topics, which only a balance with a band has; None without any.
+    share : (brokers,) int64 > 0: with a band, leaders by count are balanced in proportion to it. None is the same for
+        all brokers.
     """
 
     replicas: Int32s = field(repr=False)
@@ -89,6 +92,7 @@ class LeaderProblem:
     rank: Int32s | None = field(default=None, repr=False)
     minimums: LeaderMinimums | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
+    share: Int64s | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
@@ -158,12 +162,13 @@ class LeaderChoice:
     leaders : (rows,) int32, a replica of each partition, `NO_LEADER` if it has none.
     band : the leaders (or their ingress) of the target brokers are within it; None with `keep`, which bounds nothing.
     certificate : of the leader changes, partitions that have a leader and get another, among choices within the band;
-        with `keep`, among the fairest choices.
+        with `keep`, among the fairest choices; with some that `may_change`, among those with the smallest maximum.
     largest : of the load of the target broker that leads most; with `keep`, among choices that keep what `is_kept`.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
     prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
         `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
     topic_excess : by how many leaders topics are outside their bands, the fewest possible; None if they have none.
+    bounds : of each broker if they differ by its share, or are given; `band` then is from the smallest to the largest.
     """
 
     leaders: Int32s = field(repr=False)
@@ -173,6 +178,7 @@ class LeaderChoice:
     without_choice: int
     prices: Int64s = field(repr=False)
     topic_excess: int | None = None
+    bounds: BrokerBounds | None = field(default=None, repr=False)
 
 
 def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Balance) -> list[str]:
@@ -181,8 +187,8 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     Returns
     -------
     Sentences; empty if every partition is led by one of its replicas that may lead, target brokers are within the band,
-    `keep` changes no leader that is kept and, by count, is the fairest choice, and changes, largest load and partitions
-    without choice are as stated.
+    `keep` changes no leader that is kept and, by count, is the fairest choice or, with leaders that `may_change`, has
+    the smallest maximum, and changes, largest load and partitions without choice are as stated.
     """
     leaders = answer.leaders
     if leaders.shape != problem.leader.shape:
@@ -201,18 +207,20 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
         if lacks.any():
             violations.append(f"{np.count_nonzero(lacks)} minimums of topics lack {lacks.sum()} leaders")
     if balance == KEEP:
-        violations += _unkept(problem, leaders)
+        violations += _unkept(problem, answer)
     loads = problem.loads(leaders)[problem.target]
     if answer.band is not None and len(loads):
-        outside = np.count_nonzero((loads < answer.band.low) | (loads > answer.band.high))
+        of_each = answer.bounds or BrokerBounds.of(answer.band, len(problem.base))
+        low, high = of_each.low[problem.target], of_each.high[problem.target]
+        outside = np.count_nonzero((loads < low) | (loads > high))
         if outside:
             violations.append(f"{outside} brokers lead fewer than {answer.band.low} or more than {answer.band.high}")
     return violations + _miscounted(problem, answer, int(loads.max(initial=0)))
 
 
-def _unkept(problem: LeaderProblem, leaders: Int32s) -> list[str]:
+def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
     """Violations of `KEEP`: leaders that change though they are kept, and brokers that lead more than is fair."""
-    kept = problem.is_kept()
+    kept, leaders = problem.is_kept(), answer.leaders
     if changed := np.count_nonzero(kept & (leaders != problem.leader)):
         return [f"{changed} leaders changed that could stay"]
     if not (problem.weight == 1).all():
@@ -221,6 +229,13 @@ def _unkept(problem: LeaderProblem, leaders: Int32s) -> list[str]:
     if problem.minimums is not None:
         # Fairness is among the other topics.
         is_open &= problem.minimums.topic < 0
+    elif problem.may_change.any():
+        if not answer.largest.optimal:
+            return [f"a broker leads {answer.largest.value}, and leaders that may change leave less"]
+        could_stay = problem.may_change & ~problem.is_forced() & (problem.leader != NO_LEADER)
+        if (leaders != problem.leader)[could_stay].any() or not problem.target[problem.may_lead].all():
+            return []
+        is_open &= ~could_stay
     return _unfair(problem, leaders, is_open)
 
 

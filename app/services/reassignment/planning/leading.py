@@ -1,11 +1,13 @@
 """Choose the leaders of replica lists, and which of the request's constraints on them cannot hold."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import (
+    BrokerBounds,
     LeaderMinimums,
     LeaderProblem,
     LeaderTopics,
@@ -24,8 +26,14 @@ from app.services.reassignment.problem.parts import ProblemPart
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
 
-def lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution, list[Relaxation]]:
+def lead(
+    problem: ReassignmentProblem, replicas: Int32s, bounds: Sequence[BrokerBounds] = ()
+) -> tuple[LeaderSolution, list[Relaxation]]:
     """Choose the leaders of (rows, widest) int32 positions.
+
+    Parameters
+    ----------
+    bounds : of each part, those that replicas moved for; without any they are those of the balance.
 
     Raises
     ------
@@ -36,13 +44,14 @@ def lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
     after, parts = lists.copy(), []
-    for part in problem.parts:
+    of_parts: Sequence[BrokerBounds | None] = bounds if bounds else [None] * len(problem.parts)
+    for part, within in zip(problem.parts, of_parts, strict=True):
         free = np.zeros_like(is_free)
         free[part.rows] = is_free[part.rows]
         of_part = _of_part(problem, part, _leader_problem(problem, lists, free, ~is_free))
         leaders_problem, more = _with_minimums(problem, of_part, part, lists[:, 0], free)
         leaders_problem = _with_topics(problem, leaders_problem, part, lists[:, 0], free)
-        choice = choose_leaders(leaders_problem, problem.leaders.balance)
+        choice = choose_leaders(leaders_problem, problem.leaders.balance, within=within)
         after[free] = with_leader_first(lists[free], choice.leaders)
         parts.append(LedPart(leaders_problem, choice))
         relaxed += more

@@ -93,7 +93,7 @@ def in_log_dirs(problem: ReassignmentProblem, after: Int32s, *, relaxes: bool) -
 
 def _placed(problem: ReassignmentProblem) -> PlacedInLogDirs:
     placed = place(problem)
-    leaders, more = lead(problem, placed.whole.replicas)
+    leaders, more = lead(problem, placed.whole.replicas, placed.leaders)
     return PlacedInLogDirs(placed, leaders, None, (*placed.relaxed, *more))
 
 

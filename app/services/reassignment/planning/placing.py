@@ -9,7 +9,9 @@ from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA
 from app.core.reassignment import (
     KEEP,
+    BrokerBounds,
     BudgetTooSmall,
+    MovedForLeaders,
     MovementProblem,
     ReplicaPlacement,
     TooManyPairs,
@@ -17,6 +19,7 @@ from app.core.reassignment import (
     balance_topics,
     joined,
     least_movement,
+    move_for_leaders,
     place_by_load,
     placement_violations,
     spread_destinations,
@@ -43,12 +46,14 @@ class PlacedReplicas:
     ----------
     whole : all rows. parts : of each part of the problem, in their order.
     largest_bounds : of each part, the lower bound on the largest load, if something else than counts is balanced.
+    leaders : of each part, the bounds of leaders that replicas moved for; empty if they moved for none.
     """
 
     whole: ReplicaPlacement
     parts: Sequence[ReplicaPlacement] = field(repr=False)
     largest_bounds: Sequence[int | None]
     relaxed: Sequence[Relaxation] = ()
+    leaders: Sequence[BrokerBounds] = ()
 
     @property
     def largest_bound(self) -> int | None:
@@ -85,6 +90,8 @@ def place(problem: ReassignmentProblem) -> PlacedReplicas:
         return PlacedReplicas.of(problem, [_as_it_is(problem)])
     if problem.topics is not None:
         return PlacedReplicas.of(problem, [_place_topics(problem, part) for part in problem.parts])
+    if problem.leaders.moves_replicas:
+        return _place_for_leaders(problem)
     objective = problem.replicas
     if objective.by == "count":
         placements, relaxed = _within_budget(problem)
@@ -99,6 +106,37 @@ def place(problem: ReassignmentProblem) -> PlacedReplicas:
     ]
     bounds = [solution.largest.lower_bound for solution in solutions]
     return PlacedReplicas.of(problem, [solution.placement for solution in solutions], bounds)
+
+
+def _place_for_leaders(problem: ReassignmentProblem) -> PlacedReplicas:
+    """Forced moves, then those that the band of leaders needs. Raises `BudgetBelowMinimum`."""
+    moved, relaxed = [], list[Relaxation]()
+    for part in problem.parts:
+        forced = least_movement(part.movement, KEEP, is_over=problem.is_over)
+        if problem.movement.share is None:
+            forced = spread_destinations(part.movement, forced, part.ties)
+        try:
+            moved.append(_moved_for_leaders(problem, part, forced, problem.max_moved_bytes))
+        except BudgetTooSmall as short:
+            relaxed.append(_budget_relaxed(problem, short.minimum))
+            moved.append(_moved_for_leaders(problem, part, forced, short.minimum))
+    placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), relaxed)
+    return replace(placed, leaders=[each.bounds for each in moved])
+
+
+def _moved_for_leaders(
+    problem: ReassignmentProblem, part: ProblemPart, forced: ReplicaPlacement, budget: int | None
+) -> MovedForLeaders:
+    objective = problem.leaders
+    return move_for_leaders(
+        part.movement,
+        forced.replicas,
+        objective.may_lead,
+        objective.base_load,
+        objective.balance,
+        budget=budget,
+        is_over=problem.is_over,
+    )
 
 
 def trade_off_of(problem: ReassignmentProblem) -> Sequence[Sequence[ReplicaPlacement]]:
@@ -139,7 +177,14 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[Sequence[ReplicaPlacem
     try:
         return within_budget(movements, budget, is_over=problem.is_over), []
     except BudgetTooSmall as short:
-        minimum = short.minimum
+        relaxed = _budget_relaxed(problem, short.minimum)
+    placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
+    return placements, [relaxed]
+
+
+def _budget_relaxed(problem: ReassignmentProblem, minimum: int) -> Relaxation:
+    """The budget if it is relaxed to what the change moves at least. Raises `BudgetBelowMinimum` if it is not."""
+    budget = problem.max_moved_bytes
     if not problem.relaxes:
         raise BudgetBelowMinimum(
             f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
@@ -148,8 +193,7 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[Sequence[ReplicaPlacem
             minimum_bytes=minimum,
         )
     detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
-    placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
-    return placements, [Relaxation("max_moved_bytes", detail)]
+    return Relaxation("max_moved_bytes", detail)
 
 
 def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:

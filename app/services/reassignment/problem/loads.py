@@ -120,6 +120,7 @@ class LeaderObjective:
     ----------
     by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
     preferred, minimums : the request's constraints on leaders; None without any.
+    moves_replicas : whether replicas may move to reach the band.
     frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
     may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
     counts_actual : whether a change is one of the actual leader, not of the preferred one.
@@ -130,6 +131,7 @@ class LeaderObjective:
     load: Int64s = field(repr=False)
     base_load: Int64s = field(repr=False)
     frees_moved: bool
+    moves_replicas: bool
     may_lead: Bools = field(repr=False)
     evacuates: bool
     counts_actual: bool
@@ -309,6 +311,7 @@ def _leader_objective(
         load=load,
         base_load=_leaders_of_others(brokers, scope.others, of_others),
         frees_moved=balance_of(request).leaders == "moved",
+        moves_replicas=request.balance.leaders_move_replicas,
         may_lead=may_lead,
         evacuates=bool(evacuated.brokers or evacuated.racks),
         counts_actual=request.balance.leaders == "preferred",

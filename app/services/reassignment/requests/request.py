@@ -60,6 +60,7 @@ class BalanceRequest:
 
     Parameters
     ----------
+    leaders_move_replicas : whether replicas may move for the balance of leaders.
     weights : by broker id, `*` for all others, the weight of a broker; or its capacity. None is that of the snapshot.
     """
 
@@ -67,6 +68,7 @@ class BalanceRequest:
     replicas_by: ReplicasBy = "count"
     leaders: Evenness | Literal["moved", "preferred"] | None = None
     leaders_by: LeadersBy = "count"
+    leaders_move_replicas: bool = False
     resources: Sequence[Resource] = ()
     per_topic: PerTopicRequest | None = None
     weights: WeightsRequest | None = None
@@ -233,7 +235,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
 
 def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None:
     """Leave out what the balance does not state, so that requests of earlier releases have the same hash."""
-    for name in ("resources", "per_topic", "weights"):
+    for name in ("resources", "per_topic", "weights", "leaders_move_replicas"):
         if not getattr(balance, name):
             del fields[name]
     for name in ("replicas", "leaders"):
@@ -248,6 +250,8 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
     successors = set(request.replace_brokers.values())
     is_added = any(broker.id not in successors for broker in request.add_brokers)
     is_to_be_even = is_added or request.max_moved_bytes is not None or request.receivers is not None
+    # Then the budget is that of the leaders.
+    is_to_be_even &= not request.balance.leaders_move_replicas
     return replace(
         request.balance,
         replicas=request.balance.replicas or ("tight" if is_to_be_even else "keep"),
@@ -260,7 +264,8 @@ def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"
     if request.topic_leaders_tolerance is not None:
         return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
-    return "tight" if request.leaders_only else "moved" if is_removal else "keep"
+    is_of_leaders = request.leaders_only or request.balance.leaders_move_replicas
+    return "tight" if is_of_leaders else "moved" if is_removal else "keep"
 
 
 def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:

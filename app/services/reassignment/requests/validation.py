@@ -71,6 +71,8 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
 
 def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Constraints on leaders that a balance cannot have."""
+    if request.balance.leaders_move_replicas:
+        yield from _moves_conflicts(request)
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if getattr(request, name) and request.balance.leaders == "preferred":
             detail = f"{name} chooses leaders, and with balance.leaders preferred the lists stay as they are"
@@ -83,6 +85,27 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
         if (twice := first_repeated(racks)) is not None:
             detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
             yield ("preferred_racks", topic, twice), racks[twice], detail
+
+
+def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """What does not go together with replicas that move for the balance of leaders."""
+    path = ("balance", "leaders_move_replicas")
+    if request.leaders_only:
+        yield path, True, "leaders_only moves no replica, which balance.leaders_move_replicas allows"
+    if isinstance(leaders := request.balance.leaders, str) and leaders != "tight":
+        detail = f"replicas move to reach a band of leaders, and balance.leaders {leaders} has none"
+        yield ("balance", "leaders"), leaders, detail
+    if request.balance.leaders_by != "count":
+        by = request.balance.leaders_by
+        yield path, by, f"replicas move for leaders by count, and balance.leaders_by is {by}"
+    for name in (*_moving(request), "preferred_racks", "min_leaders_per_broker"):
+        if name != "max_moved_bytes" and getattr(request, name):
+            yield path, name, f"replicas move for the balance of leaders alone, and {name} is given"
+    for name in ("replicas", "per_topic"):
+        if getattr(request.balance, name) not in (None, "keep"):
+            yield path, name, f"replicas move for the balance of leaders alone, and balance.{name} is given"
+    for name, value in _without_topics(request):
+        yield path, value, f"replicas move for the balance of leaders alone, and {name} is given"
 
 
 def _per_topic_conflicts(
