@@ -212,7 +212,7 @@ def _reachable(problem: MovementProblem, in_racks: Int64s) -> Bools:
     least, most = table.least[problem.domain_of], table.most[problem.domain_of]
     may_leave = in_racks > least
     # A rack without a replica is not the one that loses it.
-    some_leaves: Bools = may_leave.any(axis=1)
+    some_leaves = np.count_nonzero(may_leave, axis=1) > 0
     return np.asarray((in_racks > 0) | ((in_racks < most) & some_leaves[:, None]), np.bool_)
 
 
