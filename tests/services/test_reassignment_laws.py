@@ -195,7 +195,9 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
 @costly(60)
 @given(clusters(), st.sampled_from(["keep", "moved", None]))
 def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders: Any) -> None:
-    """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas."""
+    """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas; no broker
+    leads more than the largest does with `keep`.
+    """
     request = ReassignmentRequest(
         remove_brokers=[cluster.brokers[0].id], balance=BalanceRequest(leaders=leaders), on_conflict="relax"
     )
@@ -205,8 +207,8 @@ def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders
         could_stay = before[key][0] in row if leaders == "keep" else set(row) == set(before[key])
         assert row[0] == before[key][0] or not could_stay
     least = draft_plan(PLANNER, replace(request, balance=BalanceRequest(leaders="keep")), cluster, Limits())
-    kept, moved = (sorted(Counter(row[0] for row in rows.values()).values()) for rows in (_after(least), after))
-    assert moved[::-1] <= kept[::-1]
+    kept, moved = (max(Counter(row[0] for row in rows.values()).values()) for rows in (_after(least), after))
+    assert moved <= kept
 
 
 @examples(60)

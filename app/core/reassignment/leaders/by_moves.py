@@ -67,7 +67,7 @@ def move_for_leaders(
     base : (brokers,) int64 leaders of partitions outside the problem.
     balance : of the leaders of targets that may lead; not `KEEP`.
     budget : most weight that is moved; the band then has the smallest upper end that it pays for, and with that the
-        largest lower end. is_over : as in `least_movement`.
+        largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
 
     Raises
     ------
