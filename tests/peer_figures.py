@@ -133,6 +133,7 @@ CASES: Sequence[PeerCase] = (
         {"balance": {"replicas": {"tolerance": 0.1265}, "replicas_by": "bytes"}},
         (PeerFigures(TOPICMAPPR, 37, 13_215_881, 21, (1.20, 0.0), (1.54, 0.0), (1.127, 0.854)),),
         within=("bytes",),
+        is_quick=False,
     ),
     PeerCase(
         "by bytes, 9 %",

@@ -195,8 +195,8 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
 @costly(60)
 @given(clusters(), st.sampled_from(["keep", "moved", None]))
 def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders: Any) -> None:
-    """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas; no broker
-    leads more than the largest does with `keep`.
+    """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas; then no
+    broker leads more than the largest does with `keep`.
     """
     request = ReassignmentRequest(
         remove_brokers=[cluster.brokers[0].id], balance=BalanceRequest(leaders=leaders), on_conflict="relax"

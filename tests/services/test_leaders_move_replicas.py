@@ -1,0 +1,56 @@
+"""Requests in which replicas move for the balance of leaders: what they reach, and what does not go with them."""
+
+from typing import Any
+
+import pytest
+
+from app.errors.requests import ConflictingFields
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest, Tolerance
+from tests.services.reassignments import captured
+
+
+def _answer(request: ReassignmentRequest) -> Any:
+    return draft_plan(PLANNER, request, captured(), Limits()).answer
+
+
+@pytest.mark.parametrize(
+    ("balance", "budget", "ends", "moved_bytes"),
+    [
+        (BalanceRequest(leaders_move_replicas=True), None, (13, 13), 1_231_836),
+        (BalanceRequest(leaders=Tolerance(0.1), leaders_move_replicas=True), None, (12, 14), 189_852),
+        (BalanceRequest(leaders_move_replicas=True), 1_000_000, (12, 14), 189_852),
+        (BalanceRequest(leaders_move_replicas=True), 0, (11, 15), 0),
+    ],
+)
+def test_leaders_reach_a_band_that_their_order_alone_does_not(
+    balance: BalanceRequest, budget: int | None, ends: tuple[int, int], moved_bytes: int
+) -> None:
+    """Of `clicks` alone the order reaches 11 to 15 leaders a broker, as a budget of 0 does."""
+    answer = _answer(ReassignmentRequest(topics=["clicks"], balance=balance, max_moved_bytes=budget))
+    leaders, certificate = answer["balance"]["leaders"], answer["certificate"]
+    assert (leaders["smallest"], leaders["largest"]) == ends
+    assert certificate["moved_bytes"] == certificate["lower_bound_bytes"] == moved_bytes
+
+
+@pytest.mark.parametrize(
+    ("fields", "balance", "path"),
+    [
+        ({"leaders_only": True}, {}, ("balance", "leaders_move_replicas")),
+        ({"remove_brokers": [105]}, {}, ("balance", "leaders_move_replicas")),
+        ({"min_leaders_per_broker": {"orders": 1}}, {}, ("balance", "leaders_move_replicas")),
+        ({}, {"leaders": "keep"}, ("balance", "leaders")),
+        ({}, {"leaders": "preferred"}, ("balance", "leaders")),
+        ({}, {"leaders_by": "ingress"}, ("balance", "leaders_move_replicas")),
+        ({}, {"replicas": "tight"}, ("balance", "leaders_move_replicas")),
+        ({}, {"resources": ["disk"]}, ("balance", "leaders_move_replicas")),
+    ],
+)
+def test_what_does_not_go_with_it_is_named(
+    fields: dict[str, Any], balance: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    request = ReassignmentRequest(balance=BalanceRequest(leaders_move_replicas=True, **balance), **fields)
+    with pytest.raises(ConflictingFields) as failure:
+        PLANNER.check(request, Limits())
+    assert failure.value.path == path
