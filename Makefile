@@ -31,7 +31,7 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loa
 test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, four files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) -m "not long" $(TESTS)
 
-test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests, costly laws with all examples
+test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests, most examples of costly laws
 	$(PYTEST) -m "long or costly" --hypothesis-profile=long $(TESTS)
 
 # These wait for nothing, so one process a core is enough; each spends 5 s to collect the tests.

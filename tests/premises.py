@@ -4,7 +4,7 @@ An example that does not meet a premise is given up by `hypothesis.assume`, neve
 counted here, and Hypothesis draws another in its place. A law with two outcomes, such as a plan or a rejection, marks
 the one that is worth more by `hypothesis.event`, and `reaches` states how many of its examples have to have it.
 `filtered` marks tests whose cases a library generates: it discards many by itself. Costly laws are judged by
-`make test-long`, which takes all of their examples.
+`make test-long`, which takes most of their examples.
 """
 
 from collections import Counter

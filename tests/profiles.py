@@ -1,7 +1,7 @@
 """How many examples each law is tested with: the usual number, a tenth or ten times as many.
 
-`make test-fast` takes a tenth and leaves out slow tests. `make test` leaves out the long ones and takes some of the
-examples of costly laws; `make test-long` runs both, with all examples. `make test-thorough` runs all with ten times as
+`make test-fast` takes a tenth and leaves out slow tests. `make test` leaves out the long ones and takes 40 % of the
+examples of costly laws; `make test-long` runs both, with other 60 %. `make test-thorough` runs all with ten times as
 many examples.
 """
 
@@ -50,11 +50,11 @@ def examples(count: int) -> settings:
 
 
 def costly(count: int = _USUAL_EXAMPLES) -> Callable[[_Law], _Law]:
-    """A law whose examples take seconds: so many in `make test-long` and `make test-thorough`, fewer in `make test`.
+    """A law whose examples take seconds: `make test` takes some of so many, and `make test-long` the others.
 
-    How many of the fewer meet its premises is not judged: `make test-long` does so.
+    How many of the first meet its premises is not judged: `make test-long` does so.
     """
-    chosen = examples(math.ceil(count * _COSTLY_SHARE) if _shortens() else count)
+    chosen = examples(math.ceil(count * _share_of_costly()))
 
     def mark(law: _Law) -> _Law:
         marked: _Law = pytest.mark.costly(chosen(law))
@@ -64,12 +64,14 @@ def costly(count: int = _USUAL_EXAMPLES) -> Callable[[_Law], _Law]:
 
 
 def is_shortened(item: pytest.Item) -> bool:
-    """Whether a test takes some of its examples only."""
-    return item.get_closest_marker("costly") is not None and _shortens()
+    """Whether a test takes the smaller part of its examples."""
+    return item.get_closest_marker("costly") is not None and _share_of_costly() == _COSTLY_SHARE
 
 
-def _shortens() -> bool:
-    return settings().max_examples == _USUAL_EXAMPLES and settings.get_current_profile_name() != "long"
+def _share_of_costly() -> float:
+    if settings.get_current_profile_name() == "long":
+        return 1 - _COSTLY_SHARE
+    return _COSTLY_SHARE if settings().max_examples == _USUAL_EXAMPLES else 1
 
 
 thorough = pytest.mark.thorough
