@@ -34,9 +34,9 @@ test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tes
 test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests, most examples of costly laws
 	$(PYTEST) -m "long or costly" --hypothesis-profile=long $(TESTS)
 
-# These wait for nothing, so one process a core is enough; each spends 5 s to collect the tests.
+# These wait for nothing, so one process a core is enough; each spends 6 s to collect the tests.
 test-fast: JOBS = 2
-test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start nothing, neither Postgres nor a service, laws with a tenth of the examples
+test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start nothing, neither Postgres nor a service, laws with a twentieth of the examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
 test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, the long ones too, laws with ten times the examples

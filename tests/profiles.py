@@ -1,6 +1,6 @@
-"""How many examples each law is tested with: the usual number, a tenth or ten times as many.
+"""How many examples each law is tested with: the usual number, a twentieth or ten times as many.
 
-`make test-fast` takes a tenth and leaves out slow tests. `make test` leaves out the long ones and takes 40 % of the
+`make test-fast` takes a twentieth and leaves out slow tests. `make test` leaves out the long ones and takes 40 % of the
 examples of costly laws; `make test-long` runs both, with other 60 %. `make test-thorough` runs all with ten times as
 many examples.
 """
@@ -33,7 +33,7 @@ def register() -> None:
         parent = settings.get_profile(name)
         settings.register_profile(name, parent, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     usual = settings.get_profile("default")
-    settings.register_profile("fast", usual, max_examples=_USUAL_EXAMPLES // 10)
+    settings.register_profile("fast", usual, max_examples=_USUAL_EXAMPLES // 20)
     settings.register_profile("thorough", usual, max_examples=10 * _USUAL_EXAMPLES)
     settings.register_profile("long", usual)
     settings.load_profile(chosen)

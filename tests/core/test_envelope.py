@@ -128,6 +128,7 @@ def as_told(share: Share) -> tuple[object, ...]:
 
 
 class TestEnumerated:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("brokers", "partitions", "factor"),
         [

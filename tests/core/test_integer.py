@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SOLVES_AND_IS_INTERRUPTED = """
 import signal
 
@@ -19,6 +21,7 @@ print(solver.value(number))
 """
 
 
+@pytest.mark.slow
 def test_the_handler_of_the_process_is_the_same_after_a_solution() -> None:
     """SIGINT reaches it; by the operating system's default the process would end by the signal."""
     ended = subprocess.run(

@@ -134,6 +134,7 @@ def test_loops_have_no_text_and_no_messages(module: str) -> None:
                 assert not (isinstance(inner, ast.Raise) and isinstance(inner.exc, ast.Call)), function.name
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_or_loaded_when_modules_are_imported() -> None:
     code = """
 from importlib import import_module
