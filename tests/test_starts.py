@@ -25,6 +25,7 @@ INTERPRETERS = {
     "tests/core/groups/test_kafka_python.py": "PYTHONHASHSEED",
     "tests/core/keys/test_key_partitioners.py": "a program of the documentation",
     "tests/core/test_integer.py": "a limit of memory",
+    "tests/fuzz/__main__.py": "a command of its own, not a test",
     "tests/jobs/test_java.py": "no application",
     "tests/jobs/test_processes.py": "no application",
     "tests/jobs/test_shipping.py": "what executors import",
@@ -39,6 +40,7 @@ INTERPRETERS = {
     "tests/test_keys_docs.py": "a program of the documentation",
     "tests/test_live_snapshot.py": "a missing package",
     "tests/test_stopping.py": "signals while Python starts",
+    "tests/test_traces.py": "what is imported",
     "tests/test_watching.py": "an environment that is made; long",
     "tests/test_worker_account.py": "accounts and closed folders",
 }

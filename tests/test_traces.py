@@ -92,13 +92,13 @@ def test_one_trace_from_a_request_to_spark(migrated_data_dir: Path) -> None:
     with _collector() as (collector, endpoint), databases.folder_of_postgres() as folder:
         subprocess.run(["cp", "-a", migrated_data_dir, folder / "data"], check=True)
         settings = {ENDPOINT: endpoint, "OTEL_BSP_SCHEDULE_DELAY": "100", "RACKPLAN_SPARK_MASTER": "local[1]"}
-        with serving(folder / "data", **settings) as service:
+        with serving(folder / "data", is_forked=False, RACKPLAN_SOLVER_PROCESSES="1", **settings) as service:
             client = service.client
             client.headers["traceparent"] = TRACEPARENT
             assert client.post("/v1/plans/replicas", json=REQUEST).status_code == 201
             job = client.post("/v1/plans/replicas", json=REQUEST | {"seed": 7}, headers={"Prefer": "respond-async"})
             sweep = client.get("/openapi.json").json()["paths"]["/v1/sweeps"]["post"]["requestBody"]["content"]
-            example = sweep["application/json"]["examples"]["capacity"]["value"]
+            example = sweep["application/json"]["examples"]["grid"]["value"]
             accepted = client.post("/v1/sweeps", json=example)
             assert (job.status_code, accepted.status_code) == (202, 202), accepted.text
             wanted = {"POST /v1/plans/replicas", "slot", "solve replicas", "run_job", "run_sweep", "spark scenarios"}
