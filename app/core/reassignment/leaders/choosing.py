@@ -40,7 +40,6 @@ from app.core.reassignment.leaders.problem import (
     LeaderTopics,
 )
 from app.core.reassignment.leaders.shares import Shares
-from app.core.reassignment.leaders.weighted import weighted_bounds
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
@@ -117,8 +116,6 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that all weigh 1."""
     if balance.tolerance is None:
         return _kept(problem)
-    if problem.share is not None:
-        return within_bounds(problem, weighted_bounds(problem, balance))
     costs, _ = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
