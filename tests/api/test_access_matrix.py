@@ -232,6 +232,8 @@ class Caller:
                 body = {"data": route.body or {"x": ""}} if route.is_form else {"json": route.body}
                 sent = body if method in ("POST", "PATCH") else {}
                 answers[method, path] = await client.request(method, address(path), params=route.query, **sent)
+                # A key is sent with each request: there is no session that another origin could ride on.
+                assert "set-cookie" not in answers[method, path].headers
             return answers
 
 
