@@ -2,7 +2,7 @@
 
 With dual prices on loads above a ceiling and below a floor, every partition chooses its cheapest legal replicas and
 leader alone. No placement within the bounds costs less than those choices less the value of the bounds at these prices.
-Two kinds of prices are tried: the marginal weight of the last replica that a broker has to shed, or to receive; and
+Three kinds of prices are tried: the marginal weight of the last replica that a broker has to shed, or to receive; and
 those that an ascent reaches, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
 bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
 broker, and at the prices that make a move free every direction but a few leads down.
@@ -27,15 +27,16 @@ from app.core.reassignment.resources.prices_kernel import PricedLoads, sum_of_ch
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement
 
 ROUNDING = 1e-9
-MIN_STEPS, MAX_STEPS = 8, 240
-WORK = 3e9
-"""Products of rows, brokers, resources and steps at most."""
+MIN_STEPS, MAX_STEPS = 8, 300
+WORK = 2e9
+"""Products of rows, brokers, resources and steps at most, of each ascent."""
 SPREAD = (0.3, 3e-4)
 """First and last: how much the loads of choices are smoothed (`prices_kernel`)."""
-LENGTH = (0.05, 3e-5)
-"""First and last length of a step, in shares of the weight of a broker."""
-STEADY = (0.7, 0.95)
-"""Of earlier slopes, and of their squares, how much counts in a step."""
+ASCENTS = ((0.05, 3e-5, 0.7, 0.95), (0.3, 3e-4, 0.9, 0.99))
+"""First and last length of a step, in shares of the weight of a broker, and how much of earlier slopes, and of their
+squares, counts in a step. Long steps reach prices that are far, as brokers of unequal weight have; short ones end
+nearer to the best. The second ascent is made if the first leaves a gap of `WIDE`."""
+WIDE = 5e-3
 CLOSE = 1e-3
 """Relative gap at which the search for better prices ends."""
 
@@ -60,18 +61,27 @@ def moved_lower_bound(
         return min(least, found.moved)
     dual = _Dual(problem, rules, bounds, found)
     best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
-    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * found.loads.size)))
-    if steps >= MIN_STEPS:
-        best = max(best, _ascended(dual, dual.balanced_prices(start), steps, found.moved, is_over))
+    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
+    for ascent in ASCENTS if steps >= MIN_STEPS else ():
+        if found.moved - best > WIDE * found.moved and not is_over():
+            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, found.moved, is_over))
     return min(found.moved, max(least, ceil(best - 0.5)))
 
 
-def _ascended(dual: "_Dual", prices: Float64s, steps: int, moved: int, is_over: Callable[[], bool]) -> float:
-    """The best bound on the way from some prices; ends near `moved`, and at the deadline.
+def _ascended(
+    dual: "_Dual",
+    prices: Float64s,
+    steps: int,
+    ascent: tuple[float, float, float, float],
+    moved: int,
+    is_over: Callable[[], bool],
+) -> float:
+    """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
 
     Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
+    longest, shortest, steady, steady_squares = ascent
     best, first, second = -np.inf, np.zeros_like(prices), np.zeros_like(prices)
     for step in range(steps):
         done = step / steps
@@ -80,25 +90,26 @@ def _ascended(dual: "_Dual", prices: Float64s, steps: int, moved: int, is_over: 
         if is_over() or moved - best <= CLOSE * moved:
             break
         scaled = slope * unit
-        first = STEADY[0] * first + (1 - STEADY[0]) * scaled
-        second = STEADY[1] * second + (1 - STEADY[1]) * scaled * scaled
-        steady = first / (1 - STEADY[0] ** (step + 1)) / (np.sqrt(second / (1 - STEADY[1] ** (step + 1))) + 1e-3)
-        length = largest * LENGTH[0] * (LENGTH[1] / LENGTH[0]) ** done
-        prices = dual.allowed(prices, prices + length * steady * unit)
+        first = steady * first + (1 - steady) * scaled
+        second = steady_squares * second + (1 - steady_squares) * scaled * scaled
+        deviation = np.sqrt(second / (1 - steady_squares ** (step + 1))) + 1e-3
+        length = largest * longest * (shortest / longest) ** done
+        prices = dual.allowed(prices, prices + length * first / (1 - steady ** (step + 1)) / deviation * unit)
     return best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Dual:
-    """The bounds as arrays, and the loads that every placement has at least.
+    """The bounds as arrays, and the loads that every placement has at least, of the resources that have bounds.
 
     Parameters
     ----------
     ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
+    base : (brokers, resources) float64. settled : (rows,) bool, legal in place.
     """
 
-    problem: ResourceProblem
     rules: LoadRules
+    base: Float64s = field(repr=False)
     ceiling: Float64s = field(repr=False)
     floor: Float64s = field(repr=False)
     of_leader: Int64s = field(repr=False)
@@ -117,14 +128,16 @@ class _Dual:
             widest = int(rules.factor.max(initial=1))
             others = int(np.sort(reads.client_share)[::-1][: max(0, widest - 1)].sum())
             of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION
+            low = np.zeros_like(low)
+        bounded = ~unbounded.all(axis=0) | (low > 0).any(axis=0)
         values: dict[str, object] = {
-            "problem": problem,
             "rules": rules,
-            "ceiling": np.where(unbounded, np.inf, high.astype(np.float64)),
-            "floor": low.astype(np.float64) if reads is None else np.zeros(low.shape),
-            "of_leader": np.ascontiguousarray(of_leader),
-            "of_follower": np.ascontiguousarray(of_follower),
-            "unit": np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1)),
+            "base": problem.loads.base[:, bounded].astype(np.float64),
+            "ceiling": np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded],
+            "floor": low[:, bounded].astype(np.float64),
+            "of_leader": np.ascontiguousarray(of_leader[:, bounded]),
+            "of_follower": np.ascontiguousarray(of_follower[:, bounded]),
+            "unit": np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
             "settled": rows_legal_in_place(rules),
         }
         for name, value in values.items():
@@ -132,14 +145,16 @@ class _Dual:
 
     def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
-        base = self.problem.loads.base.astype(np.float64)
-        used = base.copy()
-        loads = PricedLoads(self.of_leader, self.of_follower, prices, prices.min(axis=0), prices.max(axis=0), self.unit)
+        used = self.base.copy()
+        by_resource = np.ascontiguousarray(prices.T)
+        loads = PricedLoads(
+            self.of_leader, self.of_follower, by_resource, prices.min(axis=0), prices.max(axis=0), self.unit
+        )
         cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread, used)
         bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
-        priced = prices * (base - bound)
+        priced = prices * (self.base - bound)
         value = cost + float(priced.sum())
-        scale = abs(cost) + float(np.abs(prices * base).sum() + np.abs(prices * bound).sum())
+        scale = abs(cost) + float((np.abs(prices) * (used + np.abs(bound))).sum())
         above = np.where(np.isinf(self.ceiling), 0.0, used - self.ceiling)
         below = used - self.floor
         slope = np.where(prices > 0, above, np.where(prices < 0, below, np.maximum(above, 0) + np.minimum(below, 0)))
@@ -168,7 +183,7 @@ class _Dual:
 
     def _beside_bounds(self, start: Int32s) -> tuple[Float64s, Float64s]:
         """(brokers, resources) float64: load above ceilings, and missing to floors, with forced moves alone."""
-        in_place = self.problem.loads.base.astype(np.float64)
+        in_place = self.base.copy()
         rows, columns = np.nonzero(start != NO_REPLICA)
         of_slot = np.where((columns == 0)[:, None], self.of_leader[rows], self.of_follower[rows])
         np.add.at(in_place, start[rows, columns], of_slot)

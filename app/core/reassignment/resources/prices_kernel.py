@@ -8,27 +8,24 @@ from app.core.compiled.arrays import (
     BoolVector,
     FloatMatrix,
     FloatVector,
-    Int32Vector,
     Int64Matrix,
     Int64Vector,
 )
 from app.core.compiled.loops import compiled, subroutine
-from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
 from app.core.reassignment.loads.rules import LoadRules
 
-PRECISION = 1 << 50
-"""Costs of a row are rounded down to one part in so many of the largest."""
 LEADER_SPREAD = 0.05
 """Leaders change at no cost: the cost of the lead is raised by so much of what that of a move is."""
 FULLEST = 2.0
+NO_BROKER = -1
 
 
 class PricedLoads(NamedTuple):
-    """What replicas load, and its dual prices.
+    """What replicas load of the resources that have bounds, and its dual prices.
 
     Parameters
     ----------
-    of_leader, of_follower : (rows, resources) int64. prices : (brokers, resources) float64.
+    of_leader, of_follower : (rows, resources) int64. prices : (resources, brokers) float64.
     lowest, highest : (resources,) prices of any broker.
     unit : (brokers, resources) 1 over what a broker may have; 0 if it may have anything.
     """
@@ -42,18 +39,18 @@ class PricedLoads(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Brokers that may have a replica of a row: buffers for all brokers.
+    """What a row costs on each broker, and the cheapest legal set of brokers.
 
     Parameters
     ----------
-    ids : their positions. follows : the cost of a follower on each. extra : how much more the leader costs there.
-    whole : costs as integers. taken : the chosen candidates. per_rack : how many of them are in each rack.
+    follows : (brokers,) the cost of a follower on each; infinite if it may not have one.
+    extra : (brokers,) how much more the leader costs there. left : (brokers,) costs of those that may still be taken.
+    taken : (factor,) the chosen brokers. per_rack : (racks,) how many of them are in each rack.
     """
 
-    ids: Int32Vector
     follows: FloatVector
     extra: FloatVector
-    whole: Int64Vector
+    left: FloatVector
     taken: Int64Vector
     per_rack: Int64Vector
 
@@ -78,107 +75,136 @@ def sum_of_cheapest_choices(
     settled : (rows,) bool of `rows_legal_in_place`. used : (brokers, resources) float64.
     spread : how much the cost of a move is raised for `used` if a broker has what it may have by then.
     """
-    brokers, resources = loads.prices.shape
-    factor_most = max(1, int(rules.factor.max()))
+    resources, brokers = loads.prices.shape
     of = Candidates(
-        np.empty(brokers, np.int32),
         np.empty(brokers),
         np.empty(brokers),
-        np.empty(brokers, np.int64),
-        np.empty(factor_most, np.int64),
+        np.empty(brokers),
+        np.empty(max(1, int(rules.factor.max())), np.int64),
         np.empty(rules.least.shape[1], np.int64),
     )
-    always, more = np.ones(resources, np.bool_), np.empty(resources, np.bool_)
+    more, level = np.empty(resources, np.bool_), np.zeros(brokers)
+    for broker in range(brokers):
+        _refresh_level(loads, used, level, broker)
     total = 0.0
     for row in range(len(rules.cost)):
         moving, since = spread * rules.cost[row], len(rules.cost) / (row + 1.0)
         for resource in range(resources):
             more[resource] = loads.of_leader[row, resource] > loads.of_follower[row, resource]
         if settled[row]:
-            cost, stays = _cost_in_place(rules, loads, row, moving, since, more, used)
+            cost, stays = _cost_in_place(rules, loads, row, moving, since, more, used, level)
             if stays:
                 total += cost
                 continue
-        count = _list_candidates(rules, loads, row, of)
-        total += _least_cost(rules, row, of, count)
-        for i in range(count):
-            if not _is_free(rules, row, of.ids[i]):
-                of.follows[i] += moving * _fullness(loads, used, of.ids[i], since, always)
-        _choose(rules, row, of, count)
-        _use(rules, loads, row, of, moving, since, more, used)
+        _list_costs(rules, loads, row, of)
+        total += _least_cost(rules, row, of)
+        if moving > 0:
+            _raise_costs(rules, row, of, moving, since, level)
+            _choose(rules, row, of)
+        _use(rules, loads, row, of, moving, since, more, used, level)
     return total
 
 
 @subroutine
-def _list_candidates(rules: LoadRules, loads: PricedLoads, row: int, of: Candidates) -> int:
-    """List the brokers that may have a replica, and what it costs there; how many there are."""
-    domain = rules.domain_of[row]
-    count = int(np.int64(0))
-    for broker in range(len(loads.prices)):
-        is_there = False
-        for column in range(rules.current.shape[1]):
-            is_there |= rules.current[row, column] == broker
-        if not is_there and not rules.may_receive[domain, broker]:
-            continue
-        follow, lead = 0.0, 0.0
-        for resource in range(loads.prices.shape[1]):
-            price = loads.prices[broker, resource]
-            if price != 0.0:
-                follow += price * loads.of_follower[row, resource]
-                lead += price * (loads.of_leader[row, resource] - loads.of_follower[row, resource])
-        if not (is_there and _is_free(rules, row, broker)):
-            follow += rules.cost[row]
-        of.ids[count], of.follows[count], of.extra[count] = broker, follow, lead
-        count += 1
-    return count
-
-
-@subroutine
-def _is_free(rules: LoadRules, row: int, broker: int) -> bool:
-    """Whether a replica of the row costs no copy on the broker."""
+def _list_costs(rules: LoadRules, loads: PricedLoads, row: int, of: Candidates) -> None:
+    """What a replica of a row costs on each broker."""
+    domain, cost = rules.domain_of[row], float(rules.cost[row])
+    resources, brokers = loads.prices.shape
+    of.follows[:] = 0.0
+    of.extra[:] = 0.0
+    for resource in range(resources):
+        follower = float(loads.of_follower[row, resource])
+        beside = loads.of_leader[row, resource] - follower
+        for broker in range(brokers):
+            of.follows[broker] += follower * loads.prices[resource, broker]
+            of.extra[broker] += beside * loads.prices[resource, broker]
     for column in range(rules.current.shape[1]):
-        if rules.current[row, column] == broker:
-            return bool(rules.stays_free[row, column])
-    return False
+        broker = rules.current[row, column]
+        if broker >= 0:
+            of.left[column] = of.follows[broker] + (0.0 if rules.stays_free[row, column] else cost)
+    for broker in range(brokers):
+        is_eligible = rules.may_receive[domain, broker] and rules.most[domain, rules.rack_of[broker]] > 0
+        of.follows[broker] = of.follows[broker] + cost if is_eligible else np.inf
+    for column in range(rules.current.shape[1]):
+        broker = rules.current[row, column]
+        if broker >= 0 and (rules.most[domain, rules.rack_of[broker]] > 0 or broker == rules.must_keep[row]):
+            of.follows[broker] = of.left[column]
 
 
 @subroutine
-def _choose(rules: LoadRules, row: int, of: Candidates, count: int) -> float:
-    """Take the cheapest legal set of followers; the largest magnitude of a cost."""
+def _raise_costs(rules: LoadRules, row: int, of: Candidates, moving: float, since: float, level: FloatVector) -> None:
+    """Raise the costs of moves with the load that a broker has by now."""
+    for column in range(rules.current.shape[1]):
+        if rules.current[row, column] >= 0:
+            of.left[column] = of.follows[rules.current[row, column]]
+    for broker in range(len(level)):
+        of.follows[broker] += moving * min(level[broker] * since, FULLEST)
+    for column in range(rules.current.shape[1]):
+        if rules.current[row, column] >= 0 and rules.stays_free[row, column]:
+            of.follows[rules.current[row, column]] = of.left[column]
+
+
+@subroutine
+def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
+    """Take the cheapest legal set of followers: `least` of each rack, then the cheapest of racks below their `most`."""
     domain = rules.domain_of[row]
-    largest = 0.0
-    for i in range(count):
-        largest = max(largest, abs(of.follows[i]))
-    scale = PRECISION / largest if largest > 0 else 1.0
-    for i in range(count):
-        of.whole[i] = np.int64(np.floor(of.follows[i] * scale))
-    cheapest_legal_set(
-        of.ids,
-        of.whole,
-        count,
-        rules.rack_of,
-        rules.least[domain],
-        rules.most[domain],
-        rules.factor[domain],
-        rules.must_keep[row],
-        of.taken,
-        of.per_rack,
-    )
-    return float(largest)
+    factor, kept = rules.factor[domain], rules.must_keep[row]
+    of.per_rack[:] = 0
+    of.left[:] = of.follows
+    of.taken[:factor] = NO_BROKER
+    count = int(np.int64(0))
+    if kept >= 0 and of.follows[kept] < np.inf:
+        _take(rules, domain, of, count, kept)
+        count += 1
+    for rack in range(len(of.per_rack)):
+        while of.per_rack[rack] < rules.least[domain, rack] and count < factor:
+            best, least = NO_BROKER, np.inf
+            for broker in range(len(of.left)):
+                if rules.rack_of[broker] == rack and of.left[broker] < least:
+                    best, least = broker, of.left[broker]
+            if best < 0:
+                return
+            _take(rules, domain, of, count, best)
+            count += 1
+    while count < factor:
+        best, least = NO_BROKER, np.inf
+        for broker in range(len(of.left)):
+            if of.left[broker] < least:
+                best, least = broker, of.left[broker]
+        if best < 0:
+            return
+        _take(rules, domain, of, count, best)
+        count += 1
 
 
 @subroutine
-def _least_cost(rules: LoadRules, row: int, of: Candidates, count: int) -> float:
+def _take(rules: LoadRules, domain: int, of: Candidates, at: int, broker: int) -> None:
+    """Take a broker; if its rack is full then, no other of the rack may be taken."""
+    rack = rules.rack_of[broker]
+    of.taken[at] = broker
+    of.per_rack[rack] += 1
+    of.left[broker] = np.inf
+    if of.per_rack[rack] >= rules.most[domain, rack]:
+        for other in range(len(of.left)):
+            if rules.rack_of[other] == rack:
+                of.left[other] = np.inf
+
+
+@subroutine
+def _least_cost(rules: LoadRules, row: int, of: Candidates) -> float:
     """A lower bound on the cost of legal replicas and a leader among them, as exact as floating sums are."""
-    largest = _choose(rules, row, of, count)
-    total, least_extra = 0.0, np.inf
+    _choose(rules, row, of)
+    total, least_extra, costliest = 0.0, np.inf, -np.inf
     for i in range(rules.factor[rules.domain_of[row]]):
-        total += of.follows[of.taken[i]] - largest * 2e-15
-        least_extra = min(least_extra, of.extra[of.taken[i]])
-    for i in range(count):
-        if of.follows[i] + of.extra[i] < least_extra + largest:
-            replaced = _costliest_for(rules, row, of, i)
-            least_extra = min(least_extra, of.follows[i] + of.extra[i] - replaced)
+        member = of.taken[i]
+        if member >= 0:
+            total += of.follows[member]
+            costliest = max(costliest, of.follows[member])
+            least_extra = min(least_extra, of.extra[member])
+    for broker in range(len(of.follows)):
+        if of.follows[broker] + of.extra[broker] - costliest < least_extra:
+            replaced = _costliest_for(rules, row, of, broker)
+            least_extra = min(least_extra, of.follows[broker] + of.extra[broker] - replaced)
     return float(total + least_extra) if np.isfinite(least_extra) else float(total)
 
 
@@ -188,17 +214,17 @@ def _costliest_for(rules: LoadRules, row: int, of: Candidates, candidate: int) -
     or if it is a member itself.
     """
     domain = rules.domain_of[row]
-    rack = rules.rack_of[of.ids[candidate]]
+    rack = rules.rack_of[candidate]
     costliest = -np.inf
     for i in range(rules.factor[domain]):
         member = of.taken[i]
-        if member == candidate:
+        if member == candidate or member < 0:
             return -np.inf
-        other = rules.rack_of[of.ids[member]]
+        other = rules.rack_of[member]
         is_legal = other == rack or (
             of.per_rack[rack] < rules.most[domain, rack] and of.per_rack[other] > rules.least[domain, other]
         )
-        if is_legal and of.ids[member] != rules.must_keep[row]:
+        if is_legal and member != rules.must_keep[row]:
             costliest = max(costliest, of.follows[member])
     return float(costliest)
 
@@ -213,20 +239,28 @@ def _use(
     since: float,
     more: BoolVector,
     used: FloatMatrix,
+    level: FloatVector,
 ) -> None:
     """Add the loads of the chosen replicas, led by the cheapest of them."""
     factor = rules.factor[rules.domain_of[row]]
-    leads, least = -1, np.inf
+    leader, least = NO_BROKER, np.inf
     for i in range(factor):
-        at = of.taken[i]
-        lead = of.extra[at] + LEADER_SPREAD * moving * _fullness(loads, used, of.ids[at], since, more)
-        if lead < least:
-            leads, least = at, lead
+        broker = of.taken[i]
+        if broker >= 0:
+            lead = of.extra[broker] + LEADER_SPREAD * moving * _fullness(loads, used, broker, since, more)
+            if lead < least:
+                leader, least = broker, lead
     for i in range(factor):
-        at = of.taken[i]
-        for resource in range(loads.prices.shape[1]):
-            of_slot = loads.of_leader[row, resource] if at == leads else loads.of_follower[row, resource]
-            used[of.ids[at], resource] += of_slot
+        if of.taken[i] >= 0:
+            _add(loads, used, level, row, of.taken[i], of.taken[i] == leader)
+
+
+@subroutine
+def _add(loads: PricedLoads, used: FloatMatrix, level: FloatVector, row: int, broker: int, leads: bool) -> None:
+    """Add the load of a replica."""
+    for resource in range(used.shape[1]):
+        used[broker, resource] += loads.of_leader[row, resource] if leads else loads.of_follower[row, resource]
+    _refresh_level(loads, used, level, broker)
 
 
 @subroutine
@@ -238,19 +272,20 @@ def _cost_in_place(
     since: float,
     more: BoolVector,
     used: FloatMatrix,
+    level: FloatVector,
 ) -> tuple[float, bool]:
     """The cost of a row in place, and whether no move can cost less: then its loads are added to `used`.
 
     Moving k replicas costs at least k times a move to a broker with the lowest price of each resource, and may change
     the leader's extra once.
     """
-    cost, costliest, least_extra, least_raised, leader = 0.0, -np.inf, np.inf, np.inf, np.int32(-1)
+    cost, costliest, least_extra, least_raised, leader = 0.0, -np.inf, np.inf, np.inf, np.int32(NO_BROKER)
     for broker in rules.current[row]:
         if broker < 0:
             continue
         follow, lead = 0.0, 0.0
-        for resource in range(loads.prices.shape[1]):
-            price = loads.prices[broker, resource]
+        for resource in range(len(loads.prices)):
+            price = loads.prices[resource, broker]
             follow += price * loads.of_follower[row, resource]
             lead += price * (loads.of_leader[row, resource] - loads.of_follower[row, resource])
         cost += follow
@@ -260,18 +295,15 @@ def _cost_in_place(
         if lead < least_raised:
             least_raised, leader = lead, broker
     received, led = 0.0, 0.0
-    for resource in range(loads.prices.shape[1]):
+    for resource in range(len(loads.prices)):
         beside = loads.of_leader[row, resource] - loads.of_follower[row, resource]
         received += loads.lowest[resource] * loads.of_follower[row, resource]
         led += (loads.lowest[resource] if beside > 0 else loads.highest[resource]) * beside
     if costliest - received + max(0.0, least_extra - led) > rules.cost[row]:
         return 0.0, False
     for broker in rules.current[row]:
-        if broker < 0:
-            continue
-        for resource in range(loads.prices.shape[1]):
-            is_leader = broker == leader
-            used[broker, resource] += loads.of_leader[row, resource] if is_leader else loads.of_follower[row, resource]
+        if broker >= 0:
+            _add(loads, used, level, row, broker, broker == leader)
     return float(cost + least_extra), True
 
 
@@ -288,3 +320,12 @@ def _fullness(loads: PricedLoads, used: FloatMatrix, broker: int, since: float, 
         if counted[resource]:
             level = max(level, used[broker, resource] * loads.unit[broker, resource])
     return min(level * since, FULLEST)
+
+
+@subroutine
+def _refresh_level(loads: PricedLoads, used: FloatMatrix, level: FloatVector, broker: int) -> None:
+    """Compute the load of a broker over what it may have anew, of the fullest resource."""
+    fullest = 0.0
+    for resource in range(used.shape[1]):
+        fullest = max(fullest, used[broker, resource] * loads.unit[broker, resource])
+    level[broker] = fullest
