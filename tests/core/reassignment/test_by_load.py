@@ -10,6 +10,8 @@ from hypothesis import example, given
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
+from app.core.reassignment.loads.heavy_bound import heavy_movement_bound
+from app.core.reassignment.loads.rules import load_rules
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.verifier import placement_violations
 from app.errors.requests import LimitExceeded
@@ -77,6 +79,36 @@ def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case,
     assert lowest is not None
     assert placed.placement.certificate.lower_bound <= least <= placed.placement.moved
     assert placed.largest.lower_bound <= lowest[1] <= placed.largest.value
+
+
+@examples(100)
+@given(problems(), st.integers(0, 40))
+def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, ceiling: int) -> None:
+    """Of those with all target brokers below the ceiling, whether or not a search finds one."""
+    problem, load, base_load = case
+    bound = heavy_movement_bound(load_rules(problem, load), base_load, ceiling)
+    for placement in placements(problem):
+        if max(target_loads(problem, load, base_load, placement), default=0) <= ceiling:
+            assert bound <= moved_weight(problem, placement)
+
+
+def test_a_replica_as_large_as_the_ceiling_is_alone() -> None:
+    """Its broker sheds what is above the ceiling with it; the other one would have to shed as much, and receive it."""
+    both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([9, 3, 2, 4, 2])
+    problem = MovementProblem(
+        broker_ids=np.arange(2, dtype=np.int32),
+        rack_of=np.zeros(2, np.int32),
+        target=both,
+        base=np.zeros(2, np.int64),
+        domains=(Domain(1, both, both, one, one),),
+        domain_of=np.zeros(5, np.int32),
+        current=np.array([[0], [0], [0], [1], [1]], np.int32),
+        is_copied=np.zeros((5, 1), bool),
+        must_keep=np.full(5, -1, np.int32),
+        weight=size_bytes,
+    )
+    assert heavy_movement_bound(load_rules(problem, size_bytes), np.zeros(2, np.int64), 11) == 3
+    assert heavy_movement_bound(load_rules(problem, size_bytes), np.zeros(2, np.int64), 9) == 5
 
 
 def forced_replicas(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:

@@ -4,6 +4,7 @@ by_load.py             the verb, and its certificates
 rules.py               constraints, loads and costs, as the arrays that compiled loops take
 local_search.py        the initial placement, and its improvement within a band of loads
 bounds.py              lowest ceiling, highest floor, least movement by Lagrangian duality
+heavy_bound.py         least movement around replicas that load more than half of the ceiling
 moves_kernel.py        single moves; brokers above a ceiling shed replicas, which are redistributed
 improving_kernel.py    brokers below a floor receive replicas; unnecessary moves are undone
 legal_sets_kernel.py   the cheapest legal set of brokers of each partition

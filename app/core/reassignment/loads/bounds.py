@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import GroupedLoads
+from app.core.reassignment.loads.heavy_bound import heavy_movement_bound
 from app.core.reassignment.loads.legal_sets_kernel import LIMB, rows_legal_in_place, sum_of_cheapest_sets
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import Band
@@ -172,6 +173,7 @@ def movement_lower_bound(
         largest=LARGEST_COST // (2 * factor * max(1, heaviest)),
     )
     best, _ = dual.value(np.zeros(len(base_load)))
+    best = min(moved, max(best, heavy_movement_bound(rules, base_load, band.high)))
     prices = first_prices(rules, base_load, band)
     centre, length, waited = prices, 1.0, 0
     for _ in range(MAX_STEPS):
