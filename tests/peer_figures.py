@@ -180,9 +180,9 @@ CASES: Sequence[PeerCase] = (
         "leaders, 7 %",
         "c",
         {"balance": {"leaders": {"tolerance": 0.07}, "leaders_move_replicas": True}},
+        # The smallest broker leads 0.93 of the mean, which takes more leader changes than 0.67.
         (PeerFigures(CRUISE_CONTROL, 4071, 11_700 * GB, 10_488, None, (1.07, 0.67)),),
         within=("leaders",),
-        compared=LEADERS,
         is_quick=False,
     ),
     PeerCase(
