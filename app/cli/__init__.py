@@ -117,6 +117,42 @@ def migrate(
             typer.echo(f"schema: {before or 'none'} → {migrations.current(connection) or 'none'}")
 
 
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write, which does not exist.", dir_okay=False)],
+) -> None:
+    """Write everything that the database has to one file, as of one moment; the service may run meanwhile."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.store import backup as backups  # noqa: PLC0415 — as above
+
+    with serving.database() as database:
+        manifest = backups.write(database, file)
+    size = file.stat().st_size
+    typer.echo(
+        f"{file}: {manifest.rows} rows of {len(manifest.tables)} tables, schema {manifest.revision}, {size} bytes"
+    )
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file of `rackplan backup`.", exists=True, dir_okay=False)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Delete what the database has.")] = False,
+) -> None:
+    """Store what a backup has into an empty database, migrate it, and verify the hash of every plan and snapshot."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.services import backups as restored  # noqa: PLC0415 — as above
+    from app.store import backup as backups  # noqa: PLC0415 — as above
+    from app.store import migrations  # noqa: PLC0415 — as above
+
+    with serving.database() as database:
+        manifest = backups.restore(database, file, overwrite=overwrite)
+        verified = restored.verify(database)
+    typer.echo(
+        f"{manifest.rows} rows of {len(manifest.tables)} tables, schema {manifest.revision} → {migrations.newest()}; "
+        f"{verified} hashes of plans and snapshots verified"
+    )
+
+
 @app.command("compile")
 def compile_loops(
     processes: Annotated[int | None, typer.Option(help="Parallel processes. Default: one a processor.", min=1)] = None,

@@ -103,6 +103,18 @@ class OutputNotWritable(MachineRefuses):
     title = "The file cannot be written"
 
 
+class BackupUnreadable(MachineRefuses):
+    """The file is no backup, is damaged, or was written by a newer version; or what it restored is not what it says."""
+
+    title = "The backup cannot be used"
+
+
+class DatabaseNotEmpty(MachineRefuses):
+    """A backup is to be restored into a database that has rows; names the tables."""
+
+    title = "The database is not empty"
+
+
 class AddressInUse(MachineRefuses):
     """Another process listens at the host and port of the settings, or this account may not listen there."""
 

@@ -1,6 +1,6 @@
 """Plans: immutable answers, each stored once by the hash of its request."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -103,6 +103,12 @@ class Plans(Store):
         if row is None:
             raise _not_found(plan_id)
         return PlanHead(*row)
+
+    def requests(self) -> Iterator[tuple[UUID, Mapping[str, Json], str]]:
+        """Id, canonical request and hash of every plan, read a few at a time."""
+        query = sa.select(plans.c.id, plans.c.request, plans.c.hash)
+        for row in self._reading.execution_options(yield_per=100).execute(query):
+            yield row[0], row[1], row[2]
 
     def topics(self, plan_id: UUID) -> list[PlanTopic]:
         """The topics of the plan in the order of the request, without their assignments."""

@@ -1,6 +1,6 @@
 """Snapshots of clusters, each stored once by its content."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -52,6 +52,12 @@ class Snapshots(Store):
         if row is None:
             raise _not_found(snapshot_id)
         return Snapshot(*row)
+
+    def documents(self) -> Iterator[tuple[UUID, bytes, str]]:
+        """Id, document and content hash of every snapshot, read one at a time: each may have megabytes."""
+        query = sa.select(snapshots.c.id, snapshots.c.document, snapshots.c.content_hash)
+        for row in self._reading.execution_options(yield_per=1).execute(query):
+            yield row[0], row[1], row[2]
 
     def document(self, snapshot_id: UUID) -> bytes:
         """The canonical document, whose hash is the content hash; raises `SnapshotNotFound`."""
