@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough check format kafka fuzz conformance bench openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check format kafka fuzz conformance bench openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -41,6 +41,10 @@ test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start noth
 
 test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, the long ones too, laws with ten times the examples
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
+
+FAULTS ?= 1000
+faults: $(VENV)/development $(VENV)/compiled $(VENV)/archived ## kill and pause parts of the service at random, then check what is left (FAULTS=100 SEED=7)
+	$(BIN)/python -m tests.faults --faults $(FAULTS) --seed $(or $(SEED),1)
 
 check: $(VENV)/development ## lint, types, imports, dependencies
 	$(BIN)/ruff check

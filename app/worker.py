@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from socket import socket
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app import __version__, logs, tracing
 from app.jobs import keys, plans, queue
@@ -21,7 +21,7 @@ from app.jobs.spark import Spark
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots import process
 from app.slots.admission import Capacity
-from app.slots.pool import Pool
+from app.slots.pool import Pool, remove_files
 from app.store.database import Database
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def main() -> None:
             prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
             Thread(target=spark.prepare, args=prepared, name="prepare-spark", daemon=True).start()
         asyncio.run(
-            queue.run(
+            _run(
+                pool,
                 database,
                 settings.limits,
                 spark=spark,
@@ -68,12 +69,20 @@ def main() -> None:
                 delivery_age=timedelta(days=settings.webhook_days),
             )
         )
-    if pool is not None:
-        pool.close()
+    remove_files()
     tracing.stop()
     # Without waiting for the threads of jobs that were handed back.
     logging.shutdown()
     os._exit(0)
+
+
+async def _run(pool: Pool | None, *given: Any, **options: Any) -> None:
+    """Run the queue, and end the slots with it."""
+    try:
+        await queue.run(*given, **options)
+    finally:
+        if pool is not None:
+            pool.close()
 
 
 def serve_slot(connection: socket, settings: Settings) -> None:

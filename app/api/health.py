@@ -144,8 +144,9 @@ def _database(database: Database) -> str:
         return f"cannot be reached: {type(failure.__cause__).__name__}"
     except sa.exc.SQLAlchemyError as failure:
         return f"cannot be read: {type(failure).__name__}"
-    newest = migrations.newest()
-    return "ok" if revision == newest else f"the schema is at {revision}; `rackplan migrate` brings it to {newest}"
+    if migrations.suffices(revision):
+        return "ok"
+    return f"the schema is at {revision}; `rackplan migrate` brings it to {migrations.newest()}"
 
 
 def _queue(database: Database) -> str:

@@ -219,6 +219,7 @@ def _stop(number: int, _: FrameType | None) -> None:
 
 def _leave(stopped: SystemExit) -> NoReturn:
     """End the process without waiting for threads whose requests have been answered 503."""
+    import_module("app.slots.pool").remove_files()  # by now the API has imported it
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

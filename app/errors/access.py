@@ -69,6 +69,12 @@ class ServiceBusy(Failure):
     title = "The service is busy"
 
 
+class StorageFull(Failure):
+    """The disk of the database is full: nothing more can be stored until the operator makes space."""
+
+    title = "The database has no space left"
+
+
 class DatabaseUnavailable(Failure):
     """The database cannot be reached, or the connection to it was lost. The same request may be sent again.
 

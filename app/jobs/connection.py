@@ -7,10 +7,8 @@ is killed. Its own children (Python workers, executors of a cluster) end with it
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -30,6 +28,7 @@ from app.errors.machine import SparkUnavailable
 from app.jobs import java, shipping
 from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import SparkMaster
+from app.store.scratch import Scratch
 
 _LOGGING = Path(__file__).parent / "log4j2.properties"
 _STOPS_WITHIN_S = 1.0
@@ -61,7 +60,8 @@ class Connection:
         self.had_executors = False
         runtime = java.find()
         scratch = os.environ.get("SPARK_LOCAL_DIRS") if master.is_local else None
-        self._folder = Path(tempfile.mkdtemp(prefix="rackplan-spark-", dir=scratch and scratch.split(",")[0]))
+        self._scratch = Scratch("rackplan-spark-", within=scratch and scratch.split(",")[0])
+        self._folder = self._scratch.path
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self.session = self._start(
@@ -123,7 +123,7 @@ class Connection:
         SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
         SparkContext._active_spark_context = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.remove()
 
     def _stop(self) -> None:
         # If the session has ended already, PySpark warns or raises.

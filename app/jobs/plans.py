@@ -16,7 +16,7 @@ import orjson
 import structlog
 
 from app import tracing
-from app.errors.access import DatabaseUnavailable
+from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.requests import LimitExceeded
 from app.services import jobs
 from app.services.limits import Limits
@@ -27,6 +27,9 @@ from app.store.database import Database
 
 _POLLED_EVERY_S = 0.5
 """How often it is looked whether a running job has been cancelled."""
+
+_OF_THE_DATABASE = {failure.__name__: failure for failure in (DatabaseUnavailable, StorageFull)}
+"""What is no fault of a job, which is tried again until it passes."""
 
 
 class AttemptFailed(Exception):
@@ -91,8 +94,8 @@ class PlanSlots:
         failure = noted["failure"]
         if failure == MemoryError.__name__:
             await self._in_thread(self._end_large, job_id)
-        elif failure == DatabaseUnavailable.__name__:
-            raise DatabaseUnavailable(noted["detail"])
+        elif failure in _OF_THE_DATABASE:
+            raise _OF_THE_DATABASE[failure](noted["detail"])
         elif failure is not None:
             structlog.get_logger().error("job.failed", job=str(job_id), trace=noted["trace"])
             raise AttemptFailed(f"of {failure}")
@@ -153,8 +156,8 @@ async def answer(
     try:
         with tracing.continued(body.decode()), receiving(outcomes.append):
             jobs.run(database, UUID(bytes=head), limits)
-    except DatabaseUnavailable as unavailable:
-        noted = {"failure": DatabaseUnavailable.__name__, "detail": unavailable.detail}
+    except tuple(_OF_THE_DATABASE.values()) as unavailable:
+        noted = {"failure": type(unavailable).__name__, "detail": unavailable.detail}
     except MemoryError:
         noted = {"failure": MemoryError.__name__}
     except Exception as unexpected:  # noqa: BLE001 -- the worker logs it, and counts the attempt

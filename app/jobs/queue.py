@@ -15,7 +15,7 @@ import psycopg
 import structlog
 
 from app import tracing
-from app.errors.access import DatabaseUnavailable, ServiceBusy
+from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.jobs import attempts, sweeps
 from app.jobs.plans import AttemptFailed, PlanSlots
 from app.jobs.spark import Spark
@@ -93,7 +93,7 @@ async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
             await running(threads, copy_context().run, here)
         else:
             await slots.run(UUID(job_id), partial(_log_plan, job_id))
-    except (DatabaseUnavailable, ServiceBusy):
+    except (DatabaseUnavailable, StorageFull, ServiceBusy):
         raise
     except Exception as unexpected:
         reason = str(unexpected) if isinstance(unexpected, AttemptFailed) else f"of {type(unexpected).__name__}"
@@ -120,7 +120,7 @@ async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None
     try:
         chunk = partial(sweeps.run_chunk, database, spark, UUID(sweep_id), limits=limits)
         await running(threads, copy_context().run, chunk)
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, StorageFull):
         raise
     except Exception as unexpected:
         reason = f"of {type(unexpected).__name__}"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import structlog
 
 from app.errors import Failure
-from app.errors.access import DatabaseUnavailable
+from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkUnavailable
 from app.jobs import keys
@@ -54,7 +54,7 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limit
         with database.begin() as uow:
             sweeps.wait(uow, sweep_id, unavailable)
         return
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, StorageFull):
         raise  # the chunk is scored again once the database is back
     except Failure as failure:
         with database.begin() as uow:

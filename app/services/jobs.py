@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 
 from app.errors import Failure
-from app.errors.access import DatabaseUnavailable
+from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.quotation import document_of
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
@@ -52,7 +52,7 @@ def _run(database: "Database", job_id: UUID, job: "StartedJob", limits: Limits) 
             plan = run_job(uow, KINDS[job.kind].planner, job.request, limits, on_step=begin)
             if not uow.jobs.succeed(job_id, plan.head.id):
                 raise _Cancelled
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, StorageFull):
         raise  # the job is run again once the database is back
     except Failure as failure:
         with database.begin() as uow:

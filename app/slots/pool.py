@@ -5,6 +5,7 @@ some tens of milliseconds and shares their memory. A process that was stopped, o
 """
 
 import asyncio
+import atexit
 import multiprocessing
 import signal
 import socket
@@ -13,11 +14,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import current_process
 from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
 
 from app.slots.admission import Admission, Capacity, Occupancy
+from app.store.scratch import Scratch
 
 _POLLING_S = 0.1
 _ENDS_WITHIN_S = 2.0
@@ -89,6 +93,24 @@ class Lane:
         return None
 
 
+@cache
+def _scratch() -> Scratch:
+    """The folder of this process for the socket of the server process from which slots are forked.
+
+    `multiprocessing` makes one that stays if the process is killed, and removes any when the process ends.
+    """
+    scratch = Scratch("rackplan-slots-")
+    current_process()._config["tempdir"] = str(scratch.path)  # type: ignore[attr-defined] # noqa: SLF001 -- there is no other way
+    atexit.register(scratch.remove)
+    return scratch
+
+
+def remove_files() -> None:
+    """Remove the files of the slots, before a process ends without what Python does at its end."""
+    if _scratch.cache_info().currsize:
+        _scratch().remove()
+
+
 class Pool:
     """All slots of a service. `start` begins to start them, `close` kills them.
 
@@ -107,6 +129,7 @@ class Pool:
         preloaded: Sequence[str],
         lanes: Mapping[str, Capacity],
     ) -> None:
+        self._scratch = _scratch()
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(preloaded))
         self._target, self._arguments = target, tuple(arguments)

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Self
 
 import orjson
+import psycopg
 import sqlalchemy as sa
 
-from app.errors.access import DatabaseUnavailable
+from app.errors.access import DatabaseUnavailable, StorageFull
 from app.store import row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
@@ -17,7 +18,7 @@ from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import RowSecurity, Transaction
+from app.store.transaction import FULL, LOST, RowSecurity, Transaction
 from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
@@ -138,10 +139,12 @@ def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
     """Tell a database that cannot be reached from a statement that fails."""
     if context.is_pre_ping:  # the pool connects anew
         return
+    if isinstance(context.original_exception, psycopg.errors.DiskFull):
+        raise StorageFull(FULL) from context.original_exception
     if context.connection is None:
         detail = "no connection to the database can be made; try again in a moment"
     elif context.is_disconnect:
-        detail = "the connection to the database was lost; try again in a moment"
+        detail = LOST
     else:
         return
     # The driver's own message names addresses and accounts: it is the cause, which the command line shows.

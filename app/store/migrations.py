@@ -21,7 +21,7 @@ _LOCK = 0x7261636B706C616E
 def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
     """Upgrade the schema to `revision`; whether there was anything to do. Processes that start together take turns."""
     with engine.connect() as connection:
-        if revision == "head" and current(connection) == newest():
+        if revision == "head" and suffices(current(connection)):
             # Roles belong to the server: a database that was restored on another one lacks it.
             row_security.establish(connection)
             connection.commit()
@@ -51,6 +51,11 @@ def current(connection: sa.Connection) -> str | None:
         return None
     revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     return revision
+
+
+def suffices(revision: str | None) -> bool:
+    """Whether this version can work with a schema: its own, or a newer one, which only adds to it."""
+    return revision is not None and revision.isdecimal() and revision >= newest()
 
 
 def newest() -> str:

@@ -18,7 +18,7 @@ from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
-from app.store.transaction import Store, columns_of
+from app.store.transaction import Store, columns_of, driver_failures
 from app.store.webhooks import publish
 
 RUN_SWEEP = "run_sweep"
@@ -293,6 +293,7 @@ class Sweeps(Store):
         """Insert rows by COPY in binary, which is several times as fast as INSERT."""
         driver: psycopg.Connection[Any] = self._writing.connection.driver_connection  # type: ignore[assignment]
         with (
+            driver_failures(),
             driver.cursor() as cursor,
             cursor.copy("COPY sweep_rows (sweep_id, index, row) FROM STDIN (FORMAT BINARY)") as copy,
         ):

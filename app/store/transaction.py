@@ -1,12 +1,29 @@
 """A transaction that begins with its first statement, and returns its connection while it is not needed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 
-from app.errors.access import ServiceBusy
+from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.store import row_security, teams
+
+LOST = "the connection to the database was lost; try again in a moment"
+FULL = "the disk of the database is full; nothing is stored until its operator makes space"
+
+
+@contextmanager
+def driver_failures() -> Iterator[None]:
+    """Raise what statements raise from those that go to the driver itself, such as COPY."""
+    try:
+        yield
+    except psycopg.errors.DiskFull as full:
+        raise StorageFull(FULL) from full
+    except psycopg.OperationalError as lost:
+        raise DatabaseUnavailable(LOST) from lost
 
 
 class RowSecurity:
@@ -80,10 +97,15 @@ class Transaction:
             self.commit()
 
     def commit(self) -> None:
-        """Commit the transaction, if there is one, and return the connection to the pool."""
+        """Commit the transaction, if there is one, and return the connection to the pool.
+
+        Raises `DatabaseUnavailable` if the connection was lost before, also if that was reported already.
+        """
         connection, self._connection, self._is_pinned = self._connection, None, False
         if connection is not None:
             with connection:
+                if connection.invalidated:  # lost at a statement whose failure somebody answered
+                    raise DatabaseUnavailable(LOST)
                 connection.commit()
 
     def rollback(self) -> None:

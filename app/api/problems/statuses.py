@@ -24,6 +24,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         access.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
         access.ServiceStopping: HTTPStatus.SERVICE_UNAVAILABLE,
         access.DatabaseUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+        access.StorageFull: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 
@@ -36,6 +37,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         access.ServiceBusy: {"Retry-After": "1"},
         access.ServiceStopping: {"Retry-After": "5"},
         access.DatabaseUnavailable: {"Retry-After": "2"},
+        access.StorageFull: {"Retry-After": "30"},
     }
 )
 

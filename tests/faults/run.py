@@ -1,0 +1,234 @@
+"""Faults at random, and what has to hold after them."""
+
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Timer
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+import pyarrow as pa
+import sqlalchemy as sa
+
+from app.core.capacity.sweep import read_sweep
+from app.jobs.kernels.scenarios import KERNEL, payload
+from app.store.database import Database
+from tests.faults.clients import SCENARIOS, Acknowledged, Client, sweep_body
+from tests.faults.service import Service, resume
+from tests.faults.worker import LEASE_S
+
+# How often a part is hit. The main process of the service takes seconds to start; what others do then is no test.
+_WEIGHTS = {"api": 1, "postgres": 3, "backend": 5, "worker": 4, "jvm": 2, "executor": 3, "slot": 6}
+_PARTS = 4
+_GROWTH = 1.5
+_GROWTH_BYTES = 300 * 2**20
+"""Of the memory of all processes, which begin anew all the time and load what they need."""
+_SETTLES_WITHIN_S = 60.0
+
+
+@dataclass
+class Outcome:
+    """What a run did, and what was wrong after it."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def require(self, holds: bool, what: str) -> None:
+        """Note what does not hold."""
+        if not holds:
+            self.wrong.append(what)
+
+
+def run(folder: Path, *, faults: int, seed: int, within_s: float, say: Callable[[str], None] = print) -> Outcome:
+    """Inject faults into a new service, for so long at most, and check what is left."""
+    outcome, acknowledged, is_over = Outcome(), Acknowledged(), Event()
+    service = Service(folder)
+    try:
+        service.start()
+        service.wait_until_ready()
+        with ThreadPoolExecutor(6) as threads:
+            _until_done(_clients(service, acknowledged, is_over, threads, seed=seed), is_over, lambda: 3)
+            before = _memory(service)
+            is_over = Event()
+            working = _clients(service, acknowledged, is_over, threads, seed=seed + 100)
+            _inject(service, working, outcome, random.Random(seed), faults, within_s, say)
+            service.wait_until_ready()
+            _until_done(working, is_over, lambda: 1)
+        service.wait_until_ready()
+        _check_answers(service, acknowledged, outcome)
+        _check_memory(service, before, outcome)
+        _check_connections(service, outcome)
+        service.stop()
+        _check_remains(service, outcome)
+    finally:
+        service.kill()
+    outcome.counts |= {
+        "plans": len(acknowledged.plans),
+        "jobs": len(acknowledged.jobs),
+        "sweeps": len(acknowledged.sweeps),
+        "repeated requests": acknowledged.repeated,
+        "starts of the service": service.starts,
+    }
+    return outcome
+
+
+def _clients(
+    service: Service, acknowledged: Acknowledged, is_over: Event, threads: ThreadPoolExecutor, *, seed: int
+) -> list[Future[None]]:
+    clients = [Client(service.address, acknowledged, is_over, seed=seed + number) for number in range(3)]
+    return [threads.submit(act) for act in (clients[0].plan, clients[1].job, clients[2].sweep)]
+
+
+def _until_done(working: list[Future[None]], is_over: Event, seconds: Callable[[], float]) -> None:
+    """Let clients work for a while, and wait until each has finished what it does."""
+    is_over.wait(seconds())
+    is_over.set()
+    for each in working:
+        each.result()
+
+
+def _inject(
+    service: Service,
+    working: list[Future[None]],
+    outcome: Outcome,
+    chance: random.Random,
+    faults: int,
+    within_s: float,
+    say: Callable[[str], None],
+) -> None:
+    ends = time.monotonic() + within_s
+    resumed: list[Timer] = []
+    while outcome.faults.total() < faults and time.monotonic() < ends:
+        time.sleep(chance.uniform(0.0, 0.6))
+        for each in working:
+            if each.done():
+                each.result()  # raises what ended it
+        service.start()  # as the system's supervisor does
+        parts = service.parts()
+        names = [name for name in _WEIGHTS if name in parts]
+        if len(names) < _PARTS:  # it starts: another fault would only hit the start again
+            continue
+        part = chance.choices(names, [_WEIGHTS[name] for name in names])[0]
+        process = chance.choice(parts[part])
+        with suppress(psutil.NoSuchProcess):
+            if chance.random() < 0.5:
+                process.kill()
+                fault = "kill"
+            else:
+                pause_s = chance.choice([0.2, 1.0, 1.5 * LEASE_S])
+                process.suspend()
+                resumed.append(Timer(pause_s, resume, [process]))
+                resumed[-1].start()
+                fault = "pause"
+            outcome.faults[f"{fault} {part}"] += 1
+            say(f"{outcome.faults.total()} {fault} {part}")
+    for timer in resumed:
+        timer.join()
+
+
+def _check_answers(service: Service, acknowledged: Acknowledged, outcome: Outcome) -> None:
+    """Each acknowledged request is there, once, with its content."""
+    outcome.wrong += acknowledged.unexpected
+    url = service.url()
+    assert url is not None
+    with Database(url) as database, database.engine.connect() as connection:
+        plans = {str(row[0]): row[1] for row in connection.execute(sa.text("SELECT id, hash FROM plans"))}
+        for key, plan in acknowledged.plans.items():
+            outcome.require(plans.get(plan["id"]) == plan["hash"], f"{key} was acknowledged and is not stored")
+        for key, job in acknowledged.jobs.items():
+            is_stored = job["state"] == "succeeded" and job["plan"].rpartition("/")[2] in plans
+            outcome.require(is_stored, f"{key} ended as {job}")
+        seeds = Counter(connection.scalars(sa.text("SELECT request->>'seed' FROM jobs")))
+        _check_once(outcome, "job", acknowledged.jobs, seeds)
+        first = sa.text("SELECT CAST(definition#>>'{axes,placement.seed,from}' AS double precision) FROM sweeps")
+        starts = Counter(f"{value:.0f}" for value in connection.scalars(first) if value is not None)
+        _check_once(outcome, "sweep", acknowledged.sweeps, starts)
+        for key, sweep in acknowledged.sweeps.items():
+            outcome.require(sweep["state"] == "succeeded", f"{key} ended as {sweep['state']}: {sweep['error']}")
+            query = sa.text('SELECT row FROM sweep_rows WHERE sweep_id = :id ORDER BY "index"')
+            rows = list(connection.scalars(query, {"id": sweep["id"]}))
+            outcome.require(rows == _twin(acknowledged.starts[key]), f"{key} has other rows than its twin")
+    some = next(iter(acknowledged.plans.values()))
+    answer = httpx.get(f"{service.address}/v1/plans/{some['id']}", timeout=60, verify=False)  # noqa: S501 -- no TLS
+    outcome.require(answer.is_success and answer.json()["hash"] == some["hash"], "a stored plan is not answered")
+
+
+def _check_once(outcome: Outcome, kind: str, acknowledged: dict[str, Any], stored: Counter[str]) -> None:
+    for key in acknowledged:
+        times = stored[key.partition("-")[2]]
+        outcome.require(times == 1, f"{key} is stored {times} times as a {kind}")
+
+
+def _twin(start: int) -> list[Any]:
+    """The rows of an undisturbed run of the same sweep."""
+    definition = {name: value for name, value in sweep_body(start).items() if name != "kind"}
+    task = pa.record_batch({"start": pa.array([0]), "stop": pa.array([SCENARIOS])})
+    batches = KERNEL.run(KERNEL.prepare(payload(read_sweep, definition)), iter([task]))
+    rows = {
+        index: orjson.loads(row)
+        for batch in batches
+        for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
+    }
+    return [rows[index] for index in sorted(rows)]
+
+
+def _memory(service: Service) -> int:
+    total = 0
+    for process in service.processes():
+        with suppress(psutil.Error):
+            total += process.memory_full_info().pss
+    return total
+
+
+def _check_memory(service: Service, before: int, outcome: Outcome) -> None:
+    after = _memory(service)
+    most = int(_GROWTH * before) + _GROWTH_BYTES
+    outcome.counts |= {"MiB before": before >> 20, "MiB after": after >> 20}
+    outcome.require(after <= most, f"the processes have {after >> 20} MiB; before the faults {before >> 20} MiB")
+
+
+def _check_connections(service: Service, outcome: Outcome) -> None:
+    """No transaction is left open; what holds connections is what runs."""
+    url = service.url()
+    assert url is not None
+    query = sa.text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%' "
+        "AND state_change < now() - interval '5 s'"
+    )
+    with Database(url, connections=1) as database:
+        ends = time.monotonic() + _SETTLES_WITHIN_S
+        while True:
+            with database.engine.connect() as connection:
+                left = connection.scalar(query)
+            if not left or time.monotonic() > ends:
+                break
+            time.sleep(1)
+    outcome.require(not left, f"{left} transactions are left open")
+
+
+def _check_remains(service: Service, outcome: Outcome) -> None:
+    ends = time.monotonic() + _SETTLES_WITHIN_S
+    while (left := service.processes()) and time.monotonic() < ends:
+        time.sleep(0.2)
+    for process in left:
+        with suppress(psutil.Error):
+            outcome.wrong.append(f"a process is left: {process.pid} {' '.join(process.cmdline())[:200]}")
+    # What executors import is shipped once for each version of the code, and stays for the next session.
+    shipped = service.temporary / f"rackplan-{os.getuid()}"
+    # PySpark's own file of the JVM's port is left if the worker is killed while the JVM starts.
+    depth = len(service.temporary.parts) + 2
+    files = [
+        path
+        for path in service.files()
+        if not path.is_relative_to(shipped) and not (len(path.parts) == depth and path.parent.name.startswith("tmp"))
+    ]
+    outcome.wrong += [f"a file is left: {path}" for path in files]
