@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.api.examples import PLACE
 from app.errors.access import DatabaseUnavailable
 from app.store.database import Database
-from app.store.transaction import Transaction
+from app.store.transaction import RowSecurity, Transaction
 from tests.api.conftest import Serve
 from tests.api.contract import problem
 
@@ -40,7 +40,7 @@ def test_a_full_disk_is_a_503_and_passes(scratch: Database, serve: Serve) -> Non
 
 def test_a_transaction_that_lost_its_connection_is_not_committed(scratch: Database) -> None:
     """Its commit says so like its statement did: the problem is a 503, whoever commits after it."""
-    transaction = Transaction(scratch.engine)
+    transaction = Transaction(scratch.engine, RowSecurity())
     transaction.writing.execute(sa.text("SELECT 1"))
     pid = transaction.reading.scalar(sa.text("SELECT pg_backend_pid()"))
     with scratch.engine.connect() as connection:
