@@ -4,9 +4,9 @@ import re
 
 import pytest
 from fastapi import FastAPI
-from pydantic import ValidationError
 
 from app.api.forms import FormRequests
+from app.errors.machine import SettingNotValid
 from app.services.limits import Limits
 from app.settings import Settings
 from app.store.database import Database
@@ -84,7 +84,7 @@ def test_frames_are_for_the_origins_that_the_operator_names(database: Database) 
     assert "frame-ancestors https://portal.example;" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
     for wrong in ("*; script-src *", "portal.example", "https://a.example/path", "javascript:x"):
-        with pytest.raises(ValidationError):
+        with pytest.raises(SettingNotValid):
             Settings(frame_ancestors=wrong)
 
 
