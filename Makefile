@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check format kafka fuzz conformance bench openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check sbom format kafka fuzz conformance bench openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -46,12 +46,16 @@ FAULTS ?= 1000
 faults: $(VENV)/development $(VENV)/compiled $(VENV)/archived ## kill and pause parts of the service at random, then check what is left (FAULTS=100 SEED=7)
 	$(BIN)/python -m tests.faults --faults $(FAULTS) --seed $(or $(SEED),1)
 
-check: $(VENV)/development ## lint, types, imports, dependencies
+check: $(VENV)/development ## lint, types, imports, dependencies and their licences
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/deptry .
+	$(BIN)/python -m tests.supply_chain
+
+sbom: $(VENV)/development ## print what is installed to run Rackplan, as CycloneDX
+	@$(BIN)/python -m tests.supply_chain --sbom
 
 format: $(VENV)/development ## format the code and mend what a machine can
 	$(BIN)/ruff check --fix

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pyspark
+import structlog
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -35,6 +36,11 @@ _STOPS_WITHIN_S = 1.0
 _ANSWERS_WITHIN_S = 3.0
 _ROWS_AT_ONCE = 65_536
 _DRIVER_ADDRESS = re.compile(r"^[ \t]*+spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
+_PROTECTIONS = {
+    name: re.compile(rf"^[ \t]*+{re.escape(name)}[ \t=:]++true\b", re.MULTILINE)
+    for name in ("spark.authenticate", "spark.network.crypto.enabled")
+}
+"""What keeps others on a network from running code on executors, and from reading what crosses."""
 _STARTING = threading.Lock()  # PySpark reads the environment of the process, and allows one context at a time
 
 
@@ -57,6 +63,8 @@ class Connection:
     def __init__(self, master: SparkMaster, *, driver_memory: str, properties: Path | None) -> None:
         local_address = "127.0.0.1" if master.is_local else master.connect(within_s=_ANSWERS_WITHIN_S)
         self._master = master
+        if missing := [] if master.is_local else unprotected(properties):
+            structlog.get_logger().warning("spark.unprotected", master=master.url, missing=missing)
         self.had_executors = False
         runtime = java.find()
         scratch = os.environ.get("SPARK_LOCAL_DIRS") if master.is_local else None
@@ -181,6 +189,12 @@ class Connection:
         if local_address is not None and not _DRIVER_ADDRESS.search(text):
             properties |= {"spark.driver.bindAddress": local_address, "spark.driver.host": local_address}
         return properties
+
+
+def unprotected(properties: Path | None) -> list[str]:
+    """The properties that protect the connections of a cluster and that the file does not set to true."""
+    text = "" if properties is None else properties.read_text(encoding="utf-8")
+    return [name for name, pattern in _PROTECTIONS.items() if not pattern.search(text)]
 
 
 @contextmanager

@@ -5,9 +5,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 import httpx
@@ -43,9 +44,10 @@ class Cluster:
     Parameters
     ----------
     folder : for what the processes write. Nothing leads from there to our code, nor does their environment.
+    properties : of the master and the workers, in the file that Spark reads.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, properties: Mapping[str, str] = MappingProxyType({})) -> None:
         self.folder = folder
         self.port, self.web_port = free_port(), free_port()
         self.url = f"spark://127.0.0.1:{self.port}"
@@ -57,6 +59,9 @@ class Cluster:
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_DAEMON_JAVA_OPTS": f"{QUICK} {class_archive.options()}",
         }
+        if properties:
+            Path(folder, "spark-defaults.conf").write_text("".join(f"{k} {v}\n" for k, v in properties.items()))
+            self.environment["SPARK_CONF_DIR"] = str(folder)
         self.master: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -133,12 +138,14 @@ def quick_java(folder: Path, **further: str) -> Path:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Cluster]:
-    """A cluster of two workers, each of one core and 512 MiB, that ends with the block."""
-    cluster = Cluster(folder)
+def running(
+    folder: Path, *, workers: int = 2, properties: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Cluster]:
+    """A cluster of workers, each of one core and 512 MiB, that ends with the block."""
+    cluster = Cluster(folder, properties)
     try:
         cluster.start_master()
-        for _ in range(2):
+        for _ in range(workers):
             cluster.start_worker()
         yield cluster
     finally:

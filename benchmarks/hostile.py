@@ -1,0 +1,103 @@
+"""Hostile requests to a served clone: examples of every operation with changed bodies, paths, queries and headers.
+
+`HOSTILE_REQUESTS` is their number, 100,000 by default. The result has the statuses, the answers of 500 and more, of
+which only 503 is allowed, and the memory of all processes of the service at ten moments, with its slope over the second
+half.
+"""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import httpx
+import numpy as np
+import orjson
+
+from benchmarks.load import Figures, Served, serving
+from tests.api.operations import OPERATIONS
+from tests.fuzz import mutations
+
+REQUESTS = int(os.environ.get("HOSTILE_REQUESTS", "100000"))
+CLIENTS = 16
+SAMPLES = 10
+_IDS = ("0191d0e4-0000-7000-8000-000000000000", "x", "..", "%00", "%ff", "a" * 3_000, "'; --", "1e9", "-1", "%2e%2e%2f")
+_HEADERS = (
+    *(("Accept", value) for value in ("text/csv", "*/*;q=x", "image/svg+xml", "a" * 5_000, "application/json;q=0")),
+    *(("Prefer", value) for value in ("respond-async", "wait=0", "wait=99999999999999999999", ";;;=,,")),
+    *(("Idempotency-Key", value) for value in ("a", "b" * 256, " ", "\x7f")),
+    *(("If-Match", "*"), ("If-None-Match", '"x", W/"y"'), ("Content-Encoding", "gzip"), ("traceparent", "00-x")),
+    *(("Authorization", value) for value in ("Basic x", "Bearer ", "Negotiate")),
+    *(("Content-Type", value) for value in ("text/plain", "multipart/form-data; boundary=x", "application/xml", "")),
+)
+_NOT_ENDING = "/events"
+
+
+def run() -> Iterator[Figures]:
+    """All requests, from several clients at once; each is drawn from its number, so that a run can be repeated."""
+    with serving() as service:
+        statuses, faults, memory = asyncio.run(_sent(service))
+        half = memory[len(memory) // 2 :]
+        slope = float(np.polyfit([at for at, _ in half], [size for _, size in half], 1)[0])
+        yield Figures(
+            {
+                "name": "hostile",
+                "requests": sum(statuses.values()),
+                "statuses": dict(sorted(statuses.items())),
+                "faults": faults,
+                "resident_mib": [round(size / 2**20) for _, size in memory],
+                "slope_mib_per_10000": round(slope * 10_000 / 2**20, 2),
+            }
+        )
+
+
+async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[int, int]]]:
+    statuses: Counter[str] = Counter()
+    faults: list[Any] = []
+    memory: list[tuple[int, int]] = []
+    numbers = iter(range(REQUESTS))
+
+    async def client() -> None:
+        async with httpx.AsyncClient(base_url=service.address, timeout=120) as http:
+            for number in numbers:
+                if number % max(1, REQUESTS // SAMPLES) == 0:
+                    memory.append((number, service.resident_bytes()))
+                request = drawn(Random(number))  # noqa: S311 — so that a run can be repeated
+                try:
+                    answer = await http.request(**request)
+                except (httpx.HTTPError, httpx.InvalidURL) as lost:
+                    statuses[type(lost).__name__] += 1
+                    continue
+                statuses[str(answer.status_code)] += 1
+                if answer.status_code >= 500 and answer.status_code != 503:
+                    faults.append([number, request["method"], str(request["url"])[:200], answer.text[:300]])
+
+    await asyncio.gather(*(client() for _ in range(CLIENTS)))
+    memory.append((REQUESTS, service.resident_bytes()))
+    return statuses, faults, memory
+
+
+def drawn(draw: Random) -> dict[str, Any]:
+    """A request: an operation of the document with what a stranger may send instead."""
+    method, path, operation = draw.choice([each for each in OPERATIONS if not each[1].endswith(_NOT_ENDING)])
+    for name in [part for part in path.split("/") if part.startswith("{")]:
+        path = path.replace(name, draw.choice(_IDS))
+    request: dict[str, Any] = {"method": method.upper(), "url": path, "headers": {}}
+    parameters = [each["name"] for each in operation.get("parameters", ()) if each.get("in") == "query"]
+    if parameters and draw.random() < 0.5:
+        request["url"] += f"?{draw.choice(parameters)}={draw.choice(_IDS)}"
+    bodies = [
+        example["value"]
+        for media in operation.get("requestBody", {}).get("content", {}).values()
+        for example in media.get("examples", {}).values()
+    ]
+    if bodies:
+        body = orjson.dumps(draw.choice(bodies))
+        request["content"] = (mutations.of_json if draw.random() < 0.8 else mutations.of_bytes)(body, [], draw)
+        request["headers"]["Content-Type"] = "application/json"
+    if draw.random() < 0.3:
+        name, value = draw.choice(_HEADERS)
+        request["headers"][name] = value.encode("latin-1")
+    return request
