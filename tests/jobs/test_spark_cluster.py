@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import psutil
 import pytest
 from pyspark.sql import SparkSession
 
 from app.core.compiled.entries import READ_ONLY_PATH, installed_folder
 from app.errors.machine import SparkUnavailable
 from app.jobs import shipping
-from app.jobs.connection import unprotected
 from app.jobs.spark import Spark
 from app.services.spark_master import SparkMaster
 from tests.jobs import cluster as clusters
@@ -190,47 +188,3 @@ def test_one_of_several_masters_is_enough() -> None:
         port = server.getsockname()[1]
         master = SparkMaster(f"spark://127.0.0.1:{clusters.free_port()},127.0.0.1:{port}")
         assert master.connect(within_s=2) == "127.0.0.1"
-
-
-PROTECTED = {
-    "spark.authenticate": "true",
-    "spark.authenticate.secret": "hunter2-of-the-cluster",
-    "spark.network.crypto.enabled": "true",
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [
-        ("", ["spark.authenticate", "spark.network.crypto.enabled"]),
-        ("spark.authenticate true\n spark.network.crypto.enabled=true\n", []),
-        ("#spark.authenticate true\nspark.network.crypto.enabled: true\n", ["spark.authenticate"]),
-        ("spark.authenticate false\nspark.network.crypto.enabled truely\n", [*list(PROTECTED)[::2]]),
-        ("spark.authenticate.secret true\nspark.network.crypto.enabled\ttrue\n", ["spark.authenticate"]),
-    ],
-)
-def test_what_a_cluster_lacks_is_noticed(text: str, missing: list[str], tmp_path: Path) -> None:
-    properties = tmp_path / "spark.conf"
-    properties.write_text(text)
-    assert unprotected(properties) == missing
-
-
-@pytest.mark.long
-def test_a_cluster_with_a_secret_takes_no_driver_without_it(
-    spark: Spark, bare_python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Connections are authenticated and encrypted, and the secret is on no command line."""
-    spark.close()
-    monkeypatch.setenv("PYSPARK_PYTHON", str(bare_python))
-    unsafe = clusters.quick_java(tmp_path, executor_memory="512m")
-    safe = tmp_path / "safe.conf"
-    safe.write_text(unsafe.read_text() + "".join(f"{k} {v}\n" for k, v in PROTECTED.items()))
-    (tmp_path / "cluster").mkdir()
-    with clusters.running(tmp_path / "cluster", workers=1, properties=PROTECTED) as cluster:
-        with Spark(cluster.url, properties=safe, executors_within_s=60) as driver:
-            assert keys.counts(keys.hashed(driver, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
-            commands = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
-            assert any("CoarseGrainedExecutorBackend" in command for command in commands)
-            assert not any("hunter2-of-the-cluster" in command for command in commands)
-        with Spark(cluster.url, properties=unsafe, executors_within_s=5) as driver, pytest.raises(SparkUnavailable):
-            keys.hashed(driver, keys.numbered(10, tasks=1), group="b")
