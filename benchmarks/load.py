@@ -96,8 +96,8 @@ class Served:
         }
 
     def resident_bytes(self) -> int:
-        """Memory of all of its processes but Postgres', what they share counted once each."""
-        return sum(process.memory_info().rss for process in self._family())
+        """Memory of all of its processes but Postgres'; of what they share, each has its part (PSS)."""
+        return sum(process.memory_full_info().pss for process in self._family())
 
     def _family(self) -> list[psutil.Process]:
         family = [self.process, *self.process.children(recursive=True)]
@@ -159,9 +159,10 @@ def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[tup
         server.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(30)
-        for child in [psutil.Process(server.pid), *children]:
+        for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
+        server.kill()
         server.wait()
 
 
