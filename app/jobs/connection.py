@@ -80,7 +80,7 @@ class Connection:
             )
             self.archive = shipping.write_archive(self._folder)
             self.session.sparkContext.addFile(str(self.archive))
-        except (Py4JError, PySparkException) as failure:
+        except (Py4JError, PySparkException, ConnectionError) as failure:  # a JVM that is refused ends
             self.end()
             raise SparkUnavailable(
                 f"no session could be started on {master.url}: {_first_line(failure)}", master=master.url
