@@ -101,16 +101,18 @@ def test_one_trace_from_a_request_to_spark(migrated_data_dir: Path) -> None:
             example = sweep["application/json"]["examples"]["grid"]["value"]
             accepted = client.post("/v1/sweeps", json=example)
             assert (job.status_code, accepted.status_code) == (202, 202), accepted.text
-            wanted = {"POST /v1/plans/replicas", "solve replicas", "run_job", "run_sweep", "spark scenarios"}
+            wanted = {"POST /v1/plans/replicas", "slot", "solve replicas", "run_job", "run_sweep", "spark scenarios"}
             found: list[Span] = []
             for count in range(1, 400):
-                found = [s for s in spans(collector.wait_for(count, within_s=240)) if s.trace_id.hex() == TRACE]
+                found = [s for s in spans(collector.wait_for(count, within_s=120)) if s.trace_id.hex() == TRACE]
                 if wanted <= {span.name for span in found}:
                     break
         assert wanted <= {span.name for span in found}
         parents = {span.span_id: span.name for span in found}
         inside = {(parents.get(span.parent_span_id), span.name) for span in found}
-        assert {("run_job", "solve replicas"), ("run_sweep", "spark scenarios")} <= inside
+        assert ("POST /v1/plans/replicas", "slot") in inside
+        assert ("run_sweep", "spark scenarios") in inside
+        assert ("run_job", "solve replicas") in inside
 
 
 @contextmanager

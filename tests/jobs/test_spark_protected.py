@@ -45,9 +45,11 @@ def test_the_secret_of_a_protected_cluster_is_on_no_command_line(
     safe = tmp_path / "safe.conf"
     safe.write_text(unsafe.read_text() + "".join(f"{k} {v}\n" for k, v in PROTECTED.items()))
     (tmp_path / "cluster").mkdir()
-    with clusters.running(tmp_path / "cluster", workers=1, properties=PROTECTED) as cluster:
-        with Spark(cluster.url, properties=safe, executors_within_s=60) as driver:
-            assert keys.counts(keys.hashed(driver, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
-            commands = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
-            assert any("CoarseGrainedExecutorBackend" in command for command in commands)
-            assert not any("hunter2-of-the-cluster" in command for command in commands)
+    with (
+        clusters.running(tmp_path / "cluster", workers=1, properties=PROTECTED) as cluster,
+        Spark(cluster.url, properties=safe, executors_within_s=60) as driver,
+    ):
+        assert keys.counts(keys.hashed(driver, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
+        commands = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
+        assert any("CoarseGrainedExecutorBackend" in command for command in commands)
+        assert not any("hunter2-of-the-cluster" in command for command in commands)
