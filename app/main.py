@@ -206,6 +206,7 @@ def _operations(
     app.add_middleware(BuildRouters, routers=routers)
     app.add_middleware(NoTeamYet)
     app.state.picture = _picture
+    app.state.problem_page = _problem_page
 
     def openapi() -> dict[str, Any]:
         from app.api.openapi.document import document_of  # noqa: PLC0415 — see `_pages`
@@ -256,3 +257,9 @@ def _picture(plan: Plan, cluster: Cluster) -> bytes:
     from app.web.plans import page  # noqa: PLC0415 — see `_pages`
 
     return page.plan_picture(plan, cluster)
+
+
+def _problem_page(document: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+    from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
+
+    return problem_page(document, status, headers)

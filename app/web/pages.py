@@ -25,13 +25,20 @@ class Framing:
     ----------
     is_embedded : without header and footer. ancestors : the origins that may embed pages, as the operator allows them.
     share : the signed part of the share link that leads to the page; empty if it is shown without one.
-    shared_until : when that link expires.
+    shared_until : when that link expires. path : of the page.
     """
 
     is_embedded: bool = False
     ancestors: Sequence[str] = ()
     share: str = ""
     shared_until: datetime | None = None
+    path: str = ""
+
+    @property
+    def section(self) -> str:
+        """The entry of the navigation that the page belongs to."""
+        first = "/" + self.path.lstrip("/").partition("/")[0]
+        return "/" if first == "/clusters" else first
 
     @property
     def carried(self) -> str:
@@ -51,7 +58,7 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
     async def of_request(request: Request, embed: bool = False) -> None:
         until: datetime | None = getattr(request.state, "shared_until", None)
         share = "" if until is None else request.query_params.get("share", "")
-        _framing.set(Framing(embed, ancestors, share, until))
+        _framing.set(Framing(embed, ancestors, share, until, request.url.path))
 
     return of_request
 
@@ -93,7 +100,12 @@ _templates.filters.update(
     framed=framed,
 )
 _templates.globals.update(
-    assets=ASSETS, version=__version__, counted=words.counted, known_size=words.known_size, since=words.since
+    assets=ASSETS,
+    version=__version__,
+    counted=words.counted,
+    measured=words.measured,
+    known_size=words.known_size,
+    since=words.since,
 )
 
 
@@ -105,6 +117,7 @@ def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | Non
         embed=framing.is_embedded or framing.shared_until is not None,
         shared_until=framing.shared_until,
         carried=parse_qsl(framing.carried),
+        section=framing.section if framing.path else "",
         **values,
     )
     return HTMLResponse(content, status, headers=headers(policy))

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.formats.syntax.quantities import byte_size, counted, known_size
 
-__all__ = ["byte_size", "counted", "figure", "known_size", "number", "share", "since"]
+__all__ = ["byte_size", "counted", "figure", "known_size", "measured", "number", "share", "since"]
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -17,6 +17,15 @@ def number(value: float) -> str:
 def figure(value: float) -> str:
     """A measured number: whole from 1,000 on, else with up to four digits."""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
+
+
+def measured(name: str, value: float) -> str:
+    """A figure of a sweep with the unit that its name states: bytes as GiB, rates as MiB/s, shares in percent."""
+    if name.endswith("bytes_per_s"):
+        return f"{byte_size(round(value))}/s"
+    if name.endswith("bytes"):
+        return byte_size(round(value))
+    return share(value) if name.endswith("_share") else figure(value)
 
 
 def share(value: float) -> str:

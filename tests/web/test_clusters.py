@@ -205,3 +205,12 @@ def test_a_broker_has_its_log_directories(browser: Browser, database: Database) 
     for row in rows:
         assert f"{row.path} {row.replicas}" in page.text
     assert "Log directory" not in browser.get("/clusters/nine?broker=999").text
+
+
+def test_the_loss_of_each_rack_and_broker_is_listed_the_worst_first(browser: Browser, database: Database) -> None:
+    """u-0 is on broker 3 alone, in rack b alone; a name shows that loss alone on the map."""
+    keep(database, small())
+    page = browser.get("/clusters/small?lose=rack:a")
+    assert "Rack Offline New leader Fewer replicas b 1 0 2 a 0 1 1" in page.text
+    assert "Broker Offline New leader Fewer replicas 3 1 0 2 1 0 1 1 2 0 0 1" in page.text
+    assert "/clusters/small?lose=rack%3Ab#map" in [link.attributes.get("href") for link in page.all("a")]

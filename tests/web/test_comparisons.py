@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -89,7 +90,7 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     assert f'value="{other}"' in browser.get(f"/plans/{one}").source
     page = browser.get(f"/plans/compare?a={one}&b={other}")
     assert page.status == 200
-    for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Alike in both"):
+    for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Equal in both"):
         assert words in page.text
     assert len([image for image in page.all("img") if "/pictures/plan.svg" in image.attributes["src"]]) == 2
     same = browser.get(f"/plans/compare?a={one}&b={one}")
@@ -103,6 +104,50 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
 @pytest.mark.parametrize("plan_id", [EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID])
 def test_plans_of_every_kind_are_compared(client: httpx.Client, plan_id: object) -> None:
     assert client.get("/plans/compare", params={"a": str(plan_id), "b": str(plan_id)}).status_code == 200
+
+
+MADE = {
+    "group": {"assignor": "range", "members": [{"member_id": f"m-{n}", "topics": ["t"]} for n in range(2)]},
+    "replicas": {
+        "algorithm": "striped",
+        "seed": 1,
+        "topics": [{"name": "n", "partitions": 4, "replication_factor": 2}],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_plans_of_other_snapshots_are_compared_row_by_row(client: httpx.Client, kind: str) -> None:
+    """The second plan is of a later snapshot, with a broker and a partition more; the rows are those of the diff."""
+    brokers = [{"id": number, "rack": "abc"[number % 3]} for number in range(1, 5)]
+    partitions = [
+        {"partition": number, "replicas": [1, 2], "isr": [1, 2], "leader": 1, "size_bytes": 1} for number in range(4)
+    ]
+    ids = []
+    for count in (3, 4):
+        topics = [{"name": "t", "partitions": partitions[:count]}]
+        stored = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers[:count], "topics": topics})
+        body = {"snapshot_id": stored.json()["id"], **MADE[kind]}
+        ids.append(client.post(f"/v1/plans/{kind}", json=body).json()["id"])
+    page = client.get("/plans/compare", params={"a": ids[0], "b": ids[1]})
+    assert page.status_code == 200
+    assert "were made on different snapshots" in page.text
+    found = client.get(f"/v1/plans/{ids[1]}/diff", params={"against": ids[0]}).json()
+    assert found["items"]
+    listed = re.findall(r'<tr><th scope="row" class="name"><bdi>([^<]+)</bdi>', page.text)
+    assert listed == [f"{row['topic']}-{row['partition']}" for row in found["items"]]
+
+
+def test_streams_plans_are_compared_task_by_task(client: httpx.Client) -> None:
+    ids = []
+    for clients in (2, 3):
+        listed = [{"process_id": f"00000000-0000-0000-0000-00000000000{number}"} for number in range(clients)]
+        body = {"tasks": ["0_0", "0_1", "0_2"], "assignor": "high_availability", "clients": listed}
+        ids.append(client.post("/v1/plans/streams", json=body).json()["id"])
+    page = client.get("/plans/compare", params={"a": ids[0], "b": ids[1]})
+    [task] = [row["task"] for row in client.get(f"/v1/plans/{ids[1]}/diff", params={"against": ids[0]}).json()["items"]]
+    assert f"<bdi>{task}</bdi>" in page.text
+    assert "00000000-0000-0000-0000-000000000002" in page.text
 
 
 def test_what_cannot_be_compared(client: httpx.Client) -> None:

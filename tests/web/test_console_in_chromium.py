@@ -114,7 +114,7 @@ def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, da
     visit.page.get_by_role("button", name="Show").click()
     visit.page.wait_for_selector("text=Partitions of u")
     visit.page.go_back()
-    visit.page.wait_for_selector("text=Take all back")
+    visit.page.wait_for_selector("text=Undo all losses")
     assert visit.complaints == []
 
 

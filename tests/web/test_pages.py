@@ -84,7 +84,7 @@ def test_frames_are_for_the_origins_that_the_operator_names(database: Database) 
     assert "frame-ancestors https://portal.example;" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
     for wrong in ("*; script-src *", "portal.example", "https://a.example/path", "javascript:x"):
-        with pytest.raises(SettingNotValid):
+        with pytest.raises(SettingNotValid, match="RACKPLAN_FRAME_ANCESTORS"):
             Settings(frame_ancestors=wrong)
 
 

@@ -61,7 +61,7 @@ def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Da
         assert answer.status_code == 303
         page = browser.get(answer.headers["location"])
         assert words in page.text
-    assert "The way back from here" in page.text
+    assert "Roll back from here" in page.text
     chosen = [option for option in page.all("option") if "that of the plan" in option.text]
     assert "not started" in browser.get(f"{plan}?progress={chosen[0].attributes['value']}").text
 

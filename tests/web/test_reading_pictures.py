@@ -137,7 +137,7 @@ def test_a_worked_example_says_in_words_what_it_shows() -> None:
     ]
     panels = [rect.findtext(f"{SVG}title") for rect in root.iter(f"{SVG}rect") if rect.get("class") == "panel"]
     assert panels == ["use1-az1", "use1-az2", "use1-az4", "no rack"]
-    assert "an even share of the partitions: 4 a member" in {
+    assert "the mean of the partitions: 4 a member" in {
         path.findtext(f"{SVG}title") for path in root.iter(f"{SVG}path")
     }
 

@@ -33,6 +33,8 @@ from app.errors.registry import FAILURES
 from app.errors.requests import InvalidField, LimitExceeded
 
 MEDIA_TYPE = "application/problem+json"
+ProblemPage = Callable[[Mapping[str, Any], int, Mapping[str, str]], Response]
+"""Shows a problem document as a page; the composition root puts the one of the pages on the app."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MOST_FIELD_ERRORS = 100
 """Upper limit on the invalid fields that a problem lists: a body of 10 MB can have five million."""
@@ -195,7 +197,16 @@ def problem(
     }
     # A member of the context never replaces a standard member.
     document = document | {name: bounded(value) for name, value in (context or {}).items() if name not in document}
+    if _is_for_a_person(request):
+        page: ProblemPage | None = getattr(request.app.state, "problem_page", None)
+        if page is not None:
+            return page(document, status, dict(headers or {}))
     return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def _is_for_a_person(request: Request) -> bool:
+    """Whether a browser opens an address of the pages, or sends a form; never for an operation of the API."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
 
 
 def _bounded(error: Mapping[str, object]) -> Mapping[str, object]:

@@ -6,5 +6,6 @@ attributes.py    exposure to the loss of each value of any attribute
 transfers.py     what a reassignment moves: per broker, from broker to broker, partition by partition
 health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
+losses.py        the effect of the loss of each broker or rack
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

@@ -57,14 +57,20 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
-                cluster, table = tables.of(uow, shown.id)
+                cluster, table, losses = tables.of(uow, shown.id)
                 view = view.within(table)
                 values = _related(uow, view)
         except SnapshotNotFound:
             return page("cluster_not_found.html", status=HTTPStatus.NOT_FOUND, cluster=name[:300])
         disks = directories(cluster, int(view.broker)) if view.broker else []
         return page(
-            "cluster.html", view=view, snapshot=shown, directories=disks, **values, **_values(view, shown, table)
+            "cluster.html",
+            view=view,
+            snapshot=shown,
+            directories=disks,
+            losses=losses,
+            **values,
+            **_values(view, shown, table),
         )
 
     @routes.get("/pictures/cluster-map.{file_type}")
@@ -81,7 +87,7 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
-                _, table = tables.of(uow, shown.id)
+                _, table, _ = tables.of(uow, shown.id)
                 view = view.within(table)
         except SnapshotNotFound:
             raise HTTPException(404) from None

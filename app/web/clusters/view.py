@@ -73,9 +73,9 @@ class ClusterView:
         """The address of the map in this state as SVG or PNG."""
         return f"/pictures/cluster-map.{file_type}{self._query([('cluster', self.cluster)])}"
 
-    def showing(self, **changes: str) -> str:
+    def showing(self, **changes: str | tuple[str, ...]) -> str:
         """The address of the page with some fields changed."""
-        return replace(self, **changes).address  # type: ignore[arg-type] # the fields are texts
+        return replace(self, **changes).address  # type: ignore[arg-type] # the fields are of these types
 
     def toggled(self, loss: str) -> str:
         """The address of the page with a loss added, or taken back."""

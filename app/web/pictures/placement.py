@@ -128,7 +128,7 @@ def _bars(shown: Tally) -> Bars:
         named=_named,
         highest=max(replicas, default=0),
         even_shares=tuple(
-            EvenShare(value, f"an even share of the {what}: {number(value)} a broker")
+            EvenShare(value, f"the mean of the {what}: {number(value)} a broker")
             for what, value in even
             if what == "replicas" or value < even[1][1]
         ),

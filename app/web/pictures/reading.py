@@ -75,7 +75,7 @@ def draw(picture: ReadingPicture, *, style: str = STYLE) -> str:
         summed=_summed,
         named=_named,
         highest=highest,
-        even_shares=(EvenShare(even, f"an even share of the partitions: {number(even)} a member"),),
+        even_shares=(EvenShare(even, f"the mean of the partitions: {number(even)} a member"),),
     )
     columns = lay_out(_racks(picture))
     return render(Picture(picture.title, _facts(picture), legend, columns, bars), style=style)

@@ -87,7 +87,7 @@ def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float
         drawn.append(element("text", words, class_="quiet", x=x + 16, y=y))
         x += 16 + len(words) * 6.1 + 18
     drawn.append(element("path", class_="even", d=f"M{x:.2f} {y - 4:.2f}h16"))
-    drawn.append(element("text", "⌀ an even share", class_="quiet", x=x + 22, y=y))
+    drawn.append(element("text", "⌀ mean", class_="quiet", x=x + 22, y=y))
     return drawn
 
 

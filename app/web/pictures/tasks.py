@@ -50,7 +50,7 @@ def draw(picture: TasksPicture, *, style: str = STYLE) -> str:
         summed=_summed,
         named=_named,
         highest=max([sum(client.counts) for client in picture.clients], default=0),
-        even_shares=(EvenShare(even, f"an even share of the active tasks: {number(even)} a client"),),
+        even_shares=(EvenShare(even, f"the mean of the active tasks: {number(even)} a client"),),
     )
     return render(Picture(picture.title, picture.facts, legend, lay_out(_panels(picture)), bars), style=style)
 

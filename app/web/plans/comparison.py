@@ -20,11 +20,11 @@ from app.store.records import ListedPlan, PlanFilter
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
+from app.web.plans.compared_rows import MOST_ROWS, compared_rows
 from app.web.plans.figures import figures
 
 Bools: TypeAlias = NDArray[np.bool_]
 MOST_PLANS = 50
-MOST_ROWS = 100
 MOST_BROKERS = 300
 Text = Annotated[str, Query(max_length=100)]
 
@@ -113,7 +113,7 @@ def _values(uow: UnitOfWork, one: Plan, other: Plan) -> dict[str, Any]:
         "is_same_snapshot": one.head.snapshot_id == other.head.snapshot_id,
     }
     if one.head.kind != reassignment.KIND:
-        return values
+        return values | {"differences": compared_rows(uow, one, other)}
     moved = [reassignment.compared(plan, plans.made_on(uow, plan.head)).movement for plan in (one, other)]
     answers: list[Any] = [plan.head.answer["movement"] for plan in (one, other)]
     return values | {

@@ -17,8 +17,8 @@ SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
 
 _PREDICTIONS = {
     "leader": "Whichever consumer leads the group computes exactly this, as long as it gets these members in this "
-    "order; nothing is drawn.",
-    "coordinator": "The group coordinator computes exactly this for these members; nothing is drawn.",
+    "order; the assignment has no random part.",
+    "coordinator": "The group coordinator computes exactly this for these members; the assignment has no random part.",
     "nowhere": "No assignor of Kafka's computes this: it is the best that there is, balanced, then read in rack, then "
     "moved least.",
 }

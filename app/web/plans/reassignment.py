@@ -1,6 +1,7 @@
 """The view of a reassignment: movement and its certificate, batches, brokers before and after."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from app.core.model import Cluster
@@ -40,7 +41,7 @@ def tool_words(generated: Mapping[str, Any] | None) -> str:
     return (
         f"Kafka’s own kafka-reassign-partitions --generate would move {replicas['min']:,} to "
         f"{counted(replicas['max'], 'replica')} (median {replicas['median']:,}), {byte_size(size['min'])} to "
-        f"{byte_size(size['max'])}, in {counted(generated['seeds'], 'run')}: it draws a new placement."
+        f"{byte_size(size['max'])}, in {counted(generated['seeds'], 'run')}: it makes a new placement at random."
     )
 
 
@@ -115,18 +116,24 @@ def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
     steps = [] if execution is None else execution["batches"]
     if all(step["action"] == "execute" for step in steps):
         return []
-    return [
-        f"Execute batch {step['batch']}"
-        if step["action"] == "execute"
-        else f"{step['action'].capitalize()} {counted(len(step['brokers']), 'broker')}: "
-        + ", ".join(map(str, step["brokers"][:SHOWN_BROKERS]))
-        for step in steps[:SHOWN_BATCHES]
-    ]
+    words: list[str] = []
+    for action, group in groupby(steps[:SHOWN_BATCHES], key=lambda step: step["action"]):
+        if action == "execute":
+            numbers = [step["batch"] for step in group]
+            last = f"es {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
+            words.append(f"Execute batch{last}")
+            continue
+        words += [
+            f"{action.capitalize()} {counted(len(step['brokers']), 'broker')}: "
+            + ", ".join(map(str, step["brokers"][:SHOWN_BROKERS]))
+            for step in group
+        ]
+    return words
 
 
 VIEW = View(
     title=_title,
-    prediction=lambda _: "Nothing is drawn: Kafka executes the files below exactly.",
+    prediction=lambda _: "Kafka executes the files below exactly; nothing is left to chance.",
     draw=_draw,
     template="reassignment_plan.html",
     has_batches=True,

@@ -21,11 +21,11 @@ LONGEST_COMMAND = 4_000
 """Characters of a command that a person still copies; a longer assignment is a file."""
 
 _PREDICTIONS = {
-    "replay": "Kafka's own code with this seed makes exactly this placement. A live controller draws its own seed, "
+    "replay": "Kafka's own code with this seed makes exactly this placement. A live controller chooses its own seed, "
     "so give Kafka this assignment to get it.",
-    "envelope": "The request has no seed, and a live controller draws its own: this is one possible outcome. The "
+    "envelope": "The request has no seed, and a live controller chooses its own: this is one possible outcome. The "
     "bounds over all outcomes are below. Give Kafka this assignment to get this one.",
-    "pinned": "Nothing is drawn, since the request fixes the start. Give Kafka this assignment to get it.",
+    "pinned": "The request fixes the start, so that nothing is random. Give Kafka this assignment to get it.",
 }
 _NOT_KAFKAS = "No controller places by these attributes. Give Kafka this assignment to get it."
 

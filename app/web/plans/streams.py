@@ -119,11 +119,15 @@ def _in_group(head: PlanHead) -> bool:
 def _prediction(head: PlanHead) -> str:
     if not _in_group(head):
         return (
-            "The group's leader computes exactly this for these clients under the classic protocol; nothing is drawn."
+            "The group's leader computes exactly this for these clients under the classic protocol; the assignment "
+            "has no random part."
         )
     if any(warning["code"] == "ties_broken_by_chance" for warning in _answer(head)["warnings"]):
         return "The coordinator computes an assignment as balanced as this: it breaks ties by chance in this release."
-    return "The coordinator computes exactly this for these members under the streams protocol; nothing is drawn."
+    return (
+        "The coordinator computes exactly this for these members under the streams protocol; the assignment has no "
+        "random part."
+    )
 
 
 def _answer(head: PlanHead) -> Any:

@@ -1,0 +1,81 @@
+"""The partitions or tasks that two plans of replicas, groups or Streams applications place differently."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from app.services import groups, replicas, streams
+from app.services.plans import Plan
+from app.services.plans.kinds import KINDS
+from app.store.database import UnitOfWork
+
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A partition or task, and where each plan places it; None if a plan does not have it."""
+
+    name: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRows:
+    """How two plans differ.
+
+    Parameters
+    ----------
+    unit : what a row is. place : where it is. counts : by name, as the API counts a difference.
+    rows : the first that differ, of `total`.
+    """
+
+    unit: str
+    place: str
+    counts: Sequence[tuple[str, int]]
+    total: int
+    rows: Sequence[ComparedRow]
+
+
+def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> ComparedRows:
+    """What the second plan changes against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
+
+    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks.
+    """
+    found = KINDS[second.head.kind].difference(uow, second, first.head.id)
+    unit, place, row = _ROWS[second.head.kind]
+    counts = [(name.replace("_", " "), value) for name, value in found.summary.items() if isinstance(value, int)]
+    return ComparedRows(unit, place, counts, found.total, [row(item) for item in found.items(0, MOST_ROWS)])
+
+
+def _listed(values: Iterable[object] | None) -> str | None:
+    return None if values is None else ", ".join(map(str, values)) or "none"
+
+
+def _of_partition(change: Any) -> ComparedRow:
+    """A row of replicas, whose items are brokers, or of a group, whose items are members."""
+    return ComparedRow(f"{change.topic}-{change.partition}", _listed(change.before), _listed(change.after))
+
+
+def _of_task(change: Any) -> ComparedRow:
+    return ComparedRow(change.task, _holders(change.before), _holders(change.after))
+
+
+def _holders(holders: Any) -> str | None:
+    """`client-1; standby client-2, client-3`."""
+    if holders is None:
+        return None
+    standby = f"; standby {', '.join(holders.standby)}" if holders.standby else ""
+    return f"{holders.active or 'none'}{standby}"
+
+
+_ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = MappingProxyType(
+    {
+        replicas.KIND: ("Partition", "Replicas", _of_partition),
+        groups.KIND: ("Partition", "Members", _of_partition),
+        streams.KIND: ("Task", "Clients", _of_task),
+    }
+)
+"""What a row of each kind is, where it is, and how a difference of it is written."""
