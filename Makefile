@@ -25,7 +25,10 @@ help: ## list the targets
 run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
 	@exec $(BIN)/rackplan serve
 
-PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+# Tests in Chromium leave a screenshot of each page that they look at there.
+SCREENSHOTS ?= $(CURDIR)/.screenshots
+
+PYTEST = RACKPLAN_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Many tests wait for processes that they start or stop, so four at once keep two cores busy; six took longer.
 test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, four files at once (TESTS=tests/core for some, JOBS=1 one by one)
@@ -103,7 +106,7 @@ tools:
 	  || echo "$$missing could not be installed"
 
 clean: ## remove the environment and caches; data stays in .data
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .schemathesis
+	rm -rf $(VENV) .screenshots .hypothesis .mypy_cache .pytest_cache .ruff_cache .schemathesis
 	find app client migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -8,7 +8,7 @@ import gc
 
 gc.disable()
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from socket import socket

@@ -5,6 +5,7 @@ One router a resource, each with the models of its requests and answers:
     replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their documents
     plans/        list, read, compare, export and delete plans of every kind
     snapshots.py  checks.py  keys.py  jobs.py  health.py
+    share_links.py   made and revoked
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
 

@@ -55,7 +55,7 @@ class PlanSummary(BaseModel):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Status
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
@@ -183,10 +183,10 @@ class ShareDocument(BaseModel):
 
 
 class EnvelopeDocument(BaseModel):
-    """What the placement of one topic can come to, over all that a controller may draw.
+    """Bounds of the placement of one topic over all random choices of a controller.
 
-    `enumerated`: all `outcomes` were looked at, and each bound is reached. `bounded_and_sampled`: no draw passes the
-    bounds; what is `seen` was seen on that many `seeds`.
+    `enumerated`: all `outcomes` were evaluated, and each bound is reached. `bounded_and_sampled`: no outcome exceeds
+    the bounds; what is `seen` was seen on that many `seeds`.
     """
 
     topic: str

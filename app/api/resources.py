@@ -17,6 +17,7 @@ ROUTERS = Registry[APIRouter](
         "/v1/keys": "app.api.keys:router",
         "/v1/sweeps": "app.api.sweeps:router",
         "/v1/jobs": "app.api.jobs:router",
+        "/v1/share-links": "app.api.share_links:router",
         "/v1/webhooks": "app.api.webhooks:router",
     }
 )

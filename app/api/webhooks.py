@@ -101,7 +101,7 @@ class WebhooksPage(BaseModel):
 
 
 class DeliveryDocument(BaseModel):
-    """An event on its way to a webhook."""
+    """An event and its delivery to a webhook."""
 
     id: Annotated[UUID, Field(description="Id of the delivery; the header `webhook-id` of each attempt.")]
     webhook_id: Annotated[UUID, Field(description="Id of the webhook.")]

@@ -1,9 +1,10 @@
-"""`rackplan sweep`, `jobs` and `plans`: what a service has, and what it runs.
+"""`rackplan sweep`, `jobs`, `plans` and `share`: what a service has, and what it runs.
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,8 @@ from app.cli.tables import table
 sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
 plans = typer.Typer(help="List, show and export the plans of a service.", no_args_is_help=True)
+
+share = typer.Typer(help="Create and revoke share links, which open a page without an API key.", no_args_is_help=True)
 
 SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
@@ -202,6 +205,45 @@ def show_progress(
         columns = ("state", "replicas_left", "bytes_left", "seconds_left", "drifted_partitions", "next")
         _show([found], columns, output, as_json=False)
         _show(found["batches"], ("index", *columns[:4]), output, as_json=False)
+
+
+class Shared(StrEnum):
+    """The pages that a link can be for."""
+
+    PLAN = "plan"
+    SWEEP = "sweep"
+    CLUSTER = "cluster"
+
+
+@share.command("create")
+def create_share_link(
+    kind: Annotated[Shared, typer.Argument(help="The kind of page.")],
+    name: Annotated[str, typer.Argument(help="The id of the plan or sweep, or the name of the cluster.")],
+    days: Annotated[int, typer.Option(help="Days after which the link expires.", min=1, max=365)] = 7,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Create a link to a page with its pictures and files, and one to its picture alone."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        made = client.create_share_link(kind=kind.value, name=name, days=days).raw
+        if as_json or output is not None:
+            hand_over(service.as_json(made), output)
+            return
+        for label in ("page", "picture", "expires_at"):
+            typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
+
+
+@share.command("revoke")
+def revoke_share_links(url: Url = None) -> None:
+    """Revoke all share links of the service."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        client.revoke_share_links()
+    typer.echo("all share links are revoked")
 
 
 def _address(url: str | None) -> str:

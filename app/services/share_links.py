@@ -6,9 +6,12 @@ Nothing is stored for a link: replacing the key revokes all of them.
 
 import hmac
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast, get_args
+from urllib.parse import quote, urlencode
 
 from app.errors.access import ShareLinkRejected
 from app.store import teams
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 SubjectKind = Literal["plan", "sweep", "cluster"]
 Granted = Literal["page", "picture"]
 MOST_DAYS = 365
+PARAMETER = "share"
+"""The parameter of an address that has the signed part of a link."""
+_PICTURES: Mapping[SubjectKind, str] = MappingProxyType(
+    {"plan": "pictures/plan", "cluster": "pictures/cluster-map", "sweep": "pictures/sweep-compared"}
+)
 _PURPOSE = "share links"
 _DOTS_WITH_TEAM = 3
 _LONGEST_EXPIRY = 11
@@ -33,10 +41,30 @@ class Subject:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class SharedLinks:
+    """A link to a page with its pictures and files, and one to its picture alone, with the host's name."""
+
+    page: str
+    picture: str
+    expires_at: datetime
+
+
+def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT) -> SharedLinks:
+    """Both links to a plan, sweep or cluster of a team. `base` is the address of the service, with a slash at its end."""
+    expires = datetime.now(UTC) + timedelta(days=days)
+    path = f"{subject.kind}s/{quote(subject.name, safe='')}"
+    page = urlencode([(PARAMETER, make(uow, subject, "page", days=days, team=team))])
+    picture = urlencode(
+        [(subject.kind, subject.name), (PARAMETER, make(uow, subject, "picture", days=days, team=team))]
+    )
+    return SharedLinks(f"{base}{path}?{page}", f"{base}{_PICTURES[subject.kind]}.svg?{picture}", expires)
+
+
 def make(uow: "UnitOfWork", subject: Subject, granted: Granted, *, days: int, team: str = teams.DEFAULT) -> str:
     """The signed part of a link that is valid for so many days, to what a team has.
 
-    `page` grants the page and its pictures.
+    `page` grants the page, its pictures and files.
     """
     expires = int((datetime.now(UTC) + timedelta(days=days)).timestamp())
     signed = f"{granted}.{expires}.{_signature(uow.installation_keys.of(_purpose(team)), subject, granted, expires)}"

@@ -72,6 +72,17 @@ def framed(address: str) -> str:
     return f"{path}{'&' if '?' in path else '?'}{carried}{hash_}{fragment}"
 
 
+def file_of(address: str) -> str:
+    """The address of a plan's file: an operation of the API, or on a shared page a page that the link opens."""
+    if not _framing.get().share:
+        return address
+    path, mark, query = address.removeprefix("/v1").partition("?")
+    _, _, plan_id, *rest = path.split("/")
+    if rest == ["picture.svg"]:
+        return framed(f"/pictures/plan.svg?plan={plan_id}")
+    return framed((path if rest else f"{path}/plan.json") + mark + query)
+
+
 def headers(policy: str | None = None) -> dict[str, str]:
     """The headers of a page. `policy` replaces its content security policy."""
     ancestors = _framing.get().ancestors
@@ -98,6 +109,7 @@ _templates.filters.update(
     size=words.byte_size,
     segment=partial(quote, safe=""),
     framed=framed,
+    file=file_of,
 )
 _templates.globals.update(
     assets=ASSETS,

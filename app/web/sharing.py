@@ -1,12 +1,8 @@
 """Share links: made on pages, verified in place of an API key, and shown with the snippets that embed them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, cast, get_args
-from urllib.parse import quote, urlencode
-from uuid import UUID
 
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -18,21 +14,16 @@ from app.services.share_links import Granted, Subject, SubjectKind
 from app.store import teams
 from app.store.database import Database
 from app.web.access import Access
+from app.web.lists import as_id
 from app.web.pages import page
 
-PARAMETER = "share"
 _DAYS = (1, 7, 30, 90, share_links.MOST_DAYS)
-_PICTURES: dict[SubjectKind, str] = {
-    "plan": "/pictures/plan",
-    "cluster": "/pictures/cluster-map",
-    "sweep": "/pictures/sweep-compared",
-}
 
 
 def subject_of(request: Request) -> tuple[Subject, Granted] | None:
     """What an address shows, if a link can be for it."""
     match request.url.path.split("/")[1:]:
-        case ["plans", plan_id]:
+        case ["plans", plan_id] | ["plans", plan_id, "export" | "plan.json"]:
             return Subject("plan", plan_id), "page"
         case ["sweeps", sweep_id] | ["sweeps", sweep_id, "scenarios", _]:
             return Subject("sweep", sweep_id), "page"
@@ -50,7 +41,7 @@ def verified(database: Database) -> Callable[[Request], None]:
     """The dependency that verifies the link of a request, if it has one. Raises `ShareLinkRejected`."""
 
     def of_request(request: Request) -> None:
-        token = request.query_params.get(PARAMETER)
+        token = request.query_params.get(share_links.PARAMETER)
         if token is None or request.method not in ("GET", "HEAD"):
             return
         shown = subject_of(request)
@@ -74,15 +65,6 @@ def rejected(failure: ShareLinkRejected) -> Response:
     return page("share_rejected.html", status=HTTPStatus.FORBIDDEN, detail=failure.detail)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedLinks:
-    """A link to a page, and one to its picture alone, with the host's name."""
-
-    page: str
-    picture: str
-    expires: datetime
-
-
 def router(database: Database, access: Access, *, ancestors: Sequence[str] = ()) -> APIRouter:
     """Making links needs the right to plan, revoking all of them that of an administrator."""
     routes = APIRouter(include_in_schema=False)
@@ -96,15 +78,12 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
     ) -> Response:
         if kind not in get_args(SubjectKind):
             raise HTTPException(422, f"{quoted(kind)} is none of {', '.join(get_args(SubjectKind))}")
-        if kind != "cluster" and not _is_id(name):  # `/plans/compare` shows any two plans
+        if kind != "cluster" and as_id(name) is None:  # `/plans/compare` shows any two plans
             raise HTTPException(422, f"{quoted(name)} is not the id of a {kind}")
         subject = Subject(cast("SubjectKind", kind), name)
-        team = teams.acting() or teams.DEFAULT
         with database.begin(is_own=True) as uow:
-            tokens = {
-                granted: share_links.make(uow, subject, granted, days=days, team=team) for granted in get_args(Granted)
-            }
-        links = _links(str(request.base_url), subject, tokens, datetime.now(UTC) + timedelta(days=days))
+            team = teams.acting() or teams.DEFAULT
+            links = share_links.links(uow, str(request.base_url), subject, days=days, team=team)
         return page("share.html", subject=subject, links=links, can_frame=bool(ancestors))
 
     @routes.post("/share/revoke", dependencies=[access.admin])
@@ -114,21 +93,3 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         return RedirectResponse("/keys?revoked=links#links", HTTPStatus.SEE_OTHER)
 
     return routes
-
-
-def _is_id(name: str) -> bool:
-    try:
-        UUID(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _links(base: str, subject: Subject, tokens: dict[Granted, str], expires: datetime) -> SharedLinks:
-    path = f"{subject.kind}s/{quote(subject.name, safe='')}"
-    picture = urlencode([(subject.kind, subject.name), (PARAMETER, tokens["picture"])])
-    return SharedLinks(
-        f"{base}{path}?{urlencode([(PARAMETER, tokens['page'])])}",
-        f"{base.rstrip('/')}{_PICTURES[subject.kind]}.svg?{picture}",
-        expires,
-    )

@@ -1,6 +1,6 @@
 """The client of Rackplan: `Client` and `AsyncClient` have every operation of the service.
 
-snapshots.py planning.py plans.py keys.py sweeps.py jobs.py webhooks.py service.py
+snapshots.py planning.py plans.py keys.py sweeps.py jobs.py share_links.py webhooks.py service.py
                  the operations, a kind a file, and the documents that have operations themselves
 client.py        `Client` and `AsyncClient`: both take the steps of an operation over httpx
 flows.py         operations as generators of steps, and the two kinds of clients

@@ -16,6 +16,7 @@ from rackplan.planning import PlanningOperations
 from rackplan.plans import PlanOperations
 from rackplan.problems import ServiceUnavailable
 from rackplan.service import ServiceOperations
+from rackplan.share_links import ShareLinkOperations
 from rackplan.snapshots import SnapshotOperations
 from rackplan.sweeps import SweepOperations
 from rackplan.webhooks import WebhookOperations
@@ -34,6 +35,7 @@ class Operations(
     KeyOperations[K],
     SweepOperations[K],
     JobOperations[K],
+    ShareLinkOperations[K],
     WebhookOperations[K],
     ServiceOperations[K],
 ):

@@ -744,7 +744,7 @@ class DeliveriesPage(Record):
 
 
 class DeliveryDocument(Record):
-    """An event on its way to a webhook."""
+    """An event and its delivery to a webhook."""
 
     id: str
     """Id of the delivery; the header `webhook-id` of each attempt."""
@@ -877,11 +877,11 @@ class Ends(Record):
 
 
 class EnvelopeDocument(Record):
-    """What the placement of one topic can come to, over all that a controller may draw.
+    """Bounds of the placement of one topic over all random choices of a controller.
 
-    `enumerated`: all `outcomes` were looked at, and each bound is reached. `bounded_and_sampled`: no draw passes
-    the
-    bounds; what is `seen` was seen on that many `seeds`."""
+    `enumerated`: all `outcomes` were evaluated, and each bound is reached. `bounded_and_sampled`: no outcome
+    exceeds
+    the bounds; what is `seen` was seen on that many `seeds`."""
 
     topic: str
     """Name of the topic."""
@@ -1050,7 +1050,7 @@ class GroupPlanDocument(Record):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
@@ -1818,7 +1818,7 @@ class PlanDocument(Record):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
@@ -1918,7 +1918,7 @@ class PlanSummary(Record):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
@@ -2124,7 +2124,7 @@ class ReassignmentPlanDocument(Record):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
@@ -2358,6 +2358,17 @@ class ShareDocument(Record):
     """Largest spread among the sampled outcomes."""
     per_broker: dict[str, BrokerShare]
     """Bounds on the number of each broker, by broker id."""
+
+
+class ShareLinkDocument(Record):
+    """A link to a page, and one to its picture alone."""
+
+    page: str
+    """URL of the page, with its pictures and files."""
+    picture: str
+    """URL of the picture alone, as SVG; `.png` is the same as PNG."""
+    expires_at: datetime
+    """When both links expire."""
 
 
 class SharedValueDocument(Record):
@@ -2629,7 +2640,7 @@ class StreamsPlanDocument(Record):
     title: str
     """What the plan does, in a few words."""
     summary: str
-    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str

@@ -1602,6 +1602,17 @@ class SeedsRequest(TypedDict, total=False):
     """Number of seeds."""
 
 
+class ShareLinkRequest(TypedDict, total=False):
+    """A link to make."""
+
+    kind: Required[Literal["plan", "sweep", "cluster"]]
+    """The kind of page."""
+    name: Required[str]
+    """The id of the plan or sweep, or the name of the cluster."""
+    days: int
+    """Days after which the link expires."""
+
+
 SpanRequest = TypedDict(
     "SpanRequest", {"from": "Required[float]", "to": "Required[float]", "step": "float"}, total=False
 )

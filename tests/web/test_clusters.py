@@ -138,7 +138,8 @@ def test_hostile_names_stay_text_and_find_their_cluster(browser: Browser, databa
     page = browser.get(card.attributes["href"])
     assert page.status == 200
     assert not page.inline_scripts
-    [lose] = [link.attributes["href"] for link in page.all("a") if link.text == rack]
+    lose, listed = [link.attributes["href"] for link in page.all("a") if link.text == rack]
+    assert listed == lose  # on the map, and in the table of losses
     lost = browser.get(lose)
     assert "1 leader elected elsewhere" in lost.text
     picture = browser.ask("GET", f"/pictures/cluster-map.svg?cluster={quote(name)}")

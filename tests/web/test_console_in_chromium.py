@@ -10,7 +10,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SWEEP_ID
+from app.api.examples import (
+    EXAMPLE_GROUP_PLAN_ID,
+    EXAMPLE_JOB_ID,
+    EXAMPLE_PLAN_ID,
+    EXAMPLE_REASSIGNMENT_PLAN_ID,
+    EXAMPLE_STREAMS_PLAN_ID,
+    EXAMPLE_SWEEP_ID,
+)
 from app.core.model import Broker, Cluster, Topic
 from app.services import snapshots
 from app.services.limits import Limits
@@ -25,10 +32,15 @@ PAGES = {
     "cluster": "/clusters/example?measure=leaders&lose=rack:use1-az1",
     "plans": "/plans",
     "plan": f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}",
+    "plan of topics": f"/plans/{EXAMPLE_PLAN_ID}",
+    "plan of a group": f"/plans/{EXAMPLE_GROUP_PLAN_ID}",
+    "plan of an application": f"/plans/{EXAMPLE_STREAMS_PLAN_ID}",
     "kinds": "/plan",
     "change": "/plan/reassignment?cluster=example",
     "topic": "/plan/replicas",
     "group": "/plan/group?example=range",
+    "application": "/plan/streams?example=zones",
+    "new sweep": "/plan/sweep?example=grid",
     "sweeps": "/sweeps",
     "sweep": f"/sweeps/{EXAMPLE_SWEEP_ID}",
     "plans compared": f"/plans/compare?a={EXAMPLE_REASSIGNMENT_PLAN_ID}&b={EXAMPLE_REASSIGNMENT_PLAN_ID}",
@@ -36,6 +48,7 @@ PAGES = {
     "keys": "/keys",
     "webhooks": "/webhooks",
     "jobs": "/jobs",
+    "job": f"/jobs/{EXAMPLE_JOB_ID}",
     "guide": "/guide/glossary",
     "search": "/guide?q=preferred+leader",
 }
@@ -43,7 +56,10 @@ IMPACTS = ("serious", "critical")
 SHORT = ("cluster", "plan", "change")
 """The pages that every run looks at; the others are looked at by the long tests."""
 SCREENSHOTS = os.environ.get("RACKPLAN_SCREENSHOTS")
-"""A folder for screenshots of every page; none are made without it."""
+"""A folder for screenshots of every page, which `make test` and `make test-long` name; none are made without it."""
+LOOKS = ((390, "dark"), (1280, "light"), (390, "light"), (1280, "dark"))
+MOST_PIXELS = 6000
+"""The greatest height of a page at any width, but of pages of the guide."""
 
 
 def large(brokers: int, partitions: int) -> Cluster:
@@ -81,12 +97,12 @@ def test_every_page_fits_is_accessible_and_complains_of_nothing(
     address_of: str,
 ) -> None:
     """At 390 and 1280 pixels, light and dark; axe finds nothing serious, and no request leaves the service."""
-    for width, scheme in ((390, "dark"), (1280, "light")):
+    for width, scheme in LOOKS[:2] if name in SHORT else LOOKS:
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type] # one of its values
         visit = Visit(context.new_page(), address)
         visit.open(address_of, until="h1")
         assert not is_too_wide(visit.page), (name, width)
-        assert visit.page.evaluate("document.documentElement.scrollHeight") < 6000 or name == "guide"
+        assert visit.page.evaluate("document.documentElement.scrollHeight") < MOST_PIXELS or name == "guide"
         assert (visit.elsewhere, visit.complaints) == ([], []), name
         if SCREENSHOTS:
             visit.page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
@@ -250,3 +266,81 @@ def test_a_million_partitions_are_a_page_of_a_megabyte_at_most(client: httpx.Cli
     second = client.get("/clusters/large?measure=leaders&lose=rack:rack-1")
     assert first.status_code == second.status_code == 200
     assert len(second.content) < 1_000_000
+
+
+MEMBERS = [
+    {
+        "member_id": f"payments-service-{n}-5f3c6c1e",
+        "rack_id": f"rack-{n % 6}",
+        "topics": [f"topic-{t}" for t in range(40)],
+    }
+    for n in range(200)
+]
+CLIENTS = [
+    {"process_id": f"00000000-0000-0000-0000-{n:012d}", "capacity": 4, "client_tags": {"zone": "abc"[n % 3]}}
+    for n in range(60)
+]
+TASKS = [f"{subtopology}_{partition}" for subtopology in range(10) for partition in range(40)]
+LARGE_PLANS: dict[str, tuple[str, dict[str, object]]] = {
+    "a broker removed": ("reassignment", {"cluster": "large", "remove_brokers": [3]}),
+    "leaders": ("reassignment", {"cluster": "large", "leaders_only": True, "balance": {"leaders": "tight"}}),
+    "40 topics": (
+        "replicas",
+        {
+            "cluster": "large",
+            "algorithm": "striped",
+            "seed": 1,
+            "topics": [{"name": f"new-{n}", "partitions": 100, "replication_factor": 3} for n in range(40)],
+        },
+    ),
+    "200 members": (
+        "group",
+        {"cluster": "large", "assignor": "range", "members": MEMBERS, "events": [{"leave": MEMBERS[0]["member_id"]}]},
+    ),
+    "60 clients": (
+        "streams",
+        {
+            "tasks": TASKS,
+            "stateful_tasks": TASKS[:200],
+            "assignor": "high_availability",
+            "num_standby_replicas": 1,
+            "rack_aware_assignment_tags": ["zone"],
+            "clients": CLIENTS,
+        },
+    ),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("brokers", [300, 1_000])
+def test_pages_of_large_plans_fit(client: httpx.Client, database: Database, visit: Visit, brokers: int) -> None:
+    """10⁴ partitions; at both widths the page is not wider than the window, not taller than allowed, and complete."""
+    keep(database, large(brokers, 10_000))
+    for name, (kind, body) in LARGE_PLANS.items():
+        made = client.post(f"/v1/plans/{kind}", json=body, timeout=300)
+        assert made.status_code == 201, made.text[:500]
+        for width in (390, 1280):
+            visit.page.set_viewport_size({"width": width, "height": 900})
+            visit.open(f"/plans/{made.json()['id']}", until="#status")
+            height = visit.page.evaluate("document.documentElement.scrollHeight")
+            assert height < MOST_PIXELS, (name, width, height)
+            assert not is_too_wide(visit.page), (name, width)
+            if SCREENSHOTS:
+                file = f"{name}, {brokers} brokers-{width}.png"
+                visit.page.screenshot(path=Path(SCREENSHOTS) / file, full_page=True)
+    assert visit.complaints == []
+
+
+def test_the_focus_is_seen_and_leads_past_the_navigation(client: httpx.Client, visit: Visit) -> None:
+    """The first Tab is the link to the content; what has the focus has an outline of three pixels."""
+    assert client.get("/").status_code == 200
+    visit.open("/plans", until="h1")
+    visit.page.keyboard.press("Tab")
+    focused = visit.page.evaluate(
+        "[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]"
+    )
+    assert focused == ["Skip to the content", "3px"]
+    visit.page.keyboard.press("Enter")
+    assert visit.page.url.endswith("#main")
+    assert visit.page.locator('nav [aria-current="page"]').text_content() == "Plans"
+    assert (visit.complaints, visit.elsewhere) == ([], [])

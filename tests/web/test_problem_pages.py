@@ -15,7 +15,7 @@ TOO_LARGE = b"x" * (10 * 1024 * 1024 + 1)
         ("GET", "/nothing<script>", {}, 404, "there is nothing at /nothing"),
         ("GET", "/pictures/plan.svg?plan=x", {}, 404, "there is nothing at /pictures/plan.svg"),
         ("DELETE", "/plans", {}, 405, "does not take DELETE"),
-        ("POST", "/clusters", {"content": TOO_LARGE}, 413, "10,485,760"),
+        ("POST", "/clusters", {"content": TOO_LARGE}, 413, "the limit is 10485760 bytes"),
         ("POST", "/share", {"data": {"kind": "plan", "name": "x", "days": "0"}}, 422, "greater than or equal to 1"),
         ("GET", "/plans/x?batch=none", {}, 422, "batch"),
     ],

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SWEEP_ID
+from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SWEEP_ID
 from app.errors.access import ShareLinkRejected
 from app.services import share_links
 from app.services.share_links import Granted, Subject
@@ -177,3 +177,60 @@ def test_changes_are_recorded_under_the_name_of_the_key(client: httpx.Client, da
     client.post(f"{plan}/status", data={"status": "executing", "revision": "1"}, auth=("anything", secret))
     history = client.get(f"/v1{plan}", auth=("", secret)).json()["history"]
     assert [change["by"] for change in history] == ["console", "Ada"]
+
+
+def test_a_link_opens_the_files_of_its_plan(client: httpx.Client, database: Database) -> None:
+    """Every file that the shared page links to, with the bytes and the name of the API's; none of another plan."""
+    with database.begin() as uow:
+        _, planner = uow.api_keys.create("planner", ["plan"])
+    key = {"Authorization": f"Bearer {planner}"}
+    body = {"kind": "plan", "name": str(EXAMPLE_REASSIGNMENT_PLAN_ID), "days": 2}
+    made = client.post("/v1/share-links", json=body, headers=key).json()
+    page = client.get(made["page"])
+    assert page.status_code == 200
+    token = made["page"].partition("share=")[2]
+    files = {
+        unescape(address) for address in re.findall(r'href="(/plans/[^"]*/(?:export|plan\.json)[^"]*)"', page.text)
+    }
+    assert len(files) >= 9
+    for address in files:
+        shared = client.get(address)
+        own = client.get("/v1" + address.partition("/plan.json")[0].replace(f"&share={token}", ""), headers=key)
+        assert shared.status_code == own.status_code == 200, address
+        assert shared.content == own.content
+        assert shared.headers.get("content-disposition") == own.headers.get("content-disposition")
+        assert client.get(address.replace("share=", "x=")).status_code == 401
+        assert client.get(address.replace(str(EXAMPLE_REASSIGNMENT_PLAN_ID), str(EXAMPLE_PLAN_ID))).status_code == 403
+    assert f'href="/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}"' not in page.text
+
+
+def test_links_are_made_and_revoked_by_the_api(client: httpx.Client, database: Database) -> None:
+    """A link to what is not there is not made; making one needs the scope plan, revoking all of them admin."""
+    keep(database, small())
+    with database.begin() as uow:
+        secrets = {scope: uow.api_keys.create(scope, [scope])[1] for scope in ("read", "plan", "admin")}
+    keys = {scope: {"Authorization": f"Bearer {secret}"} for scope, secret in secrets.items()}
+    cluster = {"kind": "cluster", "name": "small"}
+    assert client.post("/v1/share-links", json=cluster, headers=keys["read"]).status_code == 403
+    made = client.post("/v1/share-links", json=cluster, headers=keys["plan"])
+    assert made.status_code == 201
+    left = datetime.fromisoformat(made.json()["expires_at"]) - datetime.now(UTC)
+    assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
+    assert client.get(made.json()["page"]).status_code == 200
+    assert client.get(made.json()["picture"]).headers["content-type"] == "image/svg+xml"
+    for wrong, status, code in (
+        ({"kind": "plan", "name": str(uuid4())}, 404, "plan_not_found"),
+        ({"kind": "plan", "name": "compare"}, 404, "plan_not_found"),
+        ({"kind": "plan", "name": str(EXAMPLE_PLAN_ID).upper()}, 404, "plan_not_found"),
+        ({"kind": "sweep", "name": str(EXAMPLE_PLAN_ID)}, 404, "sweep_not_found"),
+        ({"kind": "cluster", "name": "x"}, 404, "snapshot_not_found"),
+        ({"kind": "job", "name": "x"}, 422, "validation"),
+        ({**cluster, "days": 0}, 422, "validation"),
+        ({**cluster, "days": 366}, 422, "validation"),
+        ({**cluster, "minutes": 5}, 422, "validation"),
+    ):
+        answer = client.post("/v1/share-links", json=wrong, headers=keys["plan"])
+        assert (answer.status_code, answer.json()["code"]) == (status, code), wrong
+    assert client.delete("/v1/share-links", headers=keys["plan"]).status_code == 403
+    assert client.delete("/v1/share-links", headers=keys["admin"]).status_code == 204
+    assert client.get(made.json()["page"]).status_code == 403

@@ -39,6 +39,7 @@ SWEEP_REQUEST = _bodies("sweeps")
 CLONE_REQUEST = _bodies("clones")
 WEBHOOK_REQUEST = _bodies("webhooks")
 PROGRESS_REQUEST = _bodies("progress")
+SHARE_LINK_REQUEST = _bodies("share_links")
 
 SNAPSHOT: dict[str, Any] = SNAPSHOT_EXAMPLES["json"]["value"]
 SNAPSHOT_WITH_GROUP: dict[str, Any] = SNAPSHOT_EXAMPLES["groups"]["value"]

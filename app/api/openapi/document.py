@@ -46,6 +46,7 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "checks", "description": "Verify reassignments from any source."},
             {"name": "keys", "description": "The partition of each key, in each client."},
             {"name": "jobs", "description": "Large requests, answered asynchronously."},
+            {"name": "share links", "description": "Signed links that need no API key."},
             {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
             {"name": "health", "description": "Liveness, readiness and metrics."},
         ],

@@ -170,8 +170,9 @@ def export(
         Query(
             alias="from",
             description="Of the formats `batch` and `rollback` of a reassignment: a later snapshot, from whose state "
-            "the file goes on or back. It has what is left of the batch or was begun of it, or all previous lists of "
-            "partitions that have others; never partitions that something else has changed.",
+            "the file continues or rolls back. It has the partitions of the batch that are not done, or those that are "
+            "begun, or the previous lists of all partitions that have other ones; never partitions that something else "
+            "has changed.",
         ),
     ] = None,
     if_match: IfMatch = None,
@@ -196,9 +197,7 @@ def export(
             raise ConflictingFields("from is of the whole plan, and not of one topic", path=("topic",), value=topic)
         plan = replace(plan, placements=placements)
     written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
-    tail = FORMATS[format].tail + (f"-{batch}" if batch else "") + ("-rollback" if inverse else "")
-    tail += f"-from-{from_}" if from_ else ""
-    name = f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[format].suffix}"
+    name = plans.file_name(plan_id, format, topic=topic, batch=batch, is_inverse=inverse, from_snapshot=from_)
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)
     return with_etag(request, digest_of(bytes(response.body)), response)

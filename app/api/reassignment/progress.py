@@ -127,7 +127,7 @@ def plan_progress(
     body: Annotated[ProgressRequest, Body(openapi_examples=examples.PROGRESS_REQUEST)],
 ) -> Response:
     """Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
-    bytes and the time left, what something else has changed, the next file, and the way back from there. Nothing is
+    bytes and the time left, what something else has changed, the next file, and the rollback from there. Nothing is
     stored or changed.
 
     Partitions that something else has changed are in no file of the answer.

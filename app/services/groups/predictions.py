@@ -171,8 +171,8 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
         yield Caution("not_settled", detail)
     elif len(done.phases) > 1:
         detail = (
-            f"{done.phases[0].pending} partitions are first given up and then handed out: the members read them only "
-            f"after round {len(done.phases)}"
+            f"{done.phases[0].pending} partitions are revoked in one round and assigned in a later one: no member "
+            f"reads them until after round {len(done.phases)}"
         )
         yield Caution("partitions_withheld", detail)
 

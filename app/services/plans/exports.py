@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
+from uuid import UUID
 
 from app.core.model import Cluster
 from app.services.plans.record import Plan
@@ -55,3 +56,18 @@ ClusterOf: TypeAlias = Callable[[], Cluster | None]
 """Loads the cluster that a plan was made for, if it was made for one; few formats need it."""
 Write: TypeAlias = Callable[[Plan | NewPlan, ClusterOf], bytes]
 """Writes a plan in one format. Raises `NotExportable`."""
+
+
+def file_name(
+    plan_id: UUID,
+    name: str,
+    *,
+    topic: str | None = None,
+    batch: int | None = None,
+    is_inverse: bool = False,
+    from_snapshot: UUID | None = None,
+) -> str:
+    """The name of the file of a plan in a format."""
+    tail = FORMATS[name].tail + (f"-{batch}" if batch else "") + ("-rollback" if is_inverse else "")
+    tail += f"-from-{from_snapshot}" if from_snapshot else ""
+    return f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[name].suffix}"

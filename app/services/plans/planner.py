@@ -177,7 +177,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return self.kind
 
     def summary(self, _plan: NewPlan) -> str:
-        """What that takes and comes to, in a few words: `moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
+        """Movement and result in a few words: `moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
         return ""
 
     def row_json(self, _head: NewPlan, row: PlannedPartition) -> dict[str, Json]:

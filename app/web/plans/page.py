@@ -23,7 +23,7 @@ from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
-from app.web.plans import comparison
+from app.web.plans import comparison, files
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
@@ -50,6 +50,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     typed = texts_of(limits.max_body_bytes)
     routes.include_router(comparison.router(database))  # before the pages of plans, whose ids it would be
+
+    routes.include_router(files.router(database))
 
     @routes.get("/plans/{plan_id}")
     def plan_page(

@@ -1,0 +1,98 @@
+"""`/v1/share-links`: signed links to a plan, sweep or cluster that need no API key until they expire."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Depends, Response, Security
+from fastapi import Request as HttpRequest
+from pydantic import BaseModel, Field
+
+from app.api import examples
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow, json_only
+from app.api.http.negotiation import json_response
+from app.api.models.fields import Name, Request
+from app.api.problems.documents import responses
+from app.errors.access import UnsupportedMediaType
+from app.errors.lookups import PlanNotFound, SnapshotNotFound, SweepNotFound
+from app.services import share_links, snapshots
+from app.services.share_links import MOST_DAYS, Subject
+from app.store import teams
+
+router = APIRouter(prefix="/v1/share-links", tags=["share links"])
+
+
+class ShareLinkRequest(Request):
+    """A link to make."""
+
+    kind: Annotated[Literal["plan", "sweep", "cluster"], Field(description="The kind of page.")]
+    name: Annotated[Name, Field(description="The id of the plan or sweep, or the name of the cluster.")]
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="Days after which the link expires.")] = 7
+
+
+class ShareLinkDocument(BaseModel):
+    """A link to a page, and one to its picture alone."""
+
+    page: Annotated[str, Field(description="URL of the page, with its pictures and files.")]
+    picture: Annotated[str, Field(description="URL of the picture alone, as SVG; `.png` is the same as PNG.")]
+    expires_at: Annotated[datetime, Field(description="When both links expire.")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    operation_id="create_share_link",
+    summary="Create a share link",
+    dependencies=[Depends(json_only), Security(principal, scopes=["plan"])],
+    response_model=ShareLinkDocument,
+    responses=responses(PlanNotFound, SweepNotFound, SnapshotNotFound, UnsupportedMediaType),
+)
+def create(
+    request: HttpRequest,
+    uow: Uow,
+    body: Annotated[ShareLinkRequest, Body(openapi_examples=examples.SHARE_LINK_REQUEST)],
+) -> Response:
+    """Sign a link that opens one page, with its pictures and files, without an API key until it expires.
+
+    Nothing is stored: the same request at another moment makes another link, and both are valid. A link to a cluster
+    shows its newest snapshot and those before.
+    """
+    if body.kind == "cluster":
+        snapshots.newest(uow, body.name)
+    elif body.kind == "plan":
+        uow.plans.get(_id(body.name, PlanNotFound))
+    else:
+        uow.sweeps.get(_id(body.name, SweepNotFound))
+    uow.release()
+    base, subject = str(request.base_url), Subject(body.kind, body.name)
+    with request.app.state.database.begin(is_own=True) as own:  # keys of the installation are of no team
+        made = share_links.links(own, base, subject, days=body.days, team=teams.acting() or teams.DEFAULT)
+    return json_response(asdict(made), status=201)
+
+
+@router.delete(
+    "",
+    status_code=204,
+    operation_id="revoke_share_links",
+    summary="Revoke all share links",
+    responses=responses(),
+    dependencies=[Security(principal, scopes=["admin"])],
+)
+def revoke(request: HttpRequest) -> Response:
+    """Replace the key that signs links: none that was made until now is valid any longer."""
+    with request.app.state.database.begin(is_own=True) as own:
+        share_links.revoke_all(own, team=teams.acting() or teams.DEFAULT)
+    return Response(status_code=204)
+
+
+def _id(text: str, missing: type[PlanNotFound] | type[SweepNotFound]) -> UUID:
+    """Raises the failure of what is not found."""
+    try:
+        known = UUID(text)
+    except ValueError:
+        known = None
+    if known is None or str(known) != text:  # a link is for the id as pages write it
+        raise missing(f"{text} is not the id of a {'plan' if missing is PlanNotFound else 'sweep'}", path=("name",))
+    return known

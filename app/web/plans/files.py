@@ -1,0 +1,39 @@
+"""The files of a plan as parts of its page, which a share link opens; the API has the same ones under `/v1/plans`."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from app.core.model import INT32_MAX
+from app.services import plans
+from app.services.plans.kinds import export, kind_of
+from app.store.database import Database
+
+
+def router(database: Database) -> APIRouter:
+    """The files."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/plans/{plan_id:uuid}/plan.json")
+    def document(plan_id: UUID) -> Response:
+        with database.begin() as uow:
+            plan = plans.load(uow, plan_id)
+        return Response(kind_of(plan).to_json(plan), media_type="application/json")
+
+    @routes.get("/plans/{plan_id:uuid}/export")
+    def file(
+        plan_id: UUID,
+        format: Literal[tuple(plans.FORMATS)],  # type: ignore[valid-type] # noqa: A002 -- as in the API
+        batch: Annotated[int | None, Query(ge=1, le=INT32_MAX)] = None,
+        inverse: bool = False,
+        from_: Annotated[UUID | None, Query(alias="from")] = None,
+    ) -> Response:
+        with database.begin() as uow:
+            plan = plans.load(uow, plan_id)
+            written = export(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
+        name = plans.file_name(plan_id, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-cache"}
+        return Response(written, media_type=plans.FORMATS[format].media_type, headers=headers)
+
+    return routes
