@@ -106,7 +106,7 @@ def test_plans_of_every_kind_are_compared(client: httpx.Client, plan_id: object)
     assert client.get("/plans/compare", params={"a": str(plan_id), "b": str(plan_id)}).status_code == 200
 
 
-MADE = {
+MADE: dict[str, dict[str, Any]] = {
     "group": {"assignor": "range", "members": [{"member_id": f"m-{n}", "topics": ["t"]} for n in range(2)]},
     "replicas": {
         "algorithm": "striped",
