@@ -175,7 +175,7 @@ def test_dependencies_are_checked_first(database: Database) -> None:
         raise HTTPException(403)
 
     app = FastAPI()
-    access = Access(Depends(refuse), Depends(refuse), Depends(refuse))
+    access = Access(*(Depends(refuse) for _ in range(4)))
     app.include_router(console.router(database, Limits(), FormRequests(Limits()), access=access))
     addresses = (
         "/",
