@@ -51,7 +51,7 @@ class SharedLinks:
 
 
 def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT) -> SharedLinks:
-    """Both links to a plan, sweep or cluster of a team. `base` is the address of the service, with a slash at its end."""
+    """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
     expires = datetime.now(UTC) + timedelta(days=days)
     path = f"{subject.kind}s/{quote(subject.name, safe='')}"
     page = urlencode([(PARAMETER, make(uow, subject, "page", days=days, team=team))])
