@@ -1,4 +1,4 @@
-"""What `docs/reassignment.md` says is what the code holds, and what it shows is what happens."""
+"""What the pages on reassignments say is what the code holds, and what they show is what happens."""
 
 import re
 
@@ -12,16 +12,21 @@ from app.services.reassignment import EXPORTS
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 
-DOC = Document(ROOT / "docs" / "reassignment.md")
+PAGES = {
+    name: Document(ROOT / "docs" / f"{name}.md")
+    for name in ("reassignment", "balance", "limits", "execution", "log-dirs")
+}
+DOC, EXECUTION = PAGES["reassignment"], PAGES["execution"]
 
 
 @pytest.mark.slow
-def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
-    replay(DOC, str(client.base_url).rstrip("/"))
+@pytest.mark.parametrize("page", PAGES)
+def test_every_request_prints_what_is_shown(client: httpx.Client, page: str) -> None:
+    replay(PAGES[page], str(client.base_url).rstrip("/"))
 
 
 def test_the_formats_are_the_registrys() -> None:
-    told = [(name, file) for name, file, _ in DOC.table("`format`", "file", "what")]
+    told = [(name, file) for name, file, _ in EXECUTION.table("`format`", "file", "what")]
     assert told == [
         (code(name), code(f"…{written.tail}.{written.suffix}"))
         for name, written in FORMATS.items()
@@ -35,7 +40,7 @@ def test_every_field_of_a_request_is_there() -> None:
 
 
 def test_the_limits_of_a_batch_are_those_of_the_request() -> None:
-    told = {name.strip("`") for name, _ in DOC.table("limit", "what it limits")}
+    told = {name.strip("`") for name, _ in EXECUTION.table("limit", "what it limits")}
     assert told == {name for name in BatchFields.model_fields if name.startswith("max_")}
 
 
@@ -50,14 +55,18 @@ def test_every_warning_that_a_plan_can_carry_is_there() -> None:
     assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
 
 
-@pytest.mark.parametrize("path", DOC.links())
+@pytest.mark.parametrize("path", [path for page in PAGES.values() for path in page.links()])
 def test_links_lead_somewhere(path: str) -> None:
     assert (DOC.path.parent / path).exists()
 
 
-def test_links_within_it_lead_to_headings() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_links_to_headings_lead_to_headings(page: str) -> None:
     headings = {
-        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-        for heading in re.findall(r"^#+ (.*)$", DOC.text, re.MULTILINE)
+        f"{target}#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for target, document in PAGES.items()
+        for heading in re.findall(r"^#+ (.*)$", document.text, re.MULTILINE)
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", DOC.text)) <= headings
+    links = re.findall(r"\]\((?:([\w-]+)\.md)?#([^)]+)\)", PAGES[page].text)
+    linked = {f"{target or page}#{heading}" for target, heading in links if (target or page) in PAGES}
+    assert linked <= headings
