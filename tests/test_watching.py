@@ -149,7 +149,7 @@ def test_the_documented_command_names_the_admin_client_as_it_is_locked(tmp_path:
     """`make kafka` installs one requirement of the lock, with its hashes; the next test does so."""
     (tmp_path / "runtime").touch()
     recipe = subprocess.run(
-        ["make", "--dry-run", "kafka", f"VENV={tmp_path}", "PYTHON=true"],
+        ["make", "--dry-run", "--no-print-directory", "kafka", f"VENV={tmp_path}", "PYTHON=true"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     [listing] = [line for line in recipe.splitlines() if line.startswith("awk ")]

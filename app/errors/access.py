@@ -1,6 +1,6 @@
 """Authentication, idempotency, paging and media types."""
 
-from app.errors.failure import Conflict, Failure, Unprocessable
+from app.errors.failure import Conflict, Failure, Unavailable, Unprocessable
 
 
 class Unauthenticated(Failure):
@@ -57,25 +57,25 @@ class InvalidPageToken(Unprocessable):
     title = "The page token is not valid"
 
 
-class ServiceStopping(Failure):
+class ServiceStopping(Unavailable):
     """The service stops, and the request did not end within the grace period. The same request may be sent again."""
 
     title = "The service stops"
 
 
-class ServiceBusy(Failure):
+class ServiceBusy(Unavailable):
     """More requests are under way than can be served now; says how many. The same request may be sent again."""
 
     title = "The service is busy"
 
 
-class StorageFull(Failure):
+class StorageFull(Unavailable):
     """The disk of the database is full: nothing more can be stored until the operator makes space."""
 
     title = "The database has no space left"
 
 
-class DatabaseUnavailable(Failure):
+class DatabaseUnavailable(Unavailable):
     """The database cannot be reached, or the connection to it was lost. The same request may be sent again.
 
     If the connection is lost during a commit, the change may have been made: an Idempotency-Key tells.

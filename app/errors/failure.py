@@ -44,3 +44,7 @@ class NotFound(Failure):
 
 class Conflict(Failure):
     """Category: the request contradicts the current state of a resource; it may succeed later or after a change."""
+
+
+class Unavailable(Failure):
+    """Category: the service cannot answer now; the same request may succeed later."""

@@ -48,7 +48,7 @@ class TestStatuses:
         assert len(STATUS) < 15
         own = {status for failure, status in STATUS.items() if "code" in vars(failure)}
         categories = {status for failure, status in STATUS.items() if "code" not in vars(failure)}
-        assert categories == {422, 404, 409}
+        assert categories == {422, 404, 409, 503}
         assert not own & categories
 
     def test_the_registry_has_every_failure(self) -> None:
@@ -80,6 +80,7 @@ class TestStatuses:
             "Conflict",
             "KafkaRefuses",
             "MachineRefuses",
+            "Unavailable",
         }
         assert not any(hasattr(failure, "code") for failure in categories)
 

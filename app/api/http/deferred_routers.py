@@ -36,11 +36,13 @@ class DeferredRouters:
         return [key for key in tuple(self._ahead) if self._is_below(path, key.rpartition(" ")[2])]
 
     def build(self, key: str) -> None:
-        """Build a router, unless that has been done. Importing takes up to half a second: not for an event loop."""
-        router = self._builders[key]()
+        """Build a router, unless that has been done. Importing takes up to half a second: not for an event loop.
+
+        One at a time: FastAPI silences warnings of pydantic while it reads parameters, for all threads at once.
+        """
         with self._lock:
             if key in self._ahead:
-                self.places[key].include_router(router)
+                self.places[key].include_router(self._builders[key]())
                 del self._ahead[key]
 
     def build_all(self, stop: Event | None = None) -> None:

@@ -13,6 +13,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         failure.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
         failure.NotFound: HTTPStatus.NOT_FOUND,
         failure.Conflict: HTTPStatus.CONFLICT,
+        failure.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
         access.Unauthenticated: HTTPStatus.UNAUTHORIZED,
         access.Forbidden: HTTPStatus.FORBIDDEN,
         access.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
@@ -21,10 +22,6 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         requests.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
-        access.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
-        access.ServiceStopping: HTTPStatus.SERVICE_UNAVAILABLE,
-        access.DatabaseUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
-        access.StorageFull: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 

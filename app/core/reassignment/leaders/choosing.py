@@ -4,8 +4,8 @@ By count, the goals are the narrowest band, then the fewest changes, then the fe
 reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced
 leaders change. The choice is then the fairest one: the smallest maximum, then the second largest count, and so on,
 over all brokers, also those whose leaders are not balanced; then the fewest changes, then the fewest leaders on new
-replicas. Leaders that `may_change` do so only if that makes the largest target smaller: the goals then are the smallest
-maximum, the fewest changes, the largest minimum. All are flows between brokers (`shares`).
+replicas. Leaders that `may_change` do so only if that makes the broker that leads most smaller: the goals then are the
+smallest maximum over all brokers, the fewest changes, the largest minimum. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
@@ -141,30 +141,34 @@ def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
 
 
 def _kept(problem: LeaderProblem) -> LeaderChoice:
-    """Choose the leaders with `keep`; those that may change do if that makes the largest target smaller."""
+    """Choose the leaders with `keep`; those that may change do if that makes the largest broker smaller."""
     choice = _fairest_of_forced(replace(problem, may_change=np.zeros_like(problem.may_change)))
     if not problem.may_change.any():
         return choice
     costs, _ = change_costs(problem, keep=True)
     leaders, rows = only_candidates(problem, costs)
-    part = problem.part(rows, leaders)
-    smallest = _shares(part, costs[rows]).without_costs().narrow()
-    if choice.largest.value == smallest.high:
-        return replace(choice, largest=replace(choice.largest, lower_bound=smallest.high))
-    settled, prices = _settled(part, costs[rows], Band(0, smallest.high))
+    # Of all brokers: leaders that passed to one that is not balanced would make it the largest.
+    every = replace(problem, target=np.ones_like(problem.target))
+    part = every.part(rows, leaders)
+    largest = _shares(part, costs[rows]).without_costs().narrow_high()
+    narrowest = _shares(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
+    if problem.loads(choice.leaders).max(initial=0) == largest:
+        return replace(choice, largest=replace(choice.largest, lower_bound=narrowest.high))
+    highs = BrokerBounds.of(Band(0, largest), len(problem.base))
+    settled, prices = _settled(part, costs[rows], highs)
     fewest = part.changes(settled)
-    # The most of the smallest broker that costs no further change; every minimum up to the narrowest is feasible.
-    low, high = 0, smallest.low
+    # The most of the smallest target that costs no further change. Every minimum up to the narrowest is feasible.
+    low, high = 0, narrowest.low
     while low < high:
         middle = (low + high + 1) // 2
-        raised, _ = _settled(part, costs[rows], Band(middle, smallest.high))
+        raised, _ = _settled(part, costs[rows], replace(highs, low=np.where(problem.target, middle, 0)))
         if part.changes(raised) > fewest:
             high = middle - 1
         else:
             low, settled = middle, raised
     leaders[rows] = settled
-    bound = changes_bound(problem, *bounds(problem, Band(0, smallest.high)), prices, costs)
-    return _answer(problem, leaders, _BY_COUNT, None, bound, smallest.high, prices)
+    bound = changes_bound(every, *bounds(every, highs), prices, costs)
+    return _answer(problem, leaders, _BY_COUNT, None, bound, narrowest.high, prices)
 
 
 def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, Int64s]:

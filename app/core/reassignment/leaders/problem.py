@@ -67,7 +67,7 @@ class LeaderProblem:
     replicas : (rows, width) int32 brokers of the replicas, distinct in a row, padded with `NO_REPLICA` anywhere.
     leader : (rows,) int32 present preferred leader, a replica or not; `NO_LEADER` if choosing one is no change.
     may_change : (rows,) bool, partitions whose leader may change with `KEEP` although it could stay, if that makes the
-        largest target smaller.
+        broker that leads most smaller.
     may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
     is_new : (rows, width) bool, replicas that have to be copied first.
     target : (brokers,) bool, the brokers whose leaders are balanced; others may lead any number.
@@ -227,10 +227,12 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
         # Fairness is among the other topics.
         is_open &= problem.minimums.topic < 0
     elif problem.may_change.any():
-        if not answer.largest.optimal:
+        are_targets = bool(problem.target[problem.may_lead].all())
+        # The largest of all brokers decides; its bound is of the targets alone.
+        if are_targets and not answer.largest.optimal:
             return [f"a broker leads {answer.largest.value}, and leaders that may change leave less"]
         could_stay = problem.may_change & ~problem.is_forced() & (problem.leader != NO_LEADER)
-        if (leaders != problem.leader)[could_stay].any() or not problem.target[problem.may_lead].all():
+        if (leaders != problem.leader)[could_stay].any() or not are_targets:
             return []
         is_open &= ~could_stay
     return _unfair(problem, leaders, is_open)

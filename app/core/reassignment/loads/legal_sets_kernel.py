@@ -14,7 +14,7 @@ from app.core.reassignment.loads.rules import LoadRules
 ALLOWED_NONE = -1
 
 
-@subroutine
+@compiled
 def cheapest_legal_set(
     brokers: Int32Vector,
     costs: Int64Vector,
