@@ -69,6 +69,12 @@ class ServiceBusy(Unavailable):
     title = "The service is busy"
 
 
+class ProcessLost(Unavailable):
+    """The process that served the request was ended from outside. The same request may be sent again."""
+
+    title = "The process that served the request was lost"
+
+
 class StorageFull(Unavailable):
     """The disk of the database is full: nothing more can be stored until the operator makes space."""
 

@@ -9,6 +9,7 @@ import atexit
 import multiprocessing
 import signal
 import socket
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +21,14 @@ from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
 
+from app.errors.access import ProcessLost
 from app.slots.admission import Admission, Capacity, Occupancy
 from app.store.scratch import Scratch
 
+UNKNOWN_EXIT_CODE = 255
+"""Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
 _POLLING_S = 0.1
+_FORKED_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 2.0
 
 
@@ -186,6 +191,15 @@ class Pool:
     def _forked(self, connection: socket.socket) -> BaseProcess:
         # Not a fork of this process, whose threads would not come along with their locks.
         process = self._context.Process(target=self._target, args=(connection, *self._arguments), daemon=True)
+        ends = time.monotonic() + _FORKED_WITHIN_S
         with suppress(BrokenPipeError):
-            process.start()
+            while True:
+                try:
+                    process.start()
+                    break
+                except (EOFError, ConnectionResetError, ConnectionRefusedError):
+                    # The server that forks was killed. It is started anew as soon as the system has ended it.
+                    if time.monotonic() > ends:
+                        raise ProcessLost("no process can be started that would serve the request") from None
+                    time.sleep(_POLLING_S)
         return process

@@ -126,7 +126,8 @@ def _read(name: str, text: str) -> GuidePage:
             written.append(token.content)
     end()
     html: str = markdown.renderer.render(tokens, markdown.options, {})
-    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls is reached by the keyboard
+    for tag in ("pre", "table"):  # what scrolls is reached by the keyboard
+        html = html.replace(f"<{tag}>", f'<{tag} tabindex="0">')
     return GuidePage(name, title, html, [section for section in sections if section.text.strip() or section.heading])
 
 

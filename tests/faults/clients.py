@@ -40,6 +40,10 @@ class Client:
         self._random = random.Random(seed)
         self._numbers = itertools.count(seed * 1_000_000)
 
+    def close(self, _: object = None) -> None:
+        """Close the connections."""
+        self._http.close()
+
     def plan(self) -> None:
         """Plan, answered at once; now and then repeat a request that was answered."""
         sent: list[tuple[str, dict[str, Any]]] = []

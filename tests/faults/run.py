@@ -85,7 +85,10 @@ def _clients(
     service: Service, acknowledged: Acknowledged, is_over: Event, threads: ThreadPoolExecutor, *, seed: int
 ) -> list[Future[None]]:
     clients = [Client(service.address, acknowledged, is_over, seed=seed + number) for number in range(3)]
-    return [threads.submit(act) for act in (clients[0].plan, clients[1].job, clients[2].sweep)]
+    working = [threads.submit(act) for act in (clients[0].plan, clients[1].job, clients[2].sweep)]
+    for client, acting in zip(clients, working, strict=True):
+        acting.add_done_callback(client.close)
+    return working
 
 
 def _until_done(working: list[Future[None]], is_over: Event, seconds: Callable[[], float]) -> None:

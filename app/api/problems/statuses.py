@@ -34,6 +34,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         access.ServiceBusy: {"Retry-After": "1"},
         access.ServiceStopping: {"Retry-After": "5"},
         access.DatabaseUnavailable: {"Retry-After": "2"},
+        access.ProcessLost: {"Retry-After": "1"},
         access.StorageFull: {"Retry-After": "30"},
     }
 )

@@ -18,12 +18,12 @@ from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.api.slots.serving import too_large
 from app.errors import Failure
-from app.errors.access import ServiceBusy
+from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, report
 from app.slots import frames
-from app.slots.pool import Lane, Pool, Slot
+from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot
 
 SOLVERS, READERS = "solvers", "readers"
 """The lanes: requests that plan, check or store, and requests that read."""
@@ -216,6 +216,8 @@ class _Exchange:
             count_stopped_slot("memory")
             return too_large(self._dispatch.limits.slot_memory_mib)
         count_stopped_slot("crash")
+        if slot.process.exitcode == UNKNOWN_EXIT_CODE:
+            return ProcessLost(f"the process that served the request was lost: it {ending}")
         return SlotCrashed(ending)
 
     def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:
