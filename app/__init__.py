@@ -3,7 +3,8 @@
 Imports point down, and a test holds them to it:
 
     main.py, worker.py, cli.py   composition roots: the API, the job loop, the `rackplan` command
-    settings.py, logs.py         the environment, read once, passed on as values; how a process logs
+    settings.py                  the environment, read once, passed on as values
+    logs.py, tracing.py          how a process logs; spans, if the environment names a collector
     api/   web/   jobs/          HTTP · what people look at · what a worker runs
     slots/                       processes in which requests and jobs compute
     services/                    one use case a file

@@ -13,13 +13,14 @@ DEFAULT, ALL, NONE = "default", "*", ""
 """The team of what no other team made; every team; no team at all."""
 LONGEST = 63
 PATTERN = rf"^[a-z0-9][a-z0-9_-]{{0,{LONGEST - 1}}}$"
+_NAME = re.compile(PATTERN, re.ASCII)
 
 _ACTING: ContextVar[str | None] = ContextVar("acting_team", default=None)
 
 
 def is_name(text: str) -> bool:
     """Whether a text can be the name of a team: neither `ALL` nor `NONE` is one."""
-    return re.fullmatch(PATTERN, text, re.ASCII) is not None
+    return _NAME.fullmatch(text) is not None
 
 
 def acting() -> str | None:
