@@ -135,6 +135,19 @@ class TestLaws:
         assert answer.largest.lower_bound <= min(largest)
         assert leader_violations(asked, answer, KEEP) == []
 
+    @given(case=with_minimums())
+    def test_minimums_leave_leaders_that_may_change_to_the_largest_broker(
+        self, case: tuple[LeaderProblem, LeaderMinimums]
+    ) -> None:
+        """No broker leads more than if none of the other topics changed, and the verifier agrees."""
+        asked, minimums = case
+        asked = replace(asked, minimums=replace(minimums, least=attainable_minimums(asked, minimums)))
+        answer = choose_leaders(asked, KEEP)
+        fixed = choose_leaders(replace(asked, may_change=np.zeros_like(asked.may_change)), KEEP)
+        assert asked.loads(answer.leaders).max() <= asked.loads(fixed.leaders).max()
+        assert answer.certificate.lower_bound <= answer.certificate.value
+        assert leader_violations(asked, answer, KEEP) == []
+
 
 class TestExamples:
     def test_a_minimum_that_a_direct_change_cannot_meet(self) -> None:
@@ -145,6 +158,14 @@ class TestExamples:
             answer = choose_leaders(asked, balance)
             assert answer.leaders.tolist() == [1, 2]
             assert (answer.certificate.value, answer.certificate.lower_bound) == (2, 2)
+
+    def test_a_leader_that_may_change_stays_if_another_broker_leads_most(self) -> None:
+        """Broker 0 could pass the last partition to broker 2, but broker 1 leads three of its own."""
+        minimums = LeaderMinimums(np.array([0, -1, -1, -1, -1], np.int32), np.array([[1, 0, 0]], np.int64))
+        asked = replace(problem([[0], [1], [1], [1], [0, 2]], brokers=3, changing=[4]), minimums=minimums)
+        answer = choose_leaders(asked, KEEP)
+        assert answer.leaders.tolist() == [0, 1, 1, 1, 0]
+        assert leader_violations(asked, answer, KEEP) == []
 
     @pytest.mark.parametrize("balance", [KEEP, TIGHT])
     def test_a_verifier_sees_a_minimum_that_is_not_met(self, balance: Balance) -> None:

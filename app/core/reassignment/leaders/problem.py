@@ -223,15 +223,17 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
     if not (problem.weight == 1).all():
         return []
     is_open = ~kept & (leaders != NO_LEADER)
+    may_change = problem.may_change
     if problem.minimums is not None:
         # Fairness is among the other topics.
-        is_open &= problem.minimums.topic < 0
-    elif problem.may_change.any():
+        is_other = problem.minimums.topic < 0
+        is_open, may_change = is_open & is_other, may_change & is_other
+    if may_change.any():
         are_targets = bool(problem.target[problem.may_lead].all())
-        # The largest of all brokers decides; its bound is of the targets alone.
-        if are_targets and not answer.largest.optimal:
+        # The largest of all brokers decides; its bound is of the targets alone, and of any choice for a minimum.
+        if are_targets and problem.minimums is None and not answer.largest.optimal:
             return [f"a broker leads {answer.largest.value}, and leaders that may change leave less"]
-        could_stay = problem.may_change & ~problem.is_forced() & (problem.leader != NO_LEADER)
+        could_stay = may_change & ~problem.is_forced() & (problem.leader != NO_LEADER)
         if (leaders != problem.leader)[could_stay].any() or not are_targets:
             return []
         is_open &= ~could_stay
