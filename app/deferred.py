@@ -6,9 +6,17 @@ resolves every reference and holds it to the same layers as an import.
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from threading import RLock
 from typing import TypeVar
 
 T_co = TypeVar("T_co", covariant=True)
+
+IMPORTING = RLock()
+"""Held by a thread that imports modules of the application while other threads may do so, too.
+
+Two threads that import modules of one package can wait for each other, since the package imports its modules and these
+need the package. Python then gives one of them a module of which nothing but the beginning has run.
+"""
 
 
 class Registry(Mapping[str, T_co]):
@@ -22,7 +30,8 @@ class Registry(Mapping[str, T_co]):
 
     def __getitem__(self, name: str) -> T_co:
         module, _, attribute = self.references[name].partition(":")
-        value: T_co = getattr(import_module(module), attribute)
+        with IMPORTING:
+            value: T_co = getattr(import_module(module), attribute)
         return value
 
     def __contains__(self, name: object) -> bool:

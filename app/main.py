@@ -38,6 +38,7 @@ from app.api.slots import serving
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.core.model import Cluster
+from app.deferred import IMPORTING
 from app.errors.access import ShareLinkRejected
 from app.services.plans import Plan
 from app.settings import SLOT_CONNECTIONS, Settings
@@ -209,7 +210,8 @@ def _operations(
     app.state.problem_page = _problem_page
 
     def openapi() -> dict[str, Any]:
-        from app.api.openapi.document import document_of  # noqa: PLC0415 — see `_pages`
+        with IMPORTING:
+            from app.api.openapi.document import document_of  # noqa: PLC0415 — see `_pages`
 
         routers.build_all()
         return document_of(app, settings.limits)
@@ -218,7 +220,8 @@ def _operations(
 
     @app.exception_handler(ShareLinkRejected)
     def _rejected(_: Request, failure: ShareLinkRejected) -> Response:
-        from app.web import sharing  # noqa: PLC0415 — see `_pages`
+        with IMPORTING:
+            from app.web import sharing  # noqa: PLC0415 — see `_pages`
 
         return sharing.rejected(failure)
 
@@ -227,10 +230,11 @@ def _operations(
 
 def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
     """The pages and the reference. Imported when one is first asked for: a start of the service needs none of them."""
-    from app.api.forms import FormRequests  # noqa: PLC0415
-    from app.api.problems import codes  # noqa: PLC0415
-    from app.web import console, reference, sharing  # noqa: PLC0415
-    from app.web.access import CONSOLE, Access  # noqa: PLC0415
+    with IMPORTING:
+        from app.api.forms import FormRequests  # noqa: PLC0415
+        from app.api.problems import codes  # noqa: PLC0415
+        from app.web import console, reference, sharing  # noqa: PLC0415
+        from app.web.access import CONSOLE, Access  # noqa: PLC0415
 
     access = Access(
         Security(reader(sharing.shared_team), scopes=["read"]),
@@ -254,12 +258,14 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
 
 
 def _picture(plan: Plan, cluster: Cluster) -> bytes:
-    from app.web.plans import page  # noqa: PLC0415 — see `_pages`
+    with IMPORTING:
+        from app.web.plans import page  # noqa: PLC0415 — see `_pages`
 
     return page.plan_picture(plan, cluster)
 
 
 def _problem_page(document: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
+    with IMPORTING:
+        from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
 
     return problem_page(document, status, headers)

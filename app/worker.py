@@ -16,6 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from app import __version__, logs, tracing
+from app.deferred import IMPORTING
 from app.jobs import keys, plans, queue
 from app.jobs.spark import Spark
 from app.settings import SLOT_CONNECTIONS, Settings
@@ -104,7 +105,8 @@ def _slots(settings: Settings) -> Pool:
 def _sender(settings: Settings) -> "Sender | None":
     if not settings.webhooks:
         return None
-    from app.jobs.webhooks import Sender  # noqa: PLC0415 — loads an HTTP client, which nothing else needs
+    with IMPORTING:
+        from app.jobs.webhooks import Sender  # noqa: PLC0415 — loads an HTTP client, which nothing else needs
 
     return Sender(settings.outbound)
 

@@ -118,6 +118,27 @@ def test_registries_refer_to_what_exists_and_point_down_as_imports_do() -> None:
             assert layers[reference.split(".")[1]] >= layers[name.split(".")[1]], f"{name} → {reference}"
 
 
+THREADED = [ROOT / "app" / "main.py", ROOT / "app" / "worker.py"] + [
+    path for room in ("api", "web", "services", "store") for path in (ROOT / "app" / room).rglob("*.py")
+]
+
+
+@pytest.mark.parametrize("path", sorted(THREADED), ids=lambda path: str(path.relative_to(ROOT)))
+def test_threads_import_modules_of_the_application_one_at_a_time(path: Path) -> None:
+    """What is imported within a function is imported while other threads run."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    within = {
+        imported
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "IMPORTING"
+        for imported in ast.walk(node)
+    }
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+        for node in ast.walk(function):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "app":
+                assert node in within, f"{path}:{node.lineno}"
+
+
 def test_the_command_answers_for_help_without_loading_what_it_does_not_need() -> None:
     heavy = {"numba", "numpy", "fastapi", "sqlalchemy", "pydantic", "pyarrow", "uvicorn"}
     code = "import sys, app.cli; print(*sorted(m for m in sys.modules if '.' not in m))"

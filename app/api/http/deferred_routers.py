@@ -5,11 +5,13 @@ built, so that the order of operations is always the same.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from threading import Event, Lock
+from threading import Event
 
 from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.deferred import IMPORTING
 
 
 class DeferredRouters:
@@ -23,7 +25,6 @@ class DeferredRouters:
 
     def __init__(self, builders: Mapping[str, Callable[[], APIRouter]], *, apart: Collection[str]) -> None:
         self._apart = tuple(apart)
-        self._lock = Lock()
         self._builders = dict(builders)
         self._ahead = dict.fromkeys(builders)
         self.places = {key: APIRouter() for key in builders}
@@ -40,7 +41,7 @@ class DeferredRouters:
 
         One at a time: FastAPI silences warnings of pydantic while it reads parameters, for all threads at once.
         """
-        with self._lock:
+        with IMPORTING:
             if key in self._ahead:
                 self.places[key].include_router(self._builders[key]())
                 del self._ahead[key]

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.http.deferred_routers import DeferredRouters
 from app.api.start.missing import lacks_examples
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
+from app.deferred import IMPORTING
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.store import row_security
 from app.store.database import Database
@@ -75,7 +76,8 @@ class Preparation:
                 )
             if not lacks_examples(self._database, has_webhooks=self._has_webhooks):
                 return
-            from app.api.start import seeding  # noqa: PLC0415 -- the planners, which only a first start needs here
+            with IMPORTING:
+                from app.api.start import seeding  # noqa: PLC0415 -- the planners, which only a first start needs here
 
             for store in seeding.steps(self._database, has_webhooks=self._has_webhooks):
                 if self._is_ending.is_set():

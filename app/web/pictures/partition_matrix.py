@@ -7,6 +7,7 @@ import numpy as np
 
 from app.core.measures.tally import Tally
 from app.core.model import Assignment, unpadded
+from app.deferred import IMPORTING
 from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns
 from app.web.pictures.svg import element, escaped, label
 from app.web.words import counted
@@ -31,7 +32,8 @@ class Row:
 
 def rows_of(tally: Tally, columns: Columns) -> list[Row]:
     """The partitions to draw; none if the plan is too large, or its brokers do not fit side by side."""
-    from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
+    with IMPORTING:
+        from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
 
     partitions = sum(len(assignment.replicas) for assignment in tally.assignments.values())
     if partitions > MOST_ROWS or len(columns.lines) > 1 or columns.pitch < NARROWEST_PITCH:

@@ -9,6 +9,7 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.model import NO_REPLICA, Assignment, Broker
+from app.deferred import IMPORTING
 from app.web.pictures import partition_matrix, rack_bars
 from app.web.pictures.rack_bars import Bars, EvenShare
 from app.web.pictures.rack_columns import Columns, Rack, RackItem, lay_out
@@ -84,7 +85,8 @@ def _range(low: int, high: int) -> str:
 
 
 def _unlisted(counts: Tally) -> tuple[Broker, ...]:
-    from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
+    with IMPORTING:
+        from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
 
     broker_ids = [
         np.unique(assignment.replicas[(faults & UNKNOWN_BROKER).astype(np.bool_)])
