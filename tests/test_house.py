@@ -101,7 +101,8 @@ def _registries() -> dict[str, Registry[object]]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         if "app.deferred" in imported(path):
             members = vars(importlib.import_module(name.removesuffix(".__init__")))
-            found |= {f"{name}:{key}": value for key, value in members.items() if isinstance(value, Registry)}
+            if "Registry" in members:  # others import the lock alone
+                found |= {f"{name}:{key}": value for key, value in members.items() if isinstance(value, Registry)}
     return found
 
 
