@@ -96,7 +96,11 @@ async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     except (DatabaseUnavailable, StorageFull, ServiceBusy):
         raise
     except Exception as unexpected:
-        reason = str(unexpected) if isinstance(unexpected, AttemptFailed) else f"of {type(unexpected).__name__}"
+        if isinstance(unexpected, AttemptFailed):  # which is logged where it is raised
+            reason = str(unexpected)
+        else:
+            reason = f"of {type(unexpected).__name__}"
+            structlog.get_logger().error("job.failed", job=job_id, exc_info=unexpected)
         if await running(threads, attempts.failed, database, RUN_JOB, UUID(job_id), reason):
             raise
 
@@ -124,6 +128,7 @@ async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None
         raise
     except Exception as unexpected:
         reason = f"of {type(unexpected).__name__}"
+        structlog.get_logger().error("sweep.failed", sweep=sweep_id, exc_info=unexpected)
         if await running(threads, attempts.failed, database, RUN_SWEEP, UUID(sweep_id), reason):
             raise
 

@@ -7,8 +7,10 @@ some tens of milliseconds and shares their memory. A process that was stopped, o
 import asyncio
 import atexit
 import multiprocessing
+import os
 import signal
 import socket
+import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import current_process
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -27,6 +30,9 @@ from app.store.scratch import Scratch
 
 UNKNOWN_EXIT_CODE = 255
 """Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
+_FOLDER = "rackplan-slots-"
+_LONGEST_ADDRESS = 103
+"""Bytes that a socket's path may have everywhere; on Linux it may have 107."""
 _POLLING_S = 0.1
 _FORKED_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 2.0
@@ -98,13 +104,19 @@ class Lane:
         return None
 
 
+def _parent() -> str:
+    """The system's folder for temporary files, or `/tmp` if the path of a socket below it would be too long."""
+    longest = Path(tempfile.gettempdir(), f"{_FOLDER}12345678", "listener-12345678")
+    return "/tmp" if len(os.fsencode(longest)) > _LONGEST_ADDRESS else tempfile.gettempdir()  # noqa: S108 -- as mkdtemp names it
+
+
 @cache
 def _scratch() -> Scratch:
     """The folder of this process for the socket of the server process from which slots are forked.
 
     `multiprocessing` makes one that stays if the process is killed, and removes any when the process ends.
     """
-    scratch = Scratch("rackplan-slots-")
+    scratch = Scratch(_FOLDER, within=_parent())
     current_process()._config["tempdir"] = str(scratch.path)  # type: ignore[attr-defined] # noqa: SLF001 -- there is no other way
     atexit.register(scratch.remove)
     return scratch
