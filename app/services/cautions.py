@@ -139,6 +139,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "unlisted_brokers": "Brokers have replicas and are not listed, as when they are down.",
         "upgrade_not_finalized": "The finalized `metadata.version` is older than the release that the brokers run.",
         "values_never_lead": "No partition of a topic is led in some values of the first attribute.",
+        "weights_without_ingress": "Brokers have weights, and the ingress of leaders is balanced alike over them.",
     }
 )
 """What each code of a warning means. Codes are part of the API contract; the lists of documents are made of this."""

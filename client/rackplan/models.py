@@ -1288,6 +1288,8 @@ class LeadersBalance(Record):
     """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    weights: list[BrokerWeight] | None
+    """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str
     """The solver that computed the leaders."""
 

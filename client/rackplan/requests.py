@@ -124,9 +124,9 @@ class BalanceFields(TypedDict, total=False):
     per_topic: PerTopicFields | None
     """The balance of each topic, by count; of replicas without a budget or a trade-off."""
     weights: Literal["capacity"] | Mapping[str, float] | None
-    """By broker id, or `*` for all others, the weight of a broker: its band is in proportion to it. `capacity`:
-    disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By default the weights are those of the
-    snapshot, which are 1 if it states none."""
+    """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
+    each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput`
+    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none."""
 
 
 class BaseRequest(TypedDict, total=False):

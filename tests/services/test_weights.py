@@ -11,7 +11,6 @@ from app.core.model import Broker, BrokerCapacity, Cluster
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, UnknownBroker
-from app.errors.requests import ConflictingFields
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
@@ -120,12 +119,44 @@ def test_sets_have_shares_of_their_own() -> None:
     assert sum(row["share"] for row in rows) == pytest.approx(60)
 
 
+@pytest.mark.parametrize("leaders_only", [False, True])
+def test_leaders_are_balanced_by_weight_with_the_fewest_changes(leaders_only: bool) -> None:
+    """Whether replicas move or not: brokers 1 and 2 are to lead twice what 3 and 4 lead, 10 and 5 of the 30."""
+    balance = BalanceRequest(leaders="tight", weights={"1": 2, "2": 2})
+    plan: Any = planned(balance=balance, leaders_only=leaders_only)
+    leaders = plan.answer["balance"]["leaders"]
+    assert {row["broker"]: row["load"] for row in leaders["weights"]} == {1: 10, 2: 10, 3: 5, 4: 5}
+    assert sum(row["share"] for row in leaders["weights"]) == pytest.approx(30)
+    assert (leaders["changes"], leaders["optimal"]) == (leaders["bound"], True)
+    assert (leaders["low"], leaders["high"]) == (5, 10)
+
+
+def test_each_topic_is_balanced_by_weight_with_the_cluster() -> None:
+    two = replace(CLUSTER, topics=(*CLUSTER.topics, topic("clicks", [[1, 2], [3, 4]] * 6, [1] * 12)))
+    weights = {"1": 2.0, "2": 2.0}
+    balance = tight(weights=weights, leaders="tight", per_topic=PerTopicRequest("tight", "tight"))
+    plan: Any = planned(two, balance=balance)
+    replicas, leaders = plan.answer["balance"]["replicas"], plan.answer["balance"]["leaders"]
+    assert {row["broker"]: row["load"] for row in replicas["weights"]} == {1: 28, 2: 28, 3: 14, 4: 14}
+    assert (replicas["per_topic"]["excess"], leaders["per_topic"]["excess"]) == (0, 0)
+    assert {row["broker"]: row["load"] for row in leaders["weights"]} == {1: 14, 2: 14, 3: 7, 4: 7}
+    (orders,) = [row for row in replicas["per_topic"]["worst"] if row["topic"] == "orders"]
+    assert (orders["smallest"], orders["largest"]) == (10, 20)
+    assert plan.answer["certificate"]["optimal"]
+
+
+def test_ingress_of_leaders_is_balanced_alike_and_says_so() -> None:
+    balance = BalanceRequest(leaders="tight", leaders_by="ingress", weights={"1": 2})
+    plan: Any = planned(balance=balance, ingress_bytes_per_s={"orders": 3000.0})
+    assert "weights_without_ingress" in [warning["code"] for warning in plan.answer["warnings"]]
+    assert plan.answer["balance"]["leaders"].get("weights") is None
+
+
 @pytest.mark.parametrize(
     ("balance", "failure", "path"),
     [
         (tight(weights={"9": 2}), UnknownBroker, ("balance", "weights", "9")),
         (tight(weights="capacity"), CapacityMissing, ("balance", "weights")),
-        (tight(weights={"1": 2}, per_topic=PerTopicRequest("tight")), ConflictingFields, ("balance", "per_topic")),
     ],
 )
 def test_what_cannot_be_is_named(balance: BalanceRequest, failure: type[Failure], path: tuple[Any, ...]) -> None:

@@ -130,6 +130,11 @@ class LeadersBalance(Ends):
     )
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    weights: list[BrokerWeight] | None = Field(
+        None,
+        description="Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are "
+        "extremes.",
+    )
     solver: str
     """The solver that computed the leaders."""
 

@@ -121,9 +121,9 @@ class BalanceFields(RequestModel):
     )
     weights: Literal["capacity"] | dict[BrokerOrAll, Weight] | None = Field(
         None,
-        description="By broker id, or `*` for all others, the weight of a broker: its band is in proportion to it. "
-        "`capacity`: disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By default the weights are those "
-        "of the snapshot, which are 1 if it states none.",
+        description="By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by "
+        "count and of each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput` "
+        "nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none.",
     )
 
 

@@ -27,8 +27,8 @@ from app.store.records import NewPlan
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
-    # Leaders of partitions that move change only if that makes the broker that leads most smaller.
-    engine_version = 6
+    # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
+    engine_version = 7
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -13,6 +13,7 @@ from app.core.reassignment.counts import per_topic, topic_network
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
 from app.core.reassignment.counts.slots import slots_of
+from app.core.reassignment.counts.weighted import narrowest_levels
 from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
 from app.core.reassignment.verifier import placement_violations
@@ -194,3 +195,32 @@ def test_too_many_pairs_are_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of([[0, 1]], [0, 0, 0, 0])
     with pytest.raises(TooManyPairs):
         balance_topics(problem, TIGHT, TopicBalance(np.zeros(1, np.int64), 1, [Fraction(0)]))
+
+
+@given(balances(), st.lists(st.sampled_from([1, 1, 2, 3]), min_size=6, max_size=6))
+@examples(30)
+def test_with_weights_topics_and_brokers_have_bands_in_proportion_to_them(
+    case: tuple[MovementProblem, TopicBalance], weights: list[int]
+) -> None:
+    """The bands of the cluster are those of `narrowest_levels`; then the least excess and the least movement."""
+    problem, topics = case
+    problem = replace(problem, share=np.resize(np.array(weights, np.int64), len(problem.base)))
+    bounds = narrowest_levels(problem).bounds()
+    low, high = (each[problem.target].tolist() for each in (bounds.low, bounds.high))
+    every = [
+        placement
+        for placement in all_placements(problem)
+        if all(least <= count <= most for least, count, most in zip(low, placement[2], high, strict=True))
+    ]
+    chosen = balance_topics(problem, TIGHT, topics)
+    assert placement_violations(problem, chosen) == []
+    best = min((excess(problem, topics, placement), *placement[:2]) for placement in every)
+    assert (chosen.topic_excess, chosen.moved, chosen.certificate.optimal) == (*best[:2], True)
+
+
+def test_a_topic_has_twice_the_replicas_on_a_broker_of_twice_the_weight() -> None:
+    problem = replace(problem_of([[0], [0], [0], [0]], [0, 0, 0]), share=np.array([1, 2, 1]))
+    topics = TopicBalance(np.zeros(4, np.int64), 1, [Fraction(0)])
+    low, high = topics.bands(problem)
+    assert low.tolist() == high.tolist() == [[1, 2, 1]]
+    assert balance_topics(problem, KEEP, topics).moved == 3

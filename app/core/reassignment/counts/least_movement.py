@@ -92,7 +92,9 @@ def least_movement(
         return _placed(problem, replicas, bound, None)
     if problem.share is not None:
         bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
-        return _placed(problem, *least_within(problem, bounds, is_over=is_over), summary(problem, bounds), bounds)
+        return _placed(
+            problem, *least_within(problem, bounds, is_over=is_over), summary(problem.target, bounds), bounds
+        )
     total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
     band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
     return movement_within(problem, band, is_over=is_over)
@@ -204,7 +206,7 @@ def _within_width(
             continue
         bounds = band.bounds(width)
         least = least_within(problem, bounds, is_over=is_over)
-        placements.append(_placed(problem, *least, summary(problem, bounds), bounds))
+        placements.append(_placed(problem, *least, summary(problem.target, bounds), bounds))
     return placements
 
 

@@ -31,8 +31,17 @@ from app.core.reassignment.counts.network import CandidateReceivers, candidate_r
 from app.core.reassignment.counts.places import in_order, moved_weight, movement_costs
 from app.core.reassignment.counts.slots import slots_of
 from app.core.reassignment.counts.topic_network import TopicBands, TopicNetwork, topic_network
+from app.core.reassignment.counts.weighted import narrowest_levels, summary
 from app.core.reassignment.counts.within_band import scaled_costs, tie_costs
-from app.core.reassignment.model import UNLIMITED, Balance, Band, MovementProblem, ReplicaPlacement, band_around
+from app.core.reassignment.model import (
+    UNLIMITED,
+    Balance,
+    Band,
+    BrokerBounds,
+    MovementProblem,
+    ReplicaPlacement,
+    band_around,
+)
 from app.core.replica_lists import sums_by
 
 SOLVER = "ortools min-cost flow"
@@ -66,22 +75,26 @@ class TopicBalance:
     def bands(self, problem: MovementProblem) -> tuple[Int64s, Int64s]:
         """(topics, brokers) int64 twice: the fewest and the most replicas of each topic on a target broker.
 
-        A topic's mean on the brokers of a rack is the rack's share of its replicas over its target brokers. The shares
-        are those that leave brokers the most alike, within what its partitions may have in each rack.
+        A topic's mean on the brokers of a rack is the rack's share of its replicas over its target brokers, in
+        proportion to their weights. The shares of racks are those that leave brokers the most alike, within what its
+        partitions may have in each rack.
         """
         table, topics, racks = problem.table, self.topics, problem.racks
         totals = sums_by(self.topic_of, problem.factors, topics)
         least, most = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
         np.add.at(least, self.topic_of, table.least[problem.domain_of])
         np.add.at(most, self.topic_of, table.most[problem.domain_of])
-        sizes = tuple(np.bincount(problem.rack_of[problem.target], minlength=racks).tolist())
-        bands_of = cache(partial(_bands, sizes))
-        low, high = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
+        weight = np.ones(len(problem.base), np.int64) if problem.share is None else problem.share
+        # Brokers of one rack and weight have the same band.
+        alike, of_broker = np.unique(np.column_stack([problem.rack_of, weight]), axis=0, return_inverse=True)
+        sizes = tuple(sums_by(problem.rack_of[problem.target], weight[problem.target], racks).tolist())
+        bands_of = cache(partial(_bands, sizes, tuple(map(tuple, alike.tolist()))))
+        low, high = np.zeros((topics, len(alike)), np.int64), np.zeros((topics, len(alike)), np.int64)
         for topic, tolerance in enumerate(self.tolerance):
             bounds = tuple(least[topic].tolist()), tuple(most[topic].tolist())
             bands = bands_of(int(totals[topic]), *bounds, tolerance)
             low[topic], high[topic] = [band.low for band in bands], [band.high for band in bands]
-        return low[:, problem.rack_of], high[:, problem.rack_of]
+        return low[:, of_broker.reshape(-1)], high[:, of_broker.reshape(-1)]
 
     def grouped(self, problem: MovementProblem) -> TopicBands:
         """The bands, with all topics that have none as one."""
@@ -143,23 +156,28 @@ def balance_topics(
     >>> placement.replicas.ravel().tolist(), placement.moved, placement.topic_excess
     ([0, 1, 0, 1], 7, 0)
     """
-    band = None
-    if balance.tolerance is not None:
+    band, bounds = None, None
+    if balance.tolerance is not None and problem.share is not None:
+        bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
+        band = summary(problem.target, bounds)
+    elif balance.tolerance is not None:
         total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
         band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    replicas, bound = _least(problem, band, topics, is_over)
+    within = BrokerBounds.of(band, len(problem.base)) if band is not None and bounds is None else bounds
+    replicas, bound = _least(problem, within, topics, is_over)
     moved = moved_weight(problem, replicas)
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     if band is not None:
-        constraints.append(f"{band.low} to {band.high} replicas on every target broker")
+        words = "on every target broker" if bounds is None else "on target brokers, each by its weight"
+        constraints.append(f"{band.low} to {band.high} replicas {words}")
     excess = topics.excess(problem, replicas)
     constraints.append(f"topics are outside their bands by {excess} replicas, the fewest possible")
     certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
-    return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess)
+    return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess, bounds)
 
 
 def _least(
-    problem: MovementProblem, band: Band | None, topics: TopicBalance, is_over: Callable[[], bool]
+    problem: MovementProblem, within: BrokerBounds | None, topics: TopicBalance, is_over: Callable[[], bool]
 ) -> tuple[Int32s, int]:
     """(rows, widest) int32 placement, unordered, and a lower bound on the weight moved with its excess.
 
@@ -168,11 +186,11 @@ def _least(
     bands = topics.grouped(problem)
     candidates = _all_candidates(problem, np.flatnonzero(~slots_of(problem)[1]))
     with suppress(InfeasibleFlow):
-        network = topic_network(problem, band, bands, candidates, is_hard=True)
+        network = topic_network(problem, within, bands, candidates, is_hard=True)
         replicas, bound = _solved(network, is_over)
         if not network.excess.any() or not topics.excess(problem, replicas):
             return replicas, bound
-    return _solved(topic_network(problem, band, bands, candidates, is_hard=False), is_over)
+    return _solved(topic_network(problem, within, bands, candidates, is_hard=False), is_over)
 
 
 def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
@@ -189,11 +207,11 @@ def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s,
 
 
 def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int]) -> list[Fraction]:
-    """The mean of a topic on the brokers of each rack: one level, within the bounds of the racks.
+    """The mean of a topic on a broker of weight 1 of each rack: one level, within the bounds of the racks.
 
     Parameters
     ----------
-    sizes : target brokers of each rack. total : replicas. least, most : of each rack.
+    sizes : the sum of the weights of the target brokers of each rack. total : replicas. least, most : of each rack.
     """
 
     def placed(level: Fraction) -> Fraction:
@@ -209,14 +227,25 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
 
 
 def _bands(
-    sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int], tolerance: Fraction | None
+    sizes: Sequence[int],
+    brokers: Sequence[tuple[int, int]],
+    total: int,
+    least: Sequence[int],
+    most: Sequence[int],
+    tolerance: Fraction | None,
 ) -> list[Band]:
-    """The band on the brokers of each rack, of a topic with so many replicas."""
-    return [band_around(mean, tolerance) for mean in _rack_means(sizes, total, least, most)]
+    """The band on brokers of a rack and a weight, of a topic with so many replicas.
+
+    Parameters
+    ----------
+    sizes, total, least, most : as of `_rack_means`. brokers : racks and weights.
+    """
+    means = _rack_means(sizes, total, least, most)
+    return [band_around(means[rack] * weight, tolerance) for rack, weight in brokers]
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
-    """The replicas of a rack whose brokers have so many each, within its bounds."""
+    """The replicas of a rack whose brokers have so many for a unit of weight, within its bounds."""
     return min(max(level * size, Fraction(least)), Fraction(most))
 
 

@@ -33,7 +33,7 @@ from app.core.reassignment.counts.network import (
 from app.core.reassignment.counts.places import PlaceCosts, movement_costs
 from app.core.reassignment.counts.slots import Slots, slots_of
 from app.core.reassignment.counts.within_band import tie_costs
-from app.core.reassignment.model import Band, MovementProblem
+from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.replica_lists import per_broker
 
 
@@ -129,7 +129,7 @@ class TopicNetwork:
 
 def topic_network(
     problem: MovementProblem,
-    band: Band | None,
+    within: BrokerBounds | None,
     topics: TopicBands,
     candidates: CandidateReceivers,
     *,
@@ -141,7 +141,7 @@ def topic_network(
 
     Parameters
     ----------
-    problem : the partitions and their eligible brokers. band : of the target brokers' counts; None has no band.
+    problem : the partitions and their eligible brokers. within : bounds of the target brokers' counts; None has none.
     topics : the bands of topics, on target brokers.
     candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
     is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
@@ -163,7 +163,7 @@ def topic_network(
     level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
         slots.home[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
     )
-    capacity = _capacity(problem, band, level)
+    capacity = _capacity(problem, within, level)
     nothing = PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
     arcs_of_places = places.arcs()
     detailed = placement_network(problem, nothing, places.rows, capacity, candidates, arcs_of_places)
@@ -360,11 +360,11 @@ class _Places:
         return np.where(self.is_node, np.cumsum(self.is_node) - 1, 0)
 
 
-def _capacity(problem: MovementProblem, band: Band | None, level: Int64s) -> BrokerArcs:
-    """What comes to brokers, less what leaves: within the band of the cluster, from (brokers,) int64 that are there."""
+def _capacity(problem: MovementProblem, within: BrokerBounds | None, level: Int64s) -> BrokerArcs:
+    """What comes to brokers, less what leaves: within bounds of their counts, from (brokers,) int64 that are there."""
     frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
     low, high = np.zeros_like(frozen), np.full_like(frozen, int(problem.factors.sum()) + 1)
-    if band is not None:
-        low = np.where(problem.target, np.maximum(band.low - frozen, 0), 0)
-        high = np.where(problem.target, np.maximum(band.high - frozen, low), high)
+    if within is not None:
+        low = np.where(problem.target, np.maximum(within.low - frozen, 0), 0)
+        high = np.where(problem.target, np.maximum(within.high - frozen, low), high)
     return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))

@@ -5,7 +5,8 @@ replicas, or at least floor(level · w): the two whole numbers around its share,
 band has the lowest feasible level of ceilings and, below it, the highest feasible level of floors. With equal weights
 these are the smallest maximum and the largest minimum (`bands`).
 
-Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these.
+Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these. Leaders have
+levels as well (`leaders.weighted`).
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
@@ -46,10 +48,10 @@ class Levels:
 
     Parameters
     ----------
-    weight : (brokers,) int64. mean : the level of the total. low, high : levels.
+    target : (brokers,) bool. weight : (brokers,) int64. mean : the level of the total. low, high : levels.
     """
 
-    problem: MovementProblem = field(repr=False)
+    target: NDArray[np.bool_] = field(repr=False)
     weight: Int64s = field(repr=False)
     mean: Fraction
     low: Fraction
@@ -58,7 +60,7 @@ class Levels:
     @property
     def unit(self) -> Fraction:
         """The level of one replica on a broker of the mean weight."""
-        weights = self.weight[self.problem.target]
+        weights = self.weight[self.target]
         return Fraction(len(weights), max(1, int(weights.sum())))
 
     def bounds(self, width: int = 0, tolerance: Fraction = Fraction(0)) -> BrokerBounds:
@@ -71,7 +73,7 @@ class Levels:
 
     def width(self, counts: Int64s) -> int:
         """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
-        target, most = self.problem.target, Fraction(0)
+        target, most = self.target, Fraction(0)
         for count, weight in zip(counts[target].tolist(), self.weight[target].tolist(), strict=True):
             share = Fraction(count, weight)
             most = max(most, share - self.high, self.low - share)
@@ -91,28 +93,57 @@ def narrowest_levels(problem: MovementProblem) -> Levels:
     weight = np.ones(len(target), np.int64) if problem.share is None else problem.share
     groups = grouped_counts(problem)
     total = int(groups.total.sum()) + int(groups.base[target].sum())
+    return find_levels(
+        lambda bounds: groups.is_feasible(bounds.low, bounds.high),
+        target,
+        weight,
+        total,
+        is_within=bool(target[groups.broker].all()),
+    )
+
+
+def find_levels(
+    is_feasible: Callable[[BrokerBounds], bool],
+    target: NDArray[np.bool_],
+    weight: Int64s,
+    total: int,
+    *,
+    is_within: bool,
+) -> Levels:
+    """The lowest feasible level of ceilings and, below it, the highest feasible level of floors.
+
+    Parameters
+    ----------
+    is_feasible : whether some placement is within bounds; monotone.
+    target : (brokers,) bool. weight : (brokers,) int64 > 0. total : what the targets have or may have in all.
+    is_within : whether all of it is on targets, so that no level of ceilings is below the mean.
+
+    Raises
+    ------
+    InfeasibleFlow : no level is feasible.
+    """
     of_targets = weight[target]
     if not len(of_targets):
-        return Levels(problem, weight, Fraction(0), Fraction(0), Fraction(0))
+        return Levels(target, weight, Fraction(0), Fraction(0), Fraction(0))
     mean = Fraction(total, int(of_targets.sum()))
     step = Fraction(len(of_targets), int(of_targets.sum()))
-    levels = Levels(problem, weight, mean, mean, mean)
 
     def holds(low: Fraction, high: Fraction) -> bool:
-        bounds = _at(levels, low, high)
-        return groups.is_feasible(bounds.low, bounds.high)
+        return is_feasible(_at(weight, low, high))
 
-    start = mean if target[groups.broker].all() else Fraction(0)
+    start = mean if is_within else Fraction(0)
     end = Fraction(total + 1, int(of_targets.min()))
     if not holds(Fraction(0), end):
         raise InfeasibleFlow
     high = _first(lambda level: holds(Fraction(0), level), start, end, step, of_targets, rising=True)
+    # The highest level with these ceilings, which floors may reach as well.
+    high = min(Fraction(ceil(high * each), each) for each in of_targets.tolist())
     low = _first(lambda level: holds(level, high), min(mean, high), Fraction(0), step, of_targets, rising=False)
-    return Levels(problem, weight, mean, low, high)
+    return Levels(target, weight, mean, low, high)
 
 
-def _at(levels: Levels, low: Fraction, high: Fraction) -> BrokerBounds:
-    weights = levels.weight.tolist()
+def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:
+    weights = weight.tolist()
     return BrokerBounds(
         np.array([floor(low * weight) for weight in weights], np.int64),
         np.array([ceil(high * weight) for weight in weights], np.int64),
@@ -150,8 +181,8 @@ def _first(
     return candidates[last]
 
 
-def summary(problem: MovementProblem, bounds: BrokerBounds) -> Band:
+def summary(target: NDArray[np.bool_], bounds: BrokerBounds) -> Band:
     """The smallest floor and the largest ceiling of a target broker."""
-    if not problem.target.any():
+    if not target.any():
         return Band(0, 0)
-    return Band(int(bounds.low[problem.target].min()), int(bounds.high[problem.target].max()))
+    return Band(int(bounds.low[target].min()), int(bounds.high[target].max()))

@@ -5,6 +5,7 @@ choosing.py        the verb: by count, exactly; by ingress, with lower bounds
 changes.py         costs of leader changes, and lower bounds on them
 minimums.py        minimum numbers of leaders of a topic, as nodes of the flow
 per_topic.py       bands of topics, as nodes of the flow
+weighted.py        bands in proportion to the weights of brokers
 by_moves.py        replicas that move for the balance of leaders, with the fewest bytes
 shares.py          leadership as a flow between brokers; shares_kernel.py its loops
 repair_kernel.py   moves and swaps of whole leaderships after rounding

@@ -242,7 +242,7 @@ def _placed(
     replicas = with_leaders(problem, lists, found.leaders[:, 0])
     # Forced moves could serve leaders as well: then no more than the forced ones is proven.
     proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
-    band = summary(alone, found.bounds)
+    band = summary(alone.target, found.bounds)
     words = (
         "distinct brokers that each partition may be on",
         "replicas of a partition spread over racks",

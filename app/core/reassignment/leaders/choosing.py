@@ -20,6 +20,7 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int32s, Int64s
+from app.core.reassignment.counts.weighted import summary
 from app.core.reassignment.leaders import repair_kernel as kernel
 from app.core.reassignment.leaders.changes import (
     bounds,
@@ -40,6 +41,7 @@ from app.core.reassignment.leaders.problem import (
     LeaderTopics,
 )
 from app.core.reassignment.leaders.shares import Shares
+from app.core.reassignment.leaders.weighted import weighted_bounds
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
@@ -116,6 +118,8 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that all weigh 1."""
     if balance.tolerance is None:
         return _kept(problem)
+    if problem.share is not None:
+        return within_bounds(problem, weighted_bounds(problem, balance))
     costs, _ = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
@@ -134,9 +138,7 @@ def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
     largest_bound = _shares(part, costs[rows]).without_costs().narrow_high()
     leaders[rows], prices = _settled(part, costs[rows], within)
     bound = changes_bound(problem, *bounds(problem, within), prices)
-    low, high = (each[problem.target].tolist() for each in (within.low, within.high))
-    band = Band(min(low, default=0), max(high, default=0))
-    choice = _answer(problem, leaders, _BY_COUNT, band, bound, largest_bound, prices)
+    choice = _answer(problem, leaders, _BY_COUNT, summary(problem.target, within), bound, largest_bound, prices)
     return replace(choice, bounds=within)
 
 
@@ -205,9 +207,19 @@ def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Bal
     spread = nodes.shares.without_costs()
     spread.meet_exact()
     tight = spread.narrow()
-    band = problem.band(balance, tight)
-    leaders, bound = _with_fewest_changes(problem, nodes, *bounds(problem, band))
-    return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high)
+    band, within = _band(problem, balance, tight)
+    leaders, bound = _with_fewest_changes(problem, nodes, *bounds(problem, within or band))
+    return replace(_answer(problem, leaders, _BY_COUNT, band, bound, tight.high), bounds=within)
+
+
+def _band(problem: LeaderProblem, balance: Balance, tight: Band) -> tuple[Band, BrokerBounds | None]:
+    """The band of a balance, given the narrowest one that is the same for all; and the bounds of each broker if they
+    differ by its share.
+    """
+    if problem.share is None:
+        return problem.band(balance, tight), None
+    within = weighted_bounds(problem, balance)
+    return summary(problem.target, within), within
 
 
 def within_topics(problem: LeaderProblem, topics: LeaderTopics, balance: Balance) -> LeaderChoice:
@@ -228,12 +240,12 @@ def within_topics(problem: LeaderProblem, topics: LeaderTopics, balance: Balance
         spread = MinimumNodes.of(problem, problem.minimums, costs).shares.without_costs()
         spread.meet_exact()
         tight = spread.narrow()
-    band = problem.band(balance, tight)
-    chosen = with_topics(problem, topics, costs, *bounds(problem, band))
+    band, within = _band(problem, balance, tight)
+    chosen = with_topics(problem, topics, costs, *bounds(problem, within or band))
     choice = _answer(
         problem, chosen.leaders, _BY_TOPIC, band, forced_changes(problem) + chosen.bound // unit, tight.high
     )
-    return replace(choice, topic_excess=topics.excess(chosen.leaders))
+    return replace(choice, topic_excess=topics.excess(chosen.leaders), bounds=within)
 
 
 def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> LeaderChoice:

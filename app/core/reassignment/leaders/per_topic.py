@@ -10,6 +10,7 @@ these nodes, and the band of the cluster bounds the brokers. Goals, in lexicogra
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,11 @@ from app.core.reassignment.model import UNLIMITED, band_around
 
 
 def topic_bands(
-    totals: Int64s, tolerance: Sequence[Fraction | None], target: NDArray[np.bool_], pinned: Int64s
+    totals: Int64s,
+    tolerance: Sequence[Fraction | None],
+    target: NDArray[np.bool_],
+    pinned: Int64s,
+    share: Int64s | None = None,
 ) -> tuple[Int64s, Int64s]:
     """(topics, brokers) int64 twice: the fewest and the most leaders of each topic on a broker, besides pinned ones.
 
@@ -29,13 +34,17 @@ def topic_bands(
     ----------
     totals : (topics,) int64 partitions with a leader. tolerance : of each topic's mean; None has no band.
     target : (brokers,) bool, the brokers that have a band. pinned : (topics, brokers) int64 leaders that are given.
+    share : (brokers,) int64 weights, in proportion to which brokers have the mean; None is the same for all.
     """
-    number = max(1, int(np.count_nonzero(target)))
+    weights, of_broker = np.unique(np.ones(len(target), np.int64) if share is None else share, return_inverse=True)
+    number = max(1, int(weights[of_broker][target].sum()))
+    band_of = cache(band_around)
     bands = [
-        band_around(Fraction(total, number), share) for total, share in zip(totals.tolist(), tolerance, strict=True)
+        [band_of(Fraction(total * weight, number), most) for weight in weights.tolist()]
+        for total, most in zip(totals.tolist(), tolerance, strict=True)
     ]
-    low = np.array([band.low for band in bands], np.int64)[:, None] - pinned
-    high = np.array([band.high for band in bands], np.int64)[:, None] - pinned
+    ends = np.array([[(band.low, band.high) for band in row] for row in bands], np.int64)
+    low, high = (ends.reshape(len(bands), len(weights), 2)[:, of_broker.reshape(-1), end] - pinned for end in (0, 1))
     return np.where(target, np.maximum(low, 0), 0), np.where(target, np.maximum(high, 0), UNLIMITED)
 
 

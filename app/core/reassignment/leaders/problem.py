@@ -77,6 +77,8 @@ class LeaderProblem:
         leads. None if all are alike.
     minimums : leaders that each broker has at least of some topics; None without any.
     topics : the bands of topics, which only a balance with a band has; None without any.
+    share : (brokers,) int64 > 0: with a band, leaders by count are balanced in proportion to it. None is the same for
+        all brokers.
     """
 
     replicas: Int32s = field(repr=False)
@@ -90,6 +92,7 @@ class LeaderProblem:
     rank: Int32s | None = field(default=None, repr=False)
     minimums: LeaderMinimums | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
+    share: Int64s | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
@@ -165,7 +168,7 @@ class LeaderChoice:
     prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
         `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
     topic_excess : by how many leaders topics are outside their bands, the fewest possible; None if they have none.
-    bounds : of each broker if they are given; `band` then is from the smallest to the largest.
+    bounds : of each broker if they differ by its share, or are given; `band` then is from the smallest to the largest.
     """
 
     leaders: Int32s = field(repr=False)

@@ -108,6 +108,10 @@ class Shares:
         """Bring loads to `exact`, as far as feasible."""
         self._blocking(self._lows(0, is_bound=False), self._unbounded())
 
+    def reach(self, low: Int64s, high: Int64s) -> bool:
+        """Bring loads, without `base`, within bounds of each broker as far as feasible; whether they all are."""
+        return not self._blocking(low, high).any()
+
     def _narrow_low(self, high: int) -> int:
         """The largest minimum for that maximum, likewise, by brokers that can take over nothing from others."""
         brokers = int(np.count_nonzero(self.target))

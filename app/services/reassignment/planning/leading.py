@@ -96,6 +96,7 @@ def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools,
         base=fixed,
         weight=objective.load[is_free],
         rank=None if preferred is None else preferred.of_replicas(free, np.flatnonzero(is_free)),
+        share=problem.weights_of_leaders,
     )
 
 
@@ -159,6 +160,7 @@ def _bands_of_topics(
         topics.tolerance,
         target,
         np.bincount(cells, minlength=topics.topics * brokers).reshape(topics.topics, brokers),
+        problem.weights_of_leaders,
     )
     has_band = np.array([tolerance is not None for tolerance in topics.tolerance], np.bool_)
     index = np.where(has_band, np.arange(topics.topics), -1)

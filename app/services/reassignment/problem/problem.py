@@ -67,6 +67,7 @@ class ReassignmentProblem:
     sets : the broker sets. parts : of the problem, which are placed and balanced each on its own.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
     topics, topic_leaders : the balance of each topic's replicas and leaders; None if these are not balanced.
+    weights : (brokers,) int64; None if all weigh the same. `movement.share` has them unless leaders alone are planned.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     resources : what partitions load on brokers. limits : of brokers.
@@ -90,6 +91,7 @@ class ReassignmentProblem:
     before: Int32s = field(repr=False)
     topics: TopicBalance | None
     topic_leaders: TopicBalance | None
+    weights: Int64s | None = field(repr=False)
     counts_bytes: bool
     pins: Mapping[int, Int64s]
     replicas: ReplicaObjective
@@ -125,6 +127,11 @@ class ReassignmentProblem:
             *self.resources.cautions,
             *of_log_dirs,
         )
+
+    @property
+    def weights_of_leaders(self) -> Int64s | None:
+        """(brokers,) int64 in proportion to which leaders by count are balanced; None if all brokers are alike."""
+        return self.weights if self.leaders.by == "count" else None
 
     def as_ids(self, replicas: Int32s) -> Int32s:
         """(rows, widest) int32 positions as broker ids."""

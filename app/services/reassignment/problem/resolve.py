@@ -75,12 +75,7 @@ def resolve(
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     limits = limits_of(request, brokers, resources.capacity)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
-    weights = None if request.leaders_only else weights_of(request, brokers, resources.capacity)
-    if weights is not None and request.balance.per_topic is not None:
-        detail = (
-            'brokers have weights, and balance.per_topic gives all the same; "weights": {"*": 1} lets them be equal'
-        )
-        raise ConflictingFields(detail, path=("balance", "per_topic"), value="weights")
+    weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,
         rack_of=brokers.rack_of,
@@ -92,7 +87,7 @@ def resolve(
         is_copied=is_copied,
         must_keep=_must_keep(brokers, domains, before),
         weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
-        share=weights,
+        share=None if request.leaders_only else weights,
     )
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
@@ -106,6 +101,7 @@ def resolve(
         before=before,
         topics=topics,
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
+        weights=weights,
         counts_bytes=counts_bytes,
         pins=domains.pins,
         replicas=loads.replicas,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Band, MovementProblem, ReplicaPlacement, topic_bands
+from app.core.reassignment import Band, BrokerBounds, MovementProblem, ReplicaPlacement, topic_bands
 from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.reassignment.planning.movement import Moves
@@ -51,6 +51,8 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         replicas["weights"] = [
             row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
         ]
+    if problem.weights_of_leaders is not None and any(led.choice.bounds is not None for led in solution.leaders.parts):
+        leaders["weights"] = [row for led in solution.leaders.parts for row in _weights_of_leaders(problem, led)]
     sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
     return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
 
@@ -69,13 +71,25 @@ def weights_of_targets(movement: MovementProblem) -> Int64s:
 
 def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[Json]:
     """The weight of each balanced broker of a part, its share of the load, and its bounds."""
-    target, objective = part.movement.target, problem.replicas
-    lists, count = placement.replicas, len(objective.base_load)
-    loads = objective.base_load + per_broker(lists, count, objective.load[part.rows])
+    objective, lists = problem.replicas, placement.replicas
+    loads = objective.base_load + per_broker(lists, len(objective.base_load), objective.load[part.rows])
     weights = weights_of_targets(part.movement)
+    return _weighted_rows(problem, part.movement.target, weights, loads, placement.bounds)
+
+
+def _weights_of_leaders(problem: ReassignmentProblem, led: LedPart) -> Iterator[Json]:
+    """As `_weights`, of the leaders of a part."""
+    target, share = led.problem.target, led.problem.share
+    weights = np.ones(len(target), np.int64) if share is None else share
+    return _weighted_rows(problem, target, weights[target], led.problem.loads(led.choice.leaders), led.choice.bounds)
+
+
+def _weighted_rows(
+    problem: ReassignmentProblem, target: Bools, weights: Int64s, loads: Int64s, bounds: BrokerBounds | None
+) -> Iterator[Json]:
+    """A row for each target broker. weights : (targets,) int64. loads : (brokers,) int64."""
     unit = int(loads[target].sum()) / max(1, int(weights.sum()))
     for place, weight in zip(np.flatnonzero(target).tolist(), weights.tolist(), strict=True):
-        bounds = placement.bounds
         yield {
             "broker": int(problem.brokers.ids[place]),
             "weight": weight,
@@ -149,7 +163,8 @@ def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolut
         target, of_part = led.problem.target, replace(topics, topic_of=topics.topic_of[part.rows])
         first = (solution.leaders.after[part.rows, :1], problem.before[part.rows, :1])
         now, then = (of_part.table(leaders, brokers)[:, target] for leaders in first)
-        low, high = topic_bands(now.sum(axis=1), topics.tolerance, target, np.zeros((topics.topics, brokers), np.int64))
+        nothing = np.zeros((topics.topics, brokers), np.int64)
+        low, high = topic_bands(now.sum(axis=1), topics.tolerance, target, nothing, problem.weights_of_leaders)
         here = np.unique(of_part.topic_of).tolist()
         rows += [
             _topic_row(problem.scope.topics[topic], low[topic, target], high[topic, target], now[topic], then[topic])

@@ -15,9 +15,7 @@ from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.reassignment.planning.solution import ReassignmentSolution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
-from app.services.reassignment.problem.parts import ProblemPart
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import weights_of_targets
 from app.services.reassignment.reports.certificates import not_preferred
 from app.services.reassignment.reports.measure_cautions import of_measures
 
@@ -72,8 +70,9 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
             tolerance, loads = objective.balance.tolerance, objective.loads(after)[part.movement.target]
             if not tolerance or not len(loads):
                 continue
-            if objective is problem.replicas and part.movement.share is not None:
-                yield from _of_weights(part, tolerance, loads, of_set)
+            weights = part.movement.share if objective is problem.replicas else problem.weights_of_leaders
+            if weights is not None:
+                yield from _of_weights(weights[part.movement.target], tolerance, loads, of_set, unit)
                 continue
             mean = Fraction(int(loads.sum()), len(loads))
             smallest, largest = int(loads.min()), int(loads.max())
@@ -85,9 +84,8 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
                 )
 
 
-def _of_weights(part: ProblemPart, tolerance: Fraction, loads: Int64s, of_set: str) -> Iterator[Caution]:
-    """Brokers farther from their share by weight than a tolerance allows."""
-    weights = weights_of_targets(part.movement)
+def _of_weights(weights: Int64s, tolerance: Fraction, loads: Int64s, of_set: str, counted_as: str) -> Iterator[Caution]:
+    """Brokers farther from their share by weight than a tolerance allows; (targets,) int64 weights and loads."""
     unit = Fraction(int(loads.sum()), int(weights.sum()))
     pairs = zip(loads.tolist(), weights.tolist(), strict=True)
     farther = sum(abs(load - unit * weight) > tolerance * unit * weight for load, weight in pairs)
@@ -95,7 +93,7 @@ def _of_weights(part: ProblemPart, tolerance: Fraction, loads: Int64s, of_set: s
         yield Caution(
             "tolerance_not_reached",
             f"{counted(farther, 'broker')}{of_set} {'is' if farther == 1 else 'are'} farther from the share of the "
-            f"replicas by weight than a tolerance of {float(tolerance)} allows",
+            f"{counted_as} by weight than a tolerance of {float(tolerance)} allows",
         )
 
 
@@ -103,6 +101,13 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
     """What to know about the plan itself."""
     after, brokers = solution.leaders.after, problem.brokers
     cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after), *of_measures(problem, after)]
+    leaders = problem.leaders
+    if problem.weights is not None and leaders.by == "ingress" and leaders.balance.tolerance is not None:
+        detail = (
+            "the ingress of leaders is balanced alike over brokers whose weights differ; balance.resources with "
+            "nic_out balances what they send by their capacities"
+        )
+        cautions.append(Caution("weights_without_ingress", detail))
     if excess := solution.placement.topic_excess:
         detail = (
             f"topics are outside their bands by {counted(excess, 'replica')}: eligible brokers or the band of "
