@@ -42,6 +42,7 @@ from app.deferred import IMPORTING
 from app.errors.access import ShareLinkRejected
 from app.services.plans import Plan
 from app.settings import SLOT_CONNECTIONS, Settings
+from app.slots import server
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
@@ -153,6 +154,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     if tracing.is_started():
         app.add_middleware(Traces)
     return app
+
+
+def fork_slots() -> None:
+    """Fork the server process of slots from this one, before this has threads or connections; see `server.fork`."""
+    server.fork(_PRELOADED)
 
 
 def serve_slot(connection: socket, settings: Settings) -> None:

@@ -20,9 +20,9 @@ from app.deferred import IMPORTING
 from app.jobs import keys, plans, queue
 from app.jobs.spark import Spark
 from app.settings import SLOT_CONNECTIONS, Settings
-from app.slots import process
+from app.slots import process, server
 from app.slots.admission import Capacity
-from app.slots.pool import Pool, remove_files
+from app.slots.pool import Pool
 from app.store.database import Database
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def main() -> None:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
+    if settings.solver_processes:
+        server.fork(_PRELOADED)  # before there are threads
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
     tracing.start("worker", __version__)
@@ -70,7 +72,7 @@ def main() -> None:
                 delivery_age=timedelta(days=settings.webhook_days),
             )
         )
-    remove_files()
+    server.remove_files()
     tracing.stop()
     # Without waiting for the threads of jobs that were handed back.
     logging.shutdown()

@@ -15,6 +15,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     summaries.py      a plan on a terminal; tables.py: tables
 """
 
+import gc
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -86,6 +87,7 @@ def serve(
     # Settings are read from the environment, by the worker and its processes as well.
     stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
     os.environ.update({name: value for name, value in stated.items() if value is not None})
+    gc.disable()  # until all is imported: what imports create stays
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     serving.serve(with_worker=worker, allow_root=allow_root)

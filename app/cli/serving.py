@@ -1,5 +1,6 @@
 """`rackplan serve`: a database, its schema, the API and a worker, started in this order and stopped in the other."""
 
+import gc
 import logging
 import os
 import signal
@@ -51,14 +52,22 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     # The API is imported, which takes longer than anything else here, while other processes prepare what it needs.
-    Thread(target=import_module, args=("app.main",), daemon=True).start()
+    importing = Thread(target=import_module, args=("app.main",), daemon=True)
+    importing.start()
+
+    def fork_slots() -> None:
+        importing.join()  # a fork of a process with threads has their locks, and no thread that releases them
+        gc.enable()
+        if settings.solver_processes:
+            import_module("app.main").fork_slots()
+
     try:
-        _serve(settings, with_worker=with_worker, allow_root=allow_root)
+        _serve(settings, fork_slots, with_worker=with_worker, allow_root=allow_root)
     except SystemExit as stopped:
         _leave(stopped)
 
 
-def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
+def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: bool, allow_root: bool) -> None:
     worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     with ExitStack() as started:
         when_started: list[Callable[[], None]] = []
@@ -66,13 +75,15 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
         postgres: embedded.Server | None = None
         url = settings.database_url
         if url is None:
-            postgres = started.enter_context(_embedded(settings))
+            postgres = started.enter_context(_embedded(settings, while_starting=fork_slots))
             url = postgres.url
             when_stopping += [postgres.is_stopping.set, postgres.write_checkpoint]  # while the worker ends
             if postgres.data_dir != settings.data_dir.resolve():
                 typer.echo(
                     f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True
                 )
+        else:
+            fork_slots()
         with Database(url) as database:
             if migrations.upgrade(database.engine) and postgres is not None:
                 when_started.append(postgres.write_checkpoint)  # of a thousand new files, which a stop would wait for
@@ -166,9 +177,11 @@ class _Server(uvicorn.Server):
         )
 
 
-def _embedded(settings: Settings) -> AbstractContextManager[embedded.Server]:
+def _embedded(
+    settings: Settings, *, while_starting: Callable[[], None] = lambda: None
+) -> AbstractContextManager[embedded.Server]:
     is_default = "data_dir" not in settings.model_fields_set
-    return embedded.running(settings.data_dir, may_relocate=is_default)
+    return embedded.running(settings.data_dir, may_relocate=is_default, while_starting=while_starting)
 
 
 def _require_address(settings: Settings) -> None:
@@ -219,7 +232,7 @@ def _stop(number: int, _: FrameType | None) -> None:
 
 def _leave(stopped: SystemExit) -> NoReturn:
     """End the process without waiting for threads whose requests have been answered 503."""
-    import_module("app.slots.pool").remove_files()  # by now the API has imported it
+    import_module("app.slots.server").remove_files()  # by now the API has imported it
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

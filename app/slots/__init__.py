@@ -2,6 +2,7 @@
 
 admission.py  how many are served concurrently, how many wait, and when one is rejected
 pool.py       the processes, by lane; started, stopped and replaced
+server.py     the process that slots are forked from
 process.py    the process of a slot: answers one at a time, within its limit on memory
 frames.py     what crosses between the processes, as bytes on a socket
 tied.py       processes that end with their parent

@@ -1,4 +1,4 @@
-"""Tie a process to its parent: the system kills it when the parent ends, however it ends.
+"""Tie a process to its parent, so that the system kills it when the parent ends, however it ends; and name it.
 
 Elsewhere than on Linux a process of a slot ends when it reads that its connection is closed.
 """
@@ -8,9 +8,16 @@ import signal
 import sys
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NAME = 15  # PR_SET_NAME
 
 
 def tie_to_parent() -> None:
     """Let the system kill this process when the thread that started it ends."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+
+
+def name_process(name: str) -> None:
+    """Name this process as `ps -o comm` and `top` show it: at most 15 characters."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_NAME, name.encode())

@@ -5,34 +5,25 @@ some tens of milliseconds and shares their memory. A process that was stopped, o
 """
 
 import asyncio
-import atexit
 import multiprocessing
-import os
 import signal
 import socket
-import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
-from multiprocessing import current_process
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from threading import Event
 from typing import Any
 
 from app.errors.access import ProcessLost
+from app.slots import server
 from app.slots.admission import Admission, Capacity, Occupancy
-from app.store.scratch import Scratch
 
 UNKNOWN_EXIT_CODE = 255
 """Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
-_FOLDER = "rackplan-slots-"
-_LONGEST_ADDRESS = 103
-"""Bytes that a socket's path may have everywhere; on Linux it may have 107."""
 _POLLING_S = 0.1
 _FORKED_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 2.0
@@ -104,30 +95,6 @@ class Lane:
         return None
 
 
-def _parent() -> str:
-    """The system's folder for temporary files, or `/tmp` if the path of a socket below it would be too long."""
-    longest = Path(tempfile.gettempdir(), f"{_FOLDER}12345678", "listener-12345678")
-    return "/tmp" if len(os.fsencode(longest)) > _LONGEST_ADDRESS else tempfile.gettempdir()  # noqa: S108 -- as mkdtemp names it
-
-
-@cache
-def _scratch() -> Scratch:
-    """The folder of this process for the socket of the server process from which slots are forked.
-
-    `multiprocessing` makes one that stays if the process is killed, and removes any when the process ends.
-    """
-    scratch = Scratch(_FOLDER, within=_parent())
-    current_process()._config["tempdir"] = str(scratch.path)  # type: ignore[attr-defined] # noqa: SLF001 -- there is no other way
-    atexit.register(scratch.remove)
-    return scratch
-
-
-def remove_files() -> None:
-    """Remove the files of the slots, before a process ends without what Python does at its end."""
-    if _scratch.cache_info().currsize:
-        _scratch().remove()
-
-
 class Pool:
     """All slots of a service. `start` begins to start them, `close` kills them.
 
@@ -146,7 +113,7 @@ class Pool:
         preloaded: Sequence[str],
         lanes: Mapping[str, Capacity],
     ) -> None:
-        self._scratch = _scratch()
+        self._scratch = server.scratch()
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(preloaded))
         self._target, self._arguments = target, tuple(arguments)

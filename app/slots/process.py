@@ -7,7 +7,6 @@ C library keeps returns to the system with the process.
 import asyncio
 import faulthandler
 import gc
-import os
 import resource
 import signal
 import socket
@@ -22,8 +21,6 @@ from app import tracing
 from app.slots import frames
 from app.slots.parent import tie_to_parent
 
-_NICENESS = 5
-"""The process that listens comes first."""
 _GROWTH_BYTES = 256 * 2**20
 """Growth of the resident memory after which the process ends, instead of answering again."""
 
@@ -41,8 +38,8 @@ def run(answer: Answer, connection: socket.socket, *, memory_mib: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.enable()  # a crash leaves the stack of Python on standard error
-    os.nice(_NICENESS)
     gc.freeze()
+    gc.enable()  # the process that was forked has collected nothing while it imported
     tie_to_parent()  # a fork does not inherit it
     if sys.platform.startswith("linux"):
         data: int = psutil.Process().memory_info().data

@@ -12,7 +12,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,7 +84,13 @@ class Server:
 
 
 @contextmanager
-def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELTER) -> Iterator[Server]:
+def running(
+    data_dir: Path,
+    *,
+    may_relocate: bool = False,
+    shelter: Path = SHELTER,
+    while_starting: Callable[[], None] = lambda: None,
+) -> Iterator[Server]:
     """Run Postgres over a data folder for as long as the context lasts, and restart it if it ends before.
 
     A new folder is initialised (UTF-8, the C.UTF-8 locale that Postgres brings itself) and gets the database
@@ -97,6 +103,7 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
     may_relocate : whether the folder is a default. Root's Postgres runs as `nobody`; if that account cannot access the
         folder, a default is replaced by a folder in the shelter, and a configured folder is rejected.
     shelter : root's folder for files that `nobody` has to access.
+    while_starting : is called once while the server starts, when this has no thread and no connection yet.
 
     Raises
     ------
@@ -116,7 +123,9 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
         _check_version(folder, programs=programs)
         log = folder / "postgres.log"
         _bound(log)
-        with _served(folder, account=account, programs=programs, log=log) as server, _bounded(log):
+        # Found or started, and not waited for: what the caller does meanwhile takes as long as the start.
+        start = partial(_found_or_started, folder / "postgres" / "cluster", account=account, programs=programs, log=log)
+        with _served(folder, start, log=log, while_starting=while_starting) as server, _bounded(log):
             yield server
 
 
@@ -137,24 +146,27 @@ def url_of_running(data_dir: Path, *, shelter: Path = SHELTER) -> str | None:
 
 
 @contextmanager
-def _served(folder: Path, *, account: Account, programs: Programs, log: Path) -> Iterator[Server]:
-    cluster = folder / "postgres" / "cluster"
+def _served(
+    folder: Path, start: Callable[..., Postmaster], *, log: Path, while_starting: Callable[[], None]
+) -> Iterator[Server]:
     offset = log.stat().st_size
     for attempt in range(_START_ATTEMPTS):
         # A start can lose a race: for the port, or against the last processes of a server that was just killed.
         time.sleep(0.2 * attempt)
-        postmaster = _found_or_started(cluster, account=account, programs=programs, log=log)
+        postmaster = start()
         try:
+            if attempt == 0:
+                while_starting()
             url = _answering_url(folder, postmaster=postmaster)
             if url is not None:
                 rendered = url.render_as_string(hide_password=False)
-                start = partial(_found_or_started, cluster, account=account, programs=programs, log=log, port=url.port)
-                with supervision.supervised(postmaster, start) as is_over:
+                with supervision.supervised(postmaster, partial(start, port=url.port)) as is_over:
                     yield Server(rendered, folder, log, postmaster.pid, postmaster.was_running, is_over)
                 return
         finally:
             postmaster.stop()
     words = log.read_bytes()[offset:][-2000:].decode(errors="replace").strip()
+    cluster = folder / "postgres" / "cluster"
     detail = f"Postgres did not start over {cluster}; its last words are in {log}: {words}"
     raise EmbeddedPostgresFailed(detail, folder=str(folder), log=str(log))
 

@@ -127,10 +127,10 @@ class Service:
         names: dict[str, Callable[[], bool]] = {
             "postgres": lambda: words.split(" ")[0].endswith("/postgres"),
             "backend": lambda: words.startswith("postgres: ") and "rackplan rackplan 127" in words,
-            "worker": lambda: "tests.faults.worker" in words and "forkserver" not in words,
+            "slot": lambda: process.name() == "rackplan-slots" or "multiprocessing.forkserver" in words,
+            "worker": lambda: "tests.faults.worker" in words,
             "jvm": lambda: process.name() == "java" and "SparkSubmit" in words,
             "executor": lambda: "pyspark.daemon" in words or "pyspark/daemon" in words,
-            "slot": lambda: "multiprocessing.forkserver" in words,
         }
         return next((name for name, matches in names.items() if matches()), None)
 

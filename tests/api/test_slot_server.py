@@ -1,0 +1,123 @@
+"""The process that slots are forked from: what they share with the service, and what they must not."""
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app.slots import server
+from app.slots.admission import Capacity
+from app.slots.parent import tie_to_parent
+from app.slots.pool import Pool, Slot
+from tests import forked
+
+pytestmark = pytest.mark.slow
+
+ANSWERS_WITHIN_S = 40.0
+MODULE = __name__
+MARKED = "RACKPLAN_TEST_FORK_SHARES"
+SHARED: list[int] = []
+"""Has an item in the service, which no import would give it."""
+
+
+def report(connection: socket.socket) -> None:
+    """A slot that says what it shares, and ends when its connection does."""
+    tie_to_parent()
+    with closing(connection):
+        facts = {
+            "shares": bool(SHARED),
+            "has_mark": MARKED in os.environ,
+            "parent": os.getppid(),
+            "name": psutil.Process().name(),
+            "files": [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()],
+            "terminated_by_default": signal.getsignal(signal.SIGTERM) is signal.SIG_DFL,
+        }
+        connection.sendall(json.dumps(facts).encode() + b"\n")
+        connection.recv(1)
+
+
+def program() -> None:
+    """Fork the server of slots as a service does; print what two slots say, before and after it is killed."""
+    lock = os.open(os.environ["LOCK"], os.O_CREAT | os.O_WRONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    SHARED.append(1)
+    server.fork((MODULE,))
+    os.environ[MARKED] = "no"  # after the fork: it is not shared
+    found = asyncio.run(reported())
+    os.write(1, json.dumps({"service": os.getpid(), "slots": found}).encode() + b"\n")
+    os._exit(0)
+
+
+async def reported() -> list[dict[str, Any]]:
+    pool = Pool(report, (), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+    found = []
+    for _ in range(2):
+        async with pool.lanes["only"].slot() as slot:
+            found.append(await facts_of(slot))
+            os.kill(found[-1]["parent"], signal.SIGKILL)
+            assert await asyncio.wait_for(slot.reader.read(), ANSWERS_WITHIN_S) == b"", (
+                "slots end with the process that they were forked from"
+            )
+            slot.stop()
+    pool.close()
+    return found
+
+
+async def facts_of(slot: Slot) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(await asyncio.wait_for(slot.reader.readline(), ANSWERS_WITHIN_S))
+    return facts
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("slots")
+    out = folder / "out"
+    environment = {**os.environ, "LOCK": str(folder / "lock")}
+    process = forked.start(f"from {MODULE} import program; program()", environment=environment, out=out)
+    try:
+        assert process.wait(3 * ANSWERS_WITHIN_S) == 0, out.read_text()
+    finally:
+        process.kill()
+    found: dict[str, Any] = json.loads(out.read_text().splitlines()[-1])
+    return found
+
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names and descriptors as Linux has them")
+
+
+@linux
+def test_slots_are_forked_from_a_fork_of_the_service(said: dict[str, Any]) -> None:
+    first, second = said["slots"]
+    assert first["shares"]
+    assert first["name"] == "rackplan-slots"
+    assert not first["has_mark"]
+    assert first["parent"] not in (said["service"], second["parent"])
+
+
+@linux
+def test_a_slot_has_no_file_of_the_service(said: dict[str, Any]) -> None:
+    """The lock of a data folder would outlive the service that has it."""
+    for slot in said["slots"]:
+        assert not [file for file in slot["files"] if file.endswith("/lock")], slot["files"]
+
+
+def test_a_slot_ends_by_a_signal_that_the_service_handles(said: dict[str, Any]) -> None:
+    assert said["slots"][0]["terminated_by_default"]
+
+
+@linux
+def test_a_server_that_was_killed_is_started_anew(said: dict[str, Any]) -> None:
+    """By `multiprocessing`: it has the environment of its start, and imports what the slots need."""
+    _, second = said["slots"]
+    assert second["has_mark"]
+    assert not second["shares"]
