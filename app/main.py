@@ -35,17 +35,19 @@ from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
+from app.api.slots.direct import DIRECT, Direct
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.core.model import Cluster
 from app.deferred import IMPORTING
 from app.errors.access import ShareLinkRejected
 from app.services.plans import Plan
-from app.settings import SLOT_CONNECTIONS, Settings
+from app.settings import DIRECT_CONNECTIONS, SLOT_CONNECTIONS, Settings
 from app.slots import server
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
+from app.store.direct import DirectReads
 from app.web import assets
 from app.web.chart_process import ENGINE
 
@@ -85,6 +87,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     readiness = Readiness(settings.database_url, settings.spark_master, compiling=lambda: preparation.compiling)
     pool = _slots(settings) if settings.solver_processes else None
+    reads = DirectReads(database)
+    reading = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
@@ -99,13 +103,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             pool.close()
         preparation.wait_for_end()
         readiness.close()
+        reads.close()
         database.close()
         tracing.stop()
 
     app = _operations(settings, database, admission, lifespan)
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots = readiness, pool
-    app.state.occupancy = lambda: {"threads": admission.occupancy, **({} if pool is None else pool.occupancy)}
+    app.state.occupancy = lambda: {
+        "threads": admission.occupancy,
+        **({} if pool is None else {**pool.occupancy, DIRECT: reading.occupancy}),
+    }
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(
@@ -116,7 +124,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         is_compiling=lambda: preparation.compiling is not None,
     )
     app.add_middleware(KeyBeforeBody, database=database, open_paths=_OWN_PATHS)
+    if pool is not None:
+        app.add_middleware(Direct, reads=reads, admission=reading)
     install_problems(app)
+    _surround(app, settings, admission, preparation)
+    return app
+
+
+def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
+    """Add what every request passes before it is known whether it takes a slot; what is added last is outermost."""
     app.add_middleware(Compression)
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
@@ -153,7 +169,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(FreedMemory)
     if tracing.is_started():
         app.add_middleware(Traces)
-    return app
 
 
 def fork_slots() -> None:

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.plans import Plan, make_plan
-from app.services.plans.kinds import kind_of
+from app.services.plans import Plan, make_plan, plan_json
 from app.store.database import Database
 from benchmarks import service
 from benchmarks.measure import Floor, Result, interleaved
@@ -53,11 +52,11 @@ def _measured(running: Service, request: TopicRequest) -> Iterator[Result]:
     plan = _place(running.database, request)
     answer_bytes = len(request.post(running.client))
     # A seed that is drawn from the request differs with the label, and so do some counts.
-    assert isclose(answer_bytes, len(kind_of(plan).to_json(plan)), rel_tol=0.01), "over HTTP something else is answered"
+    assert isclose(answer_bytes, len(plan_json(plan)), rel_tol=0.01), "over HTTP something else is answered"
     calls: dict[str, Callable[[], object]] = {
         "post": partial(request.post, running.client),
         "place": partial(_place, running.database, request),
-        "serialise": partial(kind_of(plan).to_json, plan),
+        "serialise": partial(plan_json, plan),
     }
     times = interleaved(calls, runs=RUNS, warm_ups=WARM_UPS)
     assert running.kept_plans() - kept_before == 2 * (1 + WARM_UPS + RUNS), "not every request was stored"

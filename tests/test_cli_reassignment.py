@@ -12,8 +12,8 @@ import pytest
 from app.cli import main
 from app.core.model import Cluster
 from app.services.limits import Limits
-from app.services.plans import draft_plan
-from app.services.reassignment import EXPORTS, PLAN_KIND, PLANNER, BatchesRequest, ReassignmentRequest, one_batch
+from app.services.plans import draft_plan, plan_json
+from app.services.reassignment import EXPORTS, PLANNER, BatchesRequest, ReassignmentRequest, one_batch
 from tests.conftest import SAMPLES
 from tests.services.reassignments import captured
 
@@ -87,7 +87,7 @@ class TestPlan:
     def test_removing_105_is_what_the_service_answers_and_the_least(self, run: Run) -> None:
         plan = run("--remove-broker", "105").plan
         request = ReassignmentRequest(remove_brokers=[105])
-        service = json.loads(PLAN_KIND.to_json(draft_plan(PLANNER, request, cluster(), Limits())))
+        service = json.loads(plan_json(draft_plan(PLANNER, request, cluster(), Limits())))
         assert untimed(plan) == untimed(service)
         # What 105 holds has to go, whoever plans: no plan moves less than that.
         held = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]

@@ -18,8 +18,7 @@ from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafkaVersion
-from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan
-from app.services.plans.kinds import kind_of
+from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan, plan_json
 from app.store.database import UnitOfWork
 from app.store.jobs import Job
 
@@ -111,7 +110,7 @@ def plan_operation(
 def created(plan: Plan) -> Response:
     """201: the plan, and where it is."""
     headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(kind_of(plan).to_json(plan), 201, headers=headers, media_type="application/json")
+    return Response(plan_json(plan), 201, headers=headers, media_type="application/json")
 
 
 def _ended(request: Request, job_id: UUID, uow: UnitOfWork, observation: Observation) -> Response:

@@ -13,7 +13,7 @@ from app.cli.offline import Inputs, printed, read_json, require, validated
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.garbage import uncollected
-from app.services.plans import BATCH, Kind, draft_plan
+from app.services.plans import BATCH, Kind, draft_plan, plan_json
 from app.settings import Settings
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
         described = None if inputs.is_empty else inputs.cluster()
         plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
         if export.name is None:
-            return printed(found.to_json(plan))
+            return printed(plan_json(plan))
         return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
 
 

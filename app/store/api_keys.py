@@ -16,7 +16,7 @@ from app.store.tables import api_keys
 from app.store.transaction import Store, columns_of
 
 _PREFIX = "rackplan_"
-_USE_RECORDED_EVERY = timedelta(minutes=1)
+USE_RECORDED_EVERY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ApiKeys(Store):
             id=uuid7(),
             team=team or self._team,
             name=name,
-            key_hash=_hash(secret),
+            key_hash=key_hash(secret),
             scopes=list(scopes),
             expires_at=expires_at,
         )
@@ -97,7 +97,7 @@ class ApiKeys(Store):
         """The key with this secret, expired or not; None if there is none or it was revoked."""
         has_expired = sa.func.coalesce(api_keys.c.expires_at <= sa.func.now(), False)
         query = sa.select(has_expired, _is_use_due(), *_COLUMNS).where(
-            api_keys.c.key_hash == _hash(secret), api_keys.c.revoked_at.is_(None)
+            api_keys.c.key_hash == key_hash(secret), api_keys.c.revoked_at.is_(None)
         )
         row = self._reading.execute(query).one_or_none()
         return None if row is None else PresentedKey(ApiKey(*row[2:]), row[0], row[1])
@@ -138,8 +138,9 @@ class ApiKeys(Store):
 
 def _is_use_due() -> sa.ColumnElement[bool]:
     last = api_keys.c.last_used_at
-    return sa.or_(last.is_(None), last <= sa.func.now() - _USE_RECORDED_EVERY)
+    return sa.or_(last.is_(None), last <= sa.func.now() - USE_RECORDED_EVERY)
 
 
-def _hash(secret: str) -> str:
+def key_hash(secret: str) -> str:
+    """What is stored of a secret."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -122,7 +122,7 @@ class Plans(Store):
         c = plan_topics.c
         query = sa.select(c.name, c.first_partition_id, c.replication_factor, c.replicas)
         rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
-        return tuple(Placement(name, first, _rows(replicas, factor)) for name, first, factor, replicas in rows)
+        return tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
 
     def rows(self, plan_id: UUID, topic: PlanTopic, *, start: int, stop: int) -> Int32s:
         """Rows start … stop − 1 of one topic's assignment; only these are read."""
@@ -130,7 +130,7 @@ class Plans(Store):
         width = topic.replication_factor * INT32_BYTES
         piece = sa.func.substring(c.replicas, start * width + 1, (stop - start) * width)
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
-        return _rows(self._reading.scalars(query).one(), topic.replication_factor)
+        return rows_of(self._reading.scalars(query).one(), topic.replication_factor)
 
     def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
         """Plans, newest first; `before` is the last id of the page before."""
@@ -174,7 +174,8 @@ def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
         yield plans.c.created_at < selected.created_before
 
 
-def _rows(replicas: bytes, factor: int) -> Int32s:
+def rows_of(replicas: bytes, factor: int) -> Int32s:
+    """A stored assignment as an array of brokers, a row a partition; it is read-only."""
     return np.frombuffer(replicas, "<i4").reshape(-1, factor)
 
 

@@ -21,10 +21,11 @@ _GRANTS = (
     f"GRANT INSERT ON procrastinate_events TO {ROLE}",
     f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
 )
-_IS_USABLE = sa.text(
-    f"SELECT pg_has_role(oid, '{{privilege}}') AND has_table_privilege(oid, 'plans', 'SELECT') "  # noqa: S608 -- constants
-    f"FROM pg_roles WHERE rolname = '{ROLE}'".format(privilege="MEMBER")
+IS_USABLE = (
+    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'plans', 'SELECT') "  # noqa: S608 -- constants
+    f"FROM pg_roles WHERE rolname = '{ROLE}'"
 )
+"""Whether the account of a connection can take the role, and the role the tables; no row if there is no role."""
 _ENTER = f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', %s, true)"
 
 
@@ -36,7 +37,7 @@ def enter(connection: sa.Connection, team: str) -> None:
 def is_usable(connection: sa.Connection) -> bool:
     """Whether the account of the connection can take the role, and the role the tables."""
     is_known = connection.scalar(sa.text("SELECT to_regclass('plans') IS NOT NULL"))
-    return bool(is_known and connection.scalar(_IS_USABLE))
+    return bool(is_known and connection.scalar(sa.text(IS_USABLE)))
 
 
 def establish(connection: sa.Connection) -> bool:

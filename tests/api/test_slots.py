@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.examples import PLACE
+from app.api.examples import EXAMPLE_PLAN_ID, PLACE
 from app.api.slots import scopes
 from app.slots import frames
 from app.store.database import Database
@@ -32,6 +32,7 @@ DEADLINE_S, MEMORY_MIB = 5, 128
 HEALTHY_S = 2.0
 """A health check takes milliseconds; the machine of the tests may be busy with others."""
 PLAN = "/v1/plans/replicas"
+READ = f"/v1/plans/{EXAMPLE_PLAN_ID}"
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +201,51 @@ def test_the_service_is_not_tied_to_what_started_it() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "0"
+
+
+@pytest.mark.slow
+class TestDirectReads:
+    """Reads of small plans, beside a service without slots, whose operation answers."""
+
+    @pytest.mark.parametrize(
+        ("method", "path", "headers"),
+        [
+            ("GET", READ, {}),
+            ("GET", READ, {"Accept": "application/json"}),
+            ("GET", READ, {"Accept-Encoding": "gzip"}),
+            ("HEAD", READ, {}),
+            ("GET", READ, {"If-None-Match": "*"}),
+            ("GET", READ, {"If-None-Match": 'W/"x"'}),
+            ("GET", READ, {"Accept": "text/csv"}),
+            ("GET", READ, {"Authorization": "Bearer x"}),
+            ("GET", f"{READ}?page_size=1", {}),
+            ("GET", "/v1/plans/00000000-0000-7000-8000-000000000000", {}),
+        ],
+    )
+    def test_an_answer_is_that_of_the_operation(
+        self, slotted: httpx.Client, client: httpx.Client, method: str, path: str, headers: dict[str, str]
+    ) -> None:
+        same = {"X-Request-ID": "same", **headers}
+        ours, theirs = (each.request(method, path, headers=same) for each in (slotted, client))
+        assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
+        assert {**ours.headers, "date": ""} == {**theirs.headers, "date": ""}
+
+    def test_a_change_shows_at_once_and_metrics_name_the_route(self, slotted: httpx.Client) -> None:
+        before = slotted.get(READ)
+        assert slotted.patch(READ, json={"notes": "looked at"}).is_success
+        after = slotted.get(READ, headers={"If-None-Match": before.headers["ETag"]})
+        assert after.json()["notes"] == "looked at"
+        text = slotted.get("/metrics").text
+        assert 'route="/v1/plans/{plan_id:uuid}",status="200"' in text
+        assert 'rackplan_slots{lane="direct"} 4.0' in text
+
+    def test_a_key_that_is_revoked_reads_nothing_more(self, slotted: httpx.Client, database: Database) -> None:
+        with database.begin() as uow:
+            _, secret = uow.api_keys.create("reads", ["read"], team="default")
+        key = {"Authorization": f"Bearer {secret}"}
+        assert [slotted.get(READ, headers=key).status_code for _ in range(3)] == [200] * 3
+        assert slotted.get(READ).status_code == 401
+        with database.begin() as uow:
+            uow.api_keys.revoke("reads", team="default")
+            uow.api_keys.create("another", ["read"], team="default")
+        assert slotted.get(READ, headers=key).status_code == 401

@@ -32,7 +32,7 @@ from app.formats.snapshots import assembly, pasted, snapshot_json
 from app.formats.syntax import documents, lines
 from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 from app.services.limits import Limits
-from app.services.plans import draft_plan
+from app.services.plans import draft_plan, plan_json
 from app.services.plans.kinds import KINDS
 from tests.api.operations import OPERATIONS
 from tests.conftest import ROOT, SAMPLES
@@ -236,7 +236,7 @@ def _draft(adapter: TypeAdapter[Any], planner: Any, content: bytes) -> None:
     with suppress(Failure):
         needs_cluster = request.snapshot_id is not None or planner.kind == "reassignment" or not has_own
         planned = draft_plan(planner, request, _cluster() if needs_cluster else None, LIMITS)
-        KINDS[planner.kind].to_json(planned)
+        plan_json(planned)
 
 
 @cache

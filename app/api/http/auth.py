@@ -4,7 +4,7 @@ If no API key exists the service is open, and `rackplan serve` then listens on a
 key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request, Response
@@ -180,10 +180,14 @@ def _presented(
     return presented
 
 
+def has_scope(scopes: Iterable[str], needed: Scope) -> bool:
+    """Whether a key with these scopes may do what needs a scope: each scope includes those before it."""
+    order = list(Scope)
+    return order.index(needed) <= max((order.index(Scope(scope)) for scope in scopes), default=-1)
+
+
 def _require(needed: SecurityScopes, key: ApiKey) -> None:
     """Raise `Forbidden` unless the key has the scopes."""
-    order = list(Scope)
-    highest = max((order.index(Scope(scope)) for scope in key.scopes), default=-1)
     for scope in needed.scopes:
-        if order.index(Scope(scope)) > highest:
+        if not has_scope(key.scopes, Scope(scope)):
             raise Forbidden(f"key {key.name} lacks the scope {scope}", scope=scope, scopes=list(key.scopes))

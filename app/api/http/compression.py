@@ -54,7 +54,8 @@ class Compression:
             if start:
                 headers = MutableHeaders(scope=start)
                 if _is_text(start["status"], headers):
-                    headers.add_vary_header("Accept-Encoding")
+                    if "Accept-Encoding" not in headers.get("vary", ""):  # a slot has added it
+                        headers.add_vary_header("Accept-Encoding")
                     if not message.get("more_body") and len(message.get("body", b"")) >= LEAST_BYTES:
                         message = await self._compressed(message, headers, accepted)
                 await send(start)

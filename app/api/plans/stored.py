@@ -16,6 +16,7 @@ from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_
 from app.api.models.fields import Id, TopicName
 from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
+from app.api.plans.etags import etag_of, version_of
 from app.api.problems.documents import responses
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
@@ -25,7 +26,7 @@ from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan
-from app.services.plans.kinds import KINDS, kind_of
+from app.services.plans.kinds import KINDS
 from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead
@@ -74,12 +75,12 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     }
     media_type = chosen(request, [JSON, *by_media_type, SVG])
     if media_type == JSON:
-        response = Response(kind_of(plan).to_json(plan), media_type=JSON)
+        response = Response(plans.plan_json(plan), media_type=JSON)
     elif media_type == SVG:
         response = _drawn(request, uow, plan)
     else:
         response = _exported(uow, plan, by_media_type[media_type])
-    return with_etag(request, f"{_version(plan.head)}-{media_type}", response)
+    return with_etag(request, etag_of(plan.head, media_type), response)
 
 
 @router.get(
@@ -245,12 +246,12 @@ def update(
     expected = {tag.strip('"') for tag in tags(if_match)}
 
     def is_current(head: PlanHead) -> bool:
-        return not expected or "*" in expected or any(tag.startswith(_version(head) + "-") for tag in expected)
+        return not expected or "*" in expected or any(tag.startswith(version_of(head) + "-") for tag in expected)
 
     head = plans.change(uow, plan_id, body.service(), principal=who, is_current=is_current)
     plan = Plan(head, uow.plans.placements(plan_id))
-    headers = {"ETag": f'"{_version(head)}-{JSON}"'}
-    return Response(kind_of(plan).to_json(plan), media_type=JSON, headers=headers)
+    headers = {"ETag": f'"{etag_of(head, JSON)}"'}
+    return Response(plans.plan_json(plan), media_type=JSON, headers=headers)
 
 
 @router.delete(
@@ -268,11 +269,6 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
 
 
 router.include_router(progress.router)
-
-
-def _version(head: PlanHead) -> str:
-    """The state of a plan and what is beside it; an ETag also has the media type of a representation."""
-    return f"{head.hash}-{head.id}-{head.revision}"
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:

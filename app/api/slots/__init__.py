@@ -3,7 +3,9 @@
     scopes.py    heads of requests and responses as JSON
     serving.py   what a slot answers to a request
     dispatch.py  the middleware that passes requests to slots (`app.slots`)
+    direct.py    the middleware that answers reads of small plans without a slot
 
 The process that listens reads bodies, checks keys, and answers health checks and streams. Everything else is parsed,
-planned, stored and rendered in a slot (`docs/decisions/0037-requests-run-in-processes.md`).
+planned, stored and rendered in a slot (`docs/decisions/0037-requests-run-in-processes.md`), but reads of small plans
+(`docs/decisions/0052-small-reads-take-no-slot.md`).
 """

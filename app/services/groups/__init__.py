@@ -22,11 +22,10 @@ from app.services.groups.predictions import Prediction, predict
 from app.services.groups.requests import Balance, ClientLibrary, GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
 from app.services.groups.stored import partition_json
-from app.services.plans import Kind, no_rows
+from app.services.plans import Kind
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    rows=no_rows,  # the answer's lists have an order that rows do not keep
     partition=partition_json,
     difference=difference,
     exports=EXPORTS,

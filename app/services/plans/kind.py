@@ -33,7 +33,24 @@ class Resume(Protocol):
         """The file. Raises `ConflictingFields`, `NotExportable`, `SnapshotNotFound`."""
 
 
-def replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
+_WITH_REPLICA_LISTS = frozenset({"replicas", "reassignment"})
+"""Kinds whose JSON has the rows beside the stored answer; of the others the answer has them, in an order of its own."""
+
+
+def plan_json(plan: Plan | NewPlan) -> bytes:
+    """The plan as the API writes it. One that is not stored has neither id nor time. No planner is imported for it."""
+    head = plan.head if isinstance(plan, Plan) else plan
+    document = (
+        summary(head)
+        | beside(head)
+        | (_replica_lists(plan) if head.kind in _WITH_REPLICA_LISTS else {})
+        | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
+        | {"request": head.request}
+    )
+    return orjson.dumps(document, option=JSON_OPTIONS)
+
+
+def _replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
     """The replica lists by topic; lists of unequal length are not padded."""
     return {
         "topics": [
@@ -48,11 +65,6 @@ def replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
     }
 
 
-def no_rows(_: Plan | NewPlan) -> dict[str, object]:
-    """Nothing: the answer has them."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of plan.
@@ -60,7 +72,6 @@ class Kind:
     Parameters
     ----------
     planner : from a request to a plan; see `app.services.plans.pipeline`.
-    rows : all rows of a plan as JSON, beside the stored answer; empty if the answer has them.
     partition : one row as JSON.
     difference : what a plan changes, against what a caller names or, if that is None, the state before it.
     exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
@@ -69,25 +80,12 @@ class Kind:
     """
 
     planner: Planner[Any, Any, Any]
-    rows: Callable[[Plan | NewPlan], dict[str, object]]
     partition: Callable[[PlanHead, PlannedPartition], dict[str, Json]]
     difference: Callable[["UnitOfWork", Plan, UUID | None], Difference]
     exports: Mapping[str, Write]
     content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
     resumed: Resume | None = None
-
-    def to_json(self, plan: Plan | NewPlan) -> bytes:
-        """The plan as the API writes it. One that is not stored has neither id nor time."""
-        head = plan.head if isinstance(plan, Plan) else plan
-        document = (
-            summary(head)
-            | beside(head)
-            | self.rows(plan)
-            | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
-            | {"request": head.request}
-        )
-        return orjson.dumps(document, option=JSON_OPTIONS)
 
     def write(
         self,

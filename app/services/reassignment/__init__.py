@@ -12,7 +12,7 @@
 Imports point down this list.
 """
 
-from app.services.plans import Kind, replica_lists
+from app.services.plans import Kind
 from app.services.reassignment.differences import (
     SHOWN_FLOWS,
     BrokerFlow,
@@ -51,7 +51,6 @@ from app.services.reassignment.requests.validation import check
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    rows=replica_lists,
     partition=partition_json,
     difference=difference,
     exports=EXPORTS,

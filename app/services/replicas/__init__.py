@@ -7,7 +7,7 @@ differences.py   replicas and preferred leaders that a plan changes
 exports.py       the plan as a file
 """
 
-from app.services.plans import Kind, replica_lists
+from app.services.plans import Kind
 from app.services.replicas.differences import difference, movement_summary
 from app.services.replicas.exports import EXPORTS
 from app.services.replicas.planning import PLANNER, partition_json
@@ -15,7 +15,6 @@ from app.services.replicas.requests import KIND, ReplicasRequest, check
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    rows=replica_lists,
     partition=partition_json,
     difference=difference,
     exports=EXPORTS,

@@ -18,7 +18,7 @@ differences.py     tasks that pass from one client to another
 exports.py         the plan as a file
 """
 
-from app.services.plans import Kind, no_rows
+from app.services.plans import Kind
 from app.services.streams.differences import TaskChange, TaskMoves, difference
 from app.services.streams.exports import EXPORTS
 from app.services.streams.planning import KIND, PLANNER
@@ -27,7 +27,6 @@ from app.services.streams.rows import partition_json
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    rows=no_rows,
     partition=partition_json,
     difference=difference,
     exports=EXPORTS,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 
 from app.core.model import INT32_MAX
 from app.services import plans
-from app.services.plans.kinds import export, kind_of
+from app.services.plans.kinds import export
 from app.store.database import Database
 
 
@@ -19,7 +19,7 @@ def router(database: Database) -> APIRouter:
     def document(plan_id: UUID) -> Response:
         with database.begin() as uow:
             plan = plans.load(uow, plan_id)
-        return Response(kind_of(plan).to_json(plan), media_type="application/json")
+        return Response(plans.plan_json(plan), media_type="application/json")
 
     @routes.get("/plans/{plan_id:uuid}/export")
     def file(
