@@ -28,20 +28,27 @@ class Snapshots(Store):
         content_hash: str,
         document: bytes,
         summary: Mapping[str, Json],
+        columns: bytes | None = None,
         snapshot_id: UUID | None = None,
     ) -> Snapshot:
-        """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again."""
+        """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again, and
+        gets the columns if it has none.
+        """
         row = insert(snapshots).values(
             id=snapshot_id or uuid7(),
             team=self._team,
             cluster=cluster,
             content_hash=content_hash,
             document=document,
+            columns=columns,
             summary=summary,
         )
         upserted = row.on_conflict_do_update(
             index_elements=[snapshots.c.team, snapshots.c.cluster, snapshots.c.content_hash],
-            set_={"last_seen_at": sa.func.clock_timestamp()},
+            set_={
+                "last_seen_at": sa.func.clock_timestamp(),
+                "columns": sa.func.coalesce(snapshots.c["columns"], row.excluded.columns),
+            },
         ).returning(*_HEAD)
         return Snapshot(*self._writing.execute(upserted).one())
 
@@ -67,6 +74,12 @@ class Snapshots(Store):
         if document is None:
             raise _not_found(snapshot_id)
         return document
+
+    def columns(self, snapshot_id: UUID) -> bytes | None:
+        """The cluster as columns; None if it is stored as its document alone."""
+        query = sa.select(snapshots.c["columns"]).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
+        columns: bytes | None = self._reading.scalar(query)
+        return columns
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""

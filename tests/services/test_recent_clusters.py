@@ -3,13 +3,15 @@
 from collections import OrderedDict
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import NO_REPLICA, Broker, Cluster, Topic, padded, unpadded
+from app.formats.snapshots import snapshot_json
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.snapshots import recent
+from app.services.snapshots import recent, records
 from app.services.snapshots.recent import RecentClusters
 from app.store.database import Database
 from tests.web.test_clusters import small
@@ -56,3 +58,18 @@ def test_lists_of_any_lengths_are_padded(lists: list[list[int]]) -> None:
     assert unpadded(array) == lists
     assert padded([tuple(each) for each in lists]).tolist() == array.tolist()
     assert (array != NO_REPLICA).sum() == sum(map(len, lists))
+
+
+def test_a_large_cluster_is_read_from_its_columns(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was stored before there were columns gets them when its state is stored again, under the same id."""
+    with database.begin() as uow:
+        before = snapshots.store(uow, small(), Limits())
+        assert uow.snapshots.columns(before.id) is None
+    monkeypatch.setattr(records, "COLUMNS_FROM", 1)
+    monkeypatch.setattr(records, "RECENT", RecentClusters())
+    with database.begin() as uow:
+        assert snapshots.store(uow, small(), Limits()).id == before.id
+        columns = uow.snapshots.columns(before.id)
+        assert columns is not None
+        monkeypatch.setattr(uow.snapshots, "document", None)
+        assert snapshot_json.write(snapshots.load(uow, before.id)[1]) == snapshot_json.write(small())

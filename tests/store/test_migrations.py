@@ -65,14 +65,16 @@ def test_upgrading_what_is_up_to_date_changes_nothing(empty: Database) -> None:
     assert left(empty) == before
 
 
-def test_assignments_are_stored_out_of_line_and_uncompressed(empty: Database) -> None:
-    """What makes a page of partitions a slice; nothing in the table's definition says it."""
+def test_arrays_are_stored_out_of_line_and_uncompressed(empty: Database) -> None:
+    """What makes a page of partitions a slice, and spares a minute of compression; no table's definition says it."""
     migrations.upgrade(empty.engine)
     storage = (
-        "SELECT attstorage::text FROM pg_attribute WHERE attrelid = 'plan_topics'::regclass AND attname = 'replicas'"
+        "SELECT attrelid::regclass::text, attname::text FROM pg_attribute WHERE attstorage = 'e' "
+        "AND attrelid IN ('plan_topics'::regclass, 'snapshots'::regclass) ORDER BY 1"
     )
     with empty.engine.connect() as connection:
-        assert connection.scalar(sa.text(storage)) == "e"
+        found = [tuple(row) for row in connection.execute(sa.text(storage))]
+    assert found == [("plan_topics", "replicas"), ("snapshots", "columns")]
 
 
 def test_keys_that_could_sweep_still_can(empty: Database) -> None:

@@ -31,7 +31,7 @@ def each_loss(table: PartitionTable, group_of: Int32s, groups: int) -> EachLoss:
     ----------
     group_of : (brokers,) int32, the group of each position of the table; negative for a broker that is in none.
 
-    Complexity: O(replicas · log factor), whatever the number of groups.
+    Complexity: O(replicas · factor), whatever the number of groups.
 
     Examples
     --------
@@ -47,13 +47,14 @@ def each_loss(table: PartitionTable, group_of: Int32s, groups: int) -> EachLoss:
     # Replicas in no group are outside of every group that is lost.
     may_lead = table.in_sync & ((group != leading[:, None]) | (group < 0))
     is_survived = may_lead.any(axis=1)
-    ordered = np.sort(group, axis=1)
-    is_first = np.ones(ordered.shape, np.bool_)
-    is_first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    is_first = np.ones(group.shape, np.bool_)
+    for later in range(1, group.shape[1]):
+        for earlier in range(later):
+            is_first[:, later] &= group[:, later] != group[:, earlier]
     return EachLoss(
         offline=_counted(leading[~is_survived], groups),
         elected=_counted(leading[is_survived], groups),
-        reduced=_counted(ordered[is_first], groups),
+        reduced=_counted(group[is_first], groups),
     )
 
 
