@@ -26,6 +26,7 @@ class Framing:
     is_embedded : without header and footer. ancestors : the origins that may embed pages, as the operator allows them.
     share : the signed part of the share link that leads to the page; empty if it is shown without one.
     shared_until : when that link expires. path : of the page.
+    origin : the beginning of every address of the service, without a slash at the end.
     """
 
     is_embedded: bool = False
@@ -33,6 +34,7 @@ class Framing:
     share: str = ""
     shared_until: datetime | None = None
     path: str = ""
+    origin: str = "http://127.0.0.1:8080"
 
     @property
     def section(self) -> str:
@@ -58,7 +60,8 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
     async def of_request(request: Request, embed: bool = False) -> None:
         until: datetime | None = getattr(request.state, "shared_until", None)
         share = "" if until is None else request.query_params.get("share", "")
-        _framing.set(Framing(embed, ancestors, share, until, request.url.path))
+        origin = str(request.base_url).rstrip("/")
+        _framing.set(Framing(embed, ancestors, share, until, request.url.path, origin))
 
     return of_request
 
@@ -129,10 +132,17 @@ def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | Non
         embed=framing.is_embedded or framing.shared_until is not None,
         shared_until=framing.shared_until,
         carried=parse_qsl(framing.carried),
+        origin=framing.origin,
         section=framing.section if framing.path else "",
         **values,
     )
     return HTMLResponse(content, status, headers=headers(policy))
+
+
+def download(content: bytes, media_type: str, name: str) -> Response:
+    """A file, which browsers save under a name of letters, digits, `-`, `_` and dots."""
+    shown = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-cache"}
+    return Response(content, media_type=media_type, headers=shown)
 
 
 def shown_once(shown: Response) -> Response:

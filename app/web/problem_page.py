@@ -11,7 +11,14 @@ from app.web.pages import page
 
 def problem_page(document: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
     """The page of a problem document. `headers` are those of the response, such as `Retry-After`."""
-    shown = {**document, "detail": str(document["detail"]).rstrip(".")}
+    errors = [{**error, "place": _place(str(error.get("pointer") or ""))} for error in document.get("errors") or ()]
+    shown = {**document, "detail": str(document["detail"]).rstrip("."), "errors": errors}
     answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=headers.get("Retry-After", ""))
     answer.headers.update(headers)
     return answer
+
+
+def _place(pointer: str) -> str:
+    """Where an error is, as people call it: pointers to parts of an address begin with `#`."""
+    part, _, name = pointer.removeprefix("#").partition("/")
+    return {"query": f"{name} in the address", "path": f"{name} in the address"}.get(part, pointer)

@@ -27,6 +27,8 @@ def subject_of(request: Request) -> tuple[Subject, Granted] | None:
             return Subject("plan", plan_id), "page"
         case ["sweeps", sweep_id] | ["sweeps", sweep_id, "scenarios", _]:
             return Subject("sweep", sweep_id), "page"
+        case ["sweeps", sweep_id, file] if file == "definition.json" or file.startswith("scenarios."):
+            return Subject("sweep", sweep_id), "page"
         case ["clusters", *_] if "name" in request.path_params:
             return Subject("cluster", str(request.path_params["name"])), "page"
         case ["pictures", file]:

@@ -234,3 +234,36 @@ def test_links_are_made_and_revoked_by_the_api(client: httpx.Client, database: D
     assert client.delete("/v1/share-links", headers=keys["plan"]).status_code == 403
     assert client.delete("/v1/share-links", headers=keys["admin"]).status_code == 204
     assert client.get(made.json()["page"]).status_code == 403
+
+
+def test_a_link_opens_the_files_of_its_sweep_and_its_snapshots(client: httpx.Client, database: Database) -> None:
+    """Scenarios in every format, as the API writes them, the definition, and a snapshot as a request that stores it."""
+    keep(database, small())
+    with database.begin() as uow:
+        _, planner = uow.api_keys.create("planner", ["plan"])
+    key = {"Authorization": f"Bearer {planner}"}
+    paths = {}
+    for kind, name in (("sweep", str(EXAMPLE_SWEEP_ID)), ("cluster", "small")):
+        paths[kind] = client.post("/v1/share-links", json={"kind": kind, "name": name}, headers=key).json()["page"]
+    page = client.get(paths["sweep"] + "&sort=headroom&descending=1").text
+    files = [
+        unescape(address) for address in re.findall(r'href="(/sweeps/[^"]*/(?:scenarios|definition)\.[^"]*)"', page)
+    ]
+    assert len(files) == 4
+    own = f"/v1/sweeps/{EXAMPLE_SWEEP_ID}/scenarios?sort=headroom&descending=true"
+    for address in files:
+        shared = client.get(address)
+        assert shared.status_code == 200, address
+        assert shared.headers["content-disposition"].startswith("attachment; ")
+        if "/scenarios." in address:
+            accept = {"Accept": shared.headers["content-type"].partition(";")[0]}
+            assert client.get(own, headers=key | accept).content == shared.content
+        assert client.get(address.replace("share=", "x=")).status_code == 401
+        assert client.get(address.replace(str(EXAMPLE_SWEEP_ID), str(uuid4()))).status_code == 403
+    page_of_cluster = client.get(paths["cluster"]).text
+    [snapshot] = re.findall(r'href="(/clusters/small\?snapshot=[^"]*file=json[^"]*)"', page_of_cluster)
+    document = client.get(unescape(snapshot))
+    again = client.post("/v1/snapshots", json=document.json(), headers=key)
+    assert (again.status_code, again.json()["id"] in snapshot) == (201, True)
+    for text in (page, page_of_cluster):
+        assert 'href="/v1/' not in text

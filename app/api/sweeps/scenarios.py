@@ -1,7 +1,7 @@
 """Results of `/v1/sweeps/{id}`: scored scenarios, distributions of their figures, and the best one."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response, Security
 from pydantic import Field
@@ -34,13 +34,8 @@ from app.services.sweeps.results import ScenarioFilter
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
 JSON = "application/json"
-TABLES: Mapping[str, Callable[..., bytes]] = {
-    "text/csv": scenario_tables.write_csv,
-    "application/vnd.apache.parquet": scenario_tables.write_parquet,
-    "application/vnd.apache.arrow.stream": scenario_tables.write_arrow,
-}
+TABLES = {table.media_type: table.write for table in scenario_tables.TABLES.values()}
 """The formats of scenarios besides JSON: all scenarios of the filter, not a page of them."""
-_READ_ROWS = 5_000
 
 SweepId = Annotated[Id, examples.SWEEP_ID]
 FeasibleFilter = Annotated[
@@ -92,16 +87,13 @@ def scenarios(
     media_type = chosen(request, [JSON, *TABLES])
     selection = ScenarioFilter(feasible, _named_axes(axis))
 
-    def page(after: tuple[float | None, int] | None, size: int) -> tuple[Sequence[Mapping[str, Any]], bool]:
-        rows = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
-        return [row for _, row in rows.items], rows.has_more
-
     if media_type != JSON:
-        columns = results.columns(uow, sweep_id)
-        return Response(TABLES[media_type](_all(page, sort), columns), media_type=media_type)
-    items, has_more = page(place_of_token(page_token), page_size)
-    token = token_of_place(_place(items[-1], sort)) if has_more else None
-    return json_response({"items": items, "next_page_token": token})
+        rows = results.every(uow, sweep_id, selection, sort=sort, descending=descending)
+        return Response(TABLES[media_type](rows, results.columns(uow, sweep_id)), media_type=media_type)
+    after = place_of_token(page_token)
+    page = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=page_size)
+    token = token_of_place(results.place(page.items[-1][1], sort)) if page.has_more else None
+    return json_response({"items": [row for _, row in page.items], "next_page_token": token})
 
 
 @router.get(
@@ -226,19 +218,3 @@ def comparison(
 
 def _named_axes(pairs: Sequence[str] | None) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs or ())
-
-
-def _all(
-    page: Callable[[tuple[float | None, int] | None, int], tuple[Sequence[Mapping[str, Any]], bool]], sort: str
-) -> Iterable[Mapping[str, Any]]:
-    after: tuple[float | None, int] | None = None
-    has_more = True
-    while has_more:
-        items, has_more = page(after, _READ_ROWS)
-        yield from items
-        after = _place(items[-1], sort) if items else None
-
-
-def _place(row: Mapping[str, Any], sort: str) -> tuple[float | None, int]:
-    value = None if sort == "index" else row.get(sort)
-    return (None if value is None else float(value)), int(row["index"])

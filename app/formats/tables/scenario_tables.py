@@ -4,9 +4,10 @@ A column for each axis, `axes.` before its path, then the figures of the sweep's
 a number nor a text (a whole broker profile) is JSON.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any, Literal
 
 import orjson
@@ -78,6 +79,24 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> b
     sink = BytesIO()
     csv.write_csv(table, sink)
     return sink.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """A file format of tables."""
+
+    media_type: str
+    write: Callable[[Iterable[Mapping[str, Any]], Sequence[Column]], bytes]
+
+
+TABLES: Mapping[str, TableFormat] = MappingProxyType(
+    {
+        "csv": TableFormat("text/csv", write_csv),
+        "parquet": TableFormat("application/vnd.apache.parquet", write_parquet),
+        "arrow": TableFormat("application/vnd.apache.arrow.stream", write_arrow),
+    }
+)
+"""The formats by the suffix of their files."""
 
 
 def _table(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> Any:

@@ -27,6 +27,7 @@ from app.services.plans.record import (
     made_on,
     named_plan,
     partitions,
+    request_of,
     summary,
 )
 from app.services.plans.status import PlanPatch, Status, change

@@ -19,6 +19,8 @@ from app.store.records import NewPlan, PlanHead
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
+_RESOLVED = ("kind", "engine_version", "snapshot_content_hash")
+"""Fields of a stored request that its caller did not state."""
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
 
 
@@ -57,6 +59,19 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
         "prediction": head.answer["prediction"],
         "seed": head.answer["seed"],
     }
+
+
+def request_of(head: PlanHead) -> dict[str, Json]:
+    """The body of a request that makes a reassignment or a Streams plan again, on the newest snapshot of its cluster.
+
+    Stored requests of the other kinds have another form than those of the API.
+    """
+    body: dict[str, Json] = {
+        name: value for name, value in head.request.items() if name not in _RESOLVED and value is not None
+    }
+    if head.cluster is not None and "brokers" not in body:
+        body["cluster"] = head.cluster
+    return body
 
 
 def beside(head: PlanHead | NewPlan) -> dict[str, object]:

@@ -22,6 +22,7 @@ from app.services.sweeps.lifecycle import (
     fail_late,
     next_chunk,
     record,
+    request_of,
     seconds_left,
     store_scored,
     submit,

@@ -128,6 +128,11 @@ def definition(sweep: Sweep) -> Mapping[str, Json]:
     return {name: value for name, value in sweep.definition.items() if name != "resolved"}
 
 
+def request_of(sweep: Sweep) -> Mapping[str, Json]:
+    """The body of a request that submits the sweep again."""
+    return {"kind": sweep.kind, **definition(sweep), "labels": dict(sweep.labels)}
+
+
 def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:
     """End an unfinished sweep; scored scenarios stay. A worker that scores a chunk of it notices by polling.
 

@@ -1,6 +1,6 @@
 """The results of a sweep: scored scenarios in any order, distributions of figures, the front and the best scenario."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
 BY_INDEX = "index"
+_READ_ROWS = 5_000
 SORTABLE = (*dict.fromkeys(name for kind in KINDS.values() for name in kind.numbers), BY_INDEX)
 """The keys by which scenarios of some kind can be sorted."""
 RowDocument = Mapping[str, Any]
@@ -72,6 +73,25 @@ def scenarios(
     where = _row_filter(sweep, selection)
     order = Order(None if sort == BY_INDEX else sort, descending)
     return uow.sweeps.rows(sweep_id, where=where, order=order, after=after, size=size)
+
+
+def every(
+    uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter, *, sort: str, descending: bool
+) -> Iterator[RowDocument]:
+    """All scored scenarios of a filter, read some thousands at a time. Raises as `scenarios`."""
+    after: tuple[float | None, int] | None = None
+    has_more = True
+    while has_more:
+        page = scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=_READ_ROWS)
+        yield from (row for _, row in page.items)
+        has_more = page.has_more
+        after = place(page.items[-1][1], sort) if page.items else None
+
+
+def place(row: RowDocument, sort: str) -> tuple[float | None, int]:
+    """The place of a scenario in the order of a figure: what the page after it continues from."""
+    value = None if sort == BY_INDEX else row.get(sort)
+    return (None if value is None else float(value)), int(row["index"])
 
 
 def one(uow: "UnitOfWork", sweep_id: UUID, index: int) -> RowDocument:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Query, Response, params
@@ -21,7 +21,7 @@ from app.web.clusters.directories import directories
 from app.web.clusters.health import findings
 from app.web.clusters.tables import RecentTables
 from app.web.clusters.view import ClusterView
-from app.web.pages import page
+from app.web.pages import download, page
 from app.web.pictures.files import FileType, Options, picture_file
 
 MOST_TOPICS = 500
@@ -52,11 +52,15 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         topic: Text = "",
         broker: Text = "",
         lose: Annotated[Sequence[str], Query()] = (),
+        file: Literal["", "json"] = "",
     ) -> Response:
         view = ClusterView.of(name, snapshot=snapshot, measure=measure, topic=topic, broker=broker, lost=lose)
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
+                if file:
+                    document = uow.snapshots.document(shown.id)
+                    return download(document, "application/json", f"snapshot-{shown.id}.json")
                 cluster, table, losses = tables.of(uow, shown.id)
                 view = view.within(table)
                 values = _related(uow, view)

@@ -73,6 +73,11 @@ class ClusterView:
         """The address of the map in this state as SVG or PNG."""
         return f"/pictures/cluster-map.{file_type}{self._query([('cluster', self.cluster)])}"
 
+    def document(self, snapshot: str) -> str:
+        """The address of a snapshot as JSON, in the form of a request that stores it."""
+        address = ClusterView(self.cluster, snapshot).address
+        return f"{address}&file=json"
+
     def showing(self, **changes: str | tuple[str, ...]) -> str:
         """The address of the page with some fields changed."""
         return replace(self, **changes).address  # type: ignore[arg-type] # the fields are of these types

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
+from app.services import plans, sweeps
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
@@ -17,6 +18,7 @@ from app.web.forms import constraints, members
 from app.web.forms import reassignment as reassignment_form
 from app.web.forms.reassignment import FIELDS, Mistaken
 from app.web.forms.texts import PastedTexts
+from app.web.lists import as_id
 from app.web.pages import page
 
 KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -32,6 +34,8 @@ KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """The title and the purpose of each kind of request, in the order of the page."""
+_PLANNED_AGAIN = ("reassignment", "streams")
+"""The kinds of plans whose stored requests a form can begin with."""
 _OPERATIONS = {"sweep": "/v1/sweeps"}
 
 
@@ -68,14 +72,18 @@ def router(
         cluster: Annotated[str, Query(max_length=300)] = "",
         example: Annotated[str, Query(max_length=100)] = "",
         group: Annotated[str, Query(max_length=300)] = "",
+        again: Annotated[str, Query(max_length=100)] = "",
     ) -> Response:
         known = _examples(requests, kind)
         body = known[example]["value"] if example in known else {}
+        if again:
+            with database.begin() as uow:
+                body = _stored(uow, kind, again)
         if group and kind in members.COMMANDS:
             body = {"group": group}
         if cluster:
             body = {"cluster": cluster, **{name: value for name, value in body.items() if name != "snapshot_id"}}
-        has_fields = kind == "reassignment" and not example
+        has_fields = kind == "reassignment" and not example and not again
         typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if has_fields else {"cluster_of": cluster}
         return _page(database, requests, kind, _pretty(body), typed)
 
@@ -124,6 +132,19 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
         return _page(database, requests, kind, body, typed, errors=answer)
 
     return submitted
+
+
+def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
+    """The request of a stored plan or sweep. Raises `PlanNotFound`, `SweepNotFound`."""
+    known = as_id(name)
+    if known is None:
+        raise HTTPException(404)
+    if kind == "sweep":
+        return sweeps.request_of(uow.sweeps.get(known))
+    head = uow.plans.get(known)
+    if head.kind != kind or kind not in _PLANNED_AGAIN:
+        raise HTTPException(404)
+    return plans.request_of(head)
 
 
 def _body(kind: str, typed: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from app.core.model import INT32_MAX
 from app.services import plans
 from app.services.plans.kinds import export
 from app.store.database import Database
+from app.web.pages import download
 
 
 def router(database: Database) -> APIRouter:
@@ -33,7 +34,6 @@ def router(database: Database) -> APIRouter:
             plan = plans.load(uow, plan_id)
             written = export(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
         name = plans.file_name(plan_id, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
-        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-cache"}
-        return Response(written, media_type=plans.FORMATS[format].media_type, headers=headers)
+        return download(written, plans.FORMATS[format].media_type, name)
 
     return routes

@@ -85,31 +85,75 @@ function sortable(table) {
   });
 }
 
-// `data-copy="id"`: the text of that element goes to the clipboard.
+// `data-copy="id"`: the text of that element goes to the clipboard; `data-copy-file="address"`: that of a file.
+async function copied(text) {
+  if (navigator.clipboard) { await navigator.clipboard.writeText(text); return true; }
+  // A page over plain HTTP from another machine has no clipboard: the text is selected and copied, as by hand.
+  const place = document.createElement("textarea");
+  place.value = text;
+  document.body.append(place);
+  place.select();
+  const isDone = document.execCommand("copy");
+  place.remove();
+  return isDone;
+}
 function copies(button) {
   button.hidden = false;
+  const label = button.textContent;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    const label = button.textContent;
-    button.textContent = "Copied";
+    const { copy, copyFile } = button.dataset;
+    let isDone = false;
+    try {
+      const text = copyFile ? fetch(copyFile).then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status))) : document.getElementById(copy).textContent;
+      isDone = await copied(await text);
+    } catch (error) {
+      console.info("nothing was copied", String(error));
+    }
+    button.textContent = isDone ? "Copied" : "Not copied";
+    button.focus();
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 }
 
-// `data-events="address"`: progress by server-sent events; the page is loaded again at the end.
+function duration(seconds) {
+  const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"]].find(([each]) => seconds >= 2 * each) ?? [1, "s"];
+  return `${Math.ceil(seconds / size)} ${unit}`;
+}
+// `data-events="address"`: progress by server-sent events; empty, or if they end early, by loading that part again every
+// few seconds. The page is loaded again at the end. `data-refreshes="id"`: a part that is as current as the progress.
+const REFRESHED_AFTER_MS = 5000;
 function follow(place) {
   const bar = place.querySelector("progress");
   const words = place.querySelector("[data-words]");
+  const poll = async () => {
+    if (await swap(place, location.href)) return; // what has replaced it follows on
+    const answer = await fetch(location.href).catch(() => null);
+    if (answer?.ok) location.reload();
+    else setTimeout(poll, REFRESHED_AFTER_MS);
+  };
+  if (!place.dataset.events) { setTimeout(poll, REFRESHED_AFTER_MS); return; }
   const source = new EventSource(place.dataset.events);
+  let refreshed = 0;
+  const refresh = () => {
+    const part = document.getElementById(place.dataset.refreshes);
+    if (!part || Date.now() - refreshed < REFRESHED_AFTER_MS) return;
+    refreshed = Date.now();
+    swap(part, location.href);
+  };
+  source.addEventListener("error", () => {
+    words.textContent = "The connection is lost; trying again.";
+    if (source.readyState === EventSource.CLOSED) setTimeout(poll, REFRESHED_AFTER_MS);
+  });
   const show = (document_) => {
     const done = document_.done ?? document_.progress?.steps_done ?? 0;
     const all = document_.scenarios ?? document_.progress?.steps ?? 1;
     bar.max = all;
     bar.value = done;
     const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
-    const left = document_.seconds_left == null ? "" : `, ${Math.ceil(document_.seconds_left)} s left`;
+    const left = document_.seconds_left == null ? "" : `, ${duration(document_.seconds_left)} left`;
     const step = document_.progress?.step ? `, ${document_.progress.step}` : "";
     words.textContent = `${document_.state}: ${done.toLocaleString("en")} of ${all.toLocaleString("en")}${step}${rate}${left}`;
+    if (done) refresh();
   };
   source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
   for (const state of ["succeeded", "failed", "cancelled"]) {
@@ -227,7 +271,7 @@ function enhance(root) {
   const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
   all("[data-filter]").forEach(filterRows);
   all("table[data-sort]").forEach(sortable);
-  all("[data-copy]").forEach(copies);
+  all("[data-copy], [data-copy-file]").forEach(copies);
   all("[data-events]").forEach(follow);
   all("[data-drop]").forEach(dropped);
   all("[data-preview]").forEach(preview);

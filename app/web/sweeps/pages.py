@@ -21,7 +21,7 @@ from app.web import charts
 from app.web.access import Access
 from app.web.lists import SIZE, STATES, as_id, next_page
 from app.web.pages import page
-from app.web.sweeps import comparison, plots
+from app.web.sweeps import comparison, files, plots
 from app.web.sweeps.view import SweepView
 
 ROWS = 25
@@ -49,6 +49,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         )
 
     routes.include_router(comparison.router(database))  # before the pages of sweeps, whose ids it would be
+
+    routes.include_router(files.router(database))
 
     @routes.get("/sweeps/{sweep_id}")
     def one(request: Request, sweep_id: str) -> Response:
@@ -117,7 +119,7 @@ def _sweep(uow: UnitOfWork, sweep_id: str) -> Sweep:
 
 def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
     kind = KINDS[sweep.kind]
-    selection = ScenarioFilter(None if not view.feasible else view.feasible == "true")
+    selection = ScenarioFilter(view.is_feasible)
     rows = results.scenarios(
         uow, sweep.id, selection, sort=view.sort, descending=view.descending, after=view.place, size=ROWS
     )

@@ -61,6 +61,16 @@ class SweepView:
         except ValueError:
             return None
 
+    @property
+    def is_feasible(self) -> bool | None:
+        """Only feasible scenarios, or only the others; None for all."""
+        return self.feasible == "true" if self.feasible else None
+
+    def file(self, table: str) -> str:
+        """The address of all scenarios of the table, in its order, as a file."""
+        query = self.query("sort", "feasible")
+        return f"/sweeps/{self.id}/scenarios.{table}?{query}{'&descending=1' if self.descending else ''}"
+
     def showing(self, **changes: str | bool) -> str:
         """The address of the page with some fields changed; the table begins anew."""
         return replace(self, **{"after": "", **changes}).address  # type: ignore[arg-type] # the fields are of these types

@@ -1,0 +1,64 @@
+"""Progress and copies in a browser: a sweep that is followed and cancelled on its page, texts on the clipboard."""
+
+import httpx
+import orjson
+import pytest
+
+from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID
+from app.services.sweeps.kinds import KINDS
+from app.store.database import Database
+from tests.web.chromium import Visit
+from tests.web.test_sweep_pages import DEFINITION
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_sweep_is_followed_live_and_cancelled_on_its_page(
+    client: httpx.Client, database: Database, visit: Visit
+) -> None:
+    """A chunk that a worker scores moves the bar and renews the best scenario; Enter on the button ends the sweep."""
+    sweep_id = client.post("/v1/sweeps", json={"kind": "capacity", **DEFINITION}).json()["id"]
+    visit.page.goto(f"{client.base_url}".rstrip("/") + f"/sweeps/{sweep_id}")
+    visit.page.wait_for_selector("#best:has-text('No scenario is scored yet')")
+    with database.begin() as uow:
+        sweep = uow.sweeps.get(sweep_id)
+        uow.sweeps.start(sweep.id)
+        rows = [(row.index, orjson.dumps(row.document)) for row in KINDS["capacity"].score(sweep.definition, 0, 2)]
+        uow.sweeps.record(sweep.id, 0, rows, stop=2, seconds=0.1)
+    visit.page.wait_for_selector("[data-words]:has-text('running: 2 of 4')")
+    assert visit.page.locator("progress").evaluate("bar => bar.value / bar.max") == 0.5
+    visit.page.wait_for_selector("#best:has-text('Of 2 scored scenarios')")
+    visit.page.get_by_role("button", name="Cancel the sweep").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("h1:has-text('4 scenarios, cancelled')")
+    assert "2 of 4 scenarios were scored before it was cancelled" in visit.page.locator("main").inner_text()
+    assert client.get(f"/v1/sweeps/{sweep_id}").json()["state"] == "cancelled"
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False])
+def test_texts_and_files_are_copied(client: httpx.Client, visit: Visit, *, has_clipboard: bool) -> None:
+    """Also on a page over plain HTTP from another machine, for which browsers have no clipboard."""
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    if not has_clipboard:
+        visit.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    reader = visit.page.context.new_page()
+    reader.goto(f"{client.base_url}".rstrip("/") + "/plans")
+
+    def clipboard() -> str:
+        reader.bring_to_front()
+        text: str = reader.evaluate("navigator.clipboard.readText()")
+        visit.page.bring_to_front()
+        return text
+
+    plan = f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}"
+    visit.open(plan, until="#status")
+    visit.page.get_by_role("button", name="Copy Rollback").click()
+    visit.page.wait_for_selector("button:text-is('Copied')")
+    assert clipboard() == client.get(f"/v1{plan}/export?format=rollback").text
+    visit.open("/plan/reassignment?cluster=example", until="#preview")
+    visit.page.locator("[data-copy=as-json]").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("button:text-is('Copied')")
+    assert '"cluster": "example"' in clipboard()
+    assert visit.complaints == []
