@@ -28,6 +28,7 @@ from app.store.records import NewPlan
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
+    # Balance by bytes or throughput searches exact models of regions, and proves its movement by them.
     engine_version = 7
 
     def check_site(self, request: ReassignmentRequest) -> None:

@@ -4,6 +4,9 @@ by_load.py             the verb, and its certificates
 rules.py               constraints, loads and costs, as the arrays that compiled loops take
 local_search.py        the initial placement, and its improvement within a band of loads
 bounds.py              lowest ceiling, highest floor, least movement by Lagrangian duality
+neighbourhoods.py      less movement by exact models of regions and of some of their brokers, with its bound
+core_cells.py          the cells that an optimal placement may use, by reduced costs
+cell_model.py          the exact model of free cells (CP-SAT)
 heavy_bound.py         least movement around replicas that load more than half of the ceiling
 moves_kernel.py        single moves; brokers above a ceiling shed replicas, which are redistributed
 improving_kernel.py    brokers below a floor receive replicas; unnecessary moves are undone

@@ -133,10 +133,14 @@ class _Dual:
     scale: int
     largest: int
 
+    def whole(self, prices: NDArray[np.float64]) -> Int64s:
+        """(brokers,) int64 prices times the scale; 0 of brokers that are no targets."""
+        whole = np.rint(np.clip(prices * self.scale, -self.largest, self.largest)).astype(np.int64)
+        return np.where(self.rules.target, whole, 0)
+
     def value(self, prices: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
         """The bound at these prices, and a subgradient."""
-        rules, whole = self.rules, np.rint(np.clip(prices * self.scale, -self.largest, self.largest)).astype(np.int64)
-        whole[~rules.target] = 0
+        rules, whole = self.rules, self.whole(prices)
         cost, used = least_cost(rules, whole, rules.cost * self.scale)
         loads = _evened(used, rules.rack_of, whole) + self.base_load
         for price, base in zip(whole.tolist(), self.base_load.tolist(), strict=True):
@@ -147,9 +151,23 @@ class _Dual:
         return -(-cost // self.scale), np.where(rules.target, slope, 0).astype(np.float64)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MovementBound:
+    """A lower bound on the movement, and the dual prices that it was proven with.
+
+    Parameters
+    ----------
+    prices : (brokers,) int64 of a unit of load, times `scale`; 0 if the broker is no target.
+    """
+
+    value: int
+    prices: Int64s = field(repr=False)
+    scale: int
+
+
 def movement_lower_bound(
     rules: LoadRules, base_load: Int64s, band: Band, moved: int, is_over: Callable[[], bool]
-) -> int:
+) -> MovementBound:
     """A lower bound on the movement of placements whose target brokers' loads are within a band.
 
     Complexity: up to `MAX_STEPS` passes over the partitions, each O(rows · (widest + racks · factor)), compiled.
@@ -164,7 +182,7 @@ def movement_lower_bound(
     factor = max(1, int(rules.factor.max(initial=1)))
     costliest, heaviest = int(rules.cost.max(initial=0)), int(rules.load.max(initial=0))
     if moved == 0 or costliest == 0:
-        return 0
+        return MovementBound(0, np.zeros(len(base_load), np.int64), 1)
     dual = _Dual(
         rules,
         base_load,
@@ -173,16 +191,16 @@ def movement_lower_bound(
         largest=LARGEST_COST // (2 * factor * max(1, heaviest)),
     )
     best, _ = dual.value(np.zeros(len(base_load)))
-    best = min(moved, max(best, heavy_movement_bound(rules, base_load, band.high)))
+    of_heavy = min(moved, heavy_movement_bound(rules, base_load, band.high))
     prices = first_prices(rules, base_load, band)
-    centre, length, waited = prices, 1.0, 0
+    highest, centre, length, waited = np.zeros_like(prices), prices, 1.0, 0
     for _ in range(MAX_STEPS):
-        if is_over() or moved - best <= GOOD_ENOUGH * moved:
+        if is_over() or moved - max(best, of_heavy) <= GOOD_ENOUGH * moved:
             break
         placement, slope = dual.value(prices)
         waited += 1
         if placement > best:
-            best, centre, waited = placement, prices, 0
+            best, highest, centre, waited = placement, prices, prices, 0
         elif waited == 3 * PATIENCE:
             break
         elif waited % PATIENCE == 0:
@@ -193,7 +211,7 @@ def movement_lower_bound(
             break
         stepped = prices + length * max(1.0, moved - placement) / steep * slope
         prices = np.where(prices * stepped < 0, 0.0, stepped)
-    return best
+    return MovementBound(max(best, of_heavy), dual.whole(highest), dual.scale)
 
 
 def least_cost(rules: LoadRules, prices: Int64s, move_cost: Int64s) -> tuple[int, Int64s]:

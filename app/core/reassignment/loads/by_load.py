@@ -27,13 +27,13 @@ from app.core.reassignment.loads.bounds import (
     lowest_ceiling,
     movement_lower_bound,
 )
-from app.core.reassignment.loads.integer_model import RELATIVE_GAP, integer_model
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
     balance_without_moves,
     initial_placement,
     search_within_band,
 )
+from app.core.reassignment.loads.neighbourhoods import CLOSE, lower_ceiling, search_regions
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules, load_rules
 from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
 
@@ -114,34 +114,15 @@ def place_by_load(
         tight = Band(highest_floor(rules, base_load, bound), bound)
         requested = balance.band(total, int(np.count_nonzero(rules.target)), tight)
         placement = search_within_band(rules, start, requested, is_over)
+    lowest = max(bound, requested.high)
+    if placement.largest - lowest > CLOSE * placement.largest:
+        floor = min(requested.low, placement.smallest)
+        placement = lower_ceiling(rules, placement, lowest, floor, is_over)
     band = _reached(placement, requested)
     least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
-    is_tight = placement.largest - requested.high <= RELATIVE_GAP * placement.largest
-    if (is_tight and placement.moved - least <= RELATIVE_GAP * placement.moved) or is_over():
-        return _answer(problem, placement, band=band, requested=requested, bound=least, largest_bound=bound)
-    placement = _improved(rules, base_load, placement, requested, max(bound, requested.high), is_over)
+    placement, moved_bound = search_regions(rules, base_load, placement, band, least, is_over)
     band = _reached(placement, requested)
-    least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
-    model = integer_model(rules, placement, base_load, is_over)
-    if model is not None and placement.moved - least > RELATIVE_GAP * placement.moved:
-        least = max(least, model.movement_lower_bound(band, placement.moved))
-    return _answer(problem, placement, band=band, requested=requested, bound=least, largest_bound=bound)
-
-
-def _improved(
-    rules: LoadRules,
-    base_load: Int64s,
-    placement: CandidatePlacement,
-    requested: Band,
-    bound: int,
-    is_over: Callable[[], bool],
-) -> CandidatePlacement:
-    """The placement improved by an integer model: a smaller excess above the requested ceiling, then less movement."""
-    model = integer_model(rules, placement, base_load, is_over)
-    if model is not None and placement.largest > bound:
-        lower = model.lower_ceiling(bound, min(requested.low, placement.smallest))
-        model = integer_model(rules, lower, base_load, is_over) or model
-    return placement if model is None else model.less_movement(_reached(model.start, requested))
+    return _answer(problem, placement, band=band, requested=requested, bound=moved_bound, largest_bound=bound)
 
 
 def _reached(placement: CandidatePlacement, requested: Band) -> Band:

@@ -1,0 +1,198 @@
+"""An exact model of some cells of a placement (CP-SAT): replicas of some partitions on some brokers are free.
+
+A cell is a partition on a broker. Free cells are Booleans; replicas of other partitions, and on other brokers, are as
+in the placement to start from. Solves are limited in deterministic time, so that the same problem has the same answer;
+a deadline ends them earlier.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.integer import integer_solver
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import Band
+from app.core.replica_lists import per_broker
+
+RELATIVE_GAP = 1e-4
+"""A solve ends when its gap is smaller."""
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeCells:
+    """The cells that may change.
+
+    Parameters
+    ----------
+    rows : (free,) int64, partitions, ascending. brokers : (some,) int64, ascending.
+    is_free : (free, some) bool; set wherever the start has a replica of these rows on these brokers.
+    """
+
+    rows: Int64s = field(repr=False)
+    brokers: Int64s
+    is_free: NDArray[np.bool_] = field(repr=False)
+
+    def changing(self, at: Int32s) -> Int32s:
+        """(rows, widest) int32: the replicas of free rows on free brokers, `NO_REPLICA` for the others."""
+        is_row = np.zeros(len(at), np.bool_)
+        is_row[self.rows] = True
+        inside = np.isin(at, self.brokers) & is_row[:, None]
+        return np.where(inside, at, NO_REPLICA).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """The solver's answer.
+
+    Parameters
+    ----------
+    placement : the best that was found; at worst the start.
+    bound : on the objective, of placements that differ from the start in free cells alone.
+    work : deterministic time that was used.
+    """
+
+    placement: CandidatePlacement
+    bound: int
+    work: float
+
+
+class CellModel:
+    """The legal sets of the free cells, and the loads and the movement of the whole placement as expressions."""
+
+    def __init__(self, rules: LoadRules, start: CandidatePlacement, free: FreeCells) -> None:
+        from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+
+        self._rules, self._start, self._free = rules, start, free
+        self._model: Any = cp_model.CpModel()
+        self._sum: Any = cp_model.LinearExpr.weighted_sum
+        self._cells = [self._add_row(place) for place in range(len(free.rows))]
+        changing = free.changing(start.at)
+        self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
+        self._fixed = start.moved - movement_of(rules, changing)
+
+    def lower_ceiling(self, bound: int, floor: int, work: float, is_over: Callable[[], bool]) -> Solved:
+        """Minimise the largest load of a target broker, without more movement than at the start.
+
+        Parameters
+        ----------
+        bound : a lower bound on it. floor : of the load of a target broker; the start is above it.
+        work : deterministic time, about seconds. is_over : whether the deadline has passed.
+        """
+        ceiling = self._model.new_int_var(bound, self._start.largest, "")
+        for broker in np.flatnonzero(self._rules.target).tolist():
+            load = self._load(broker)
+            self._model.add(load <= ceiling)
+            self._model.add(load >= floor)
+        self._model.add(self._moved() <= self._start.moved - self._fixed)
+        self._model.minimize(ceiling)
+        return self._solve(work, is_over)
+
+    def less_movement(self, band: Band, work: float, is_over: Callable[[], bool]) -> Solved:
+        """Minimise the movement within a band of the loads of target brokers, which the start is within."""
+        for broker in self._free.brokers[self._rules.target[self._free.brokers]].tolist():
+            load = self._load(broker)
+            self._model.add(load >= band.low)
+            self._model.add(load <= band.high)
+        self._model.minimize(self._moved())
+        return self._solve(work, is_over, beside=self._fixed)
+
+    def _add_row(self, place: int) -> dict[int, Any]:
+        """The Booleans of a row by broker: as many replicas on the free brokers as at the start, with legal racks."""
+        rules, free, model = self._rules, self._free, self._model
+        row = int(free.rows[place])
+        domain = int(rules.domain_of[row])
+        at_start = {broker for broker in self._start.at[row].tolist() if broker != NO_REPLICA}
+        cells = {broker: model.new_bool_var("") for broker in free.brokers[free.is_free[place]].tolist()}
+        fixed = at_start - cells.keys()
+        by_rack: dict[int, list[Any]] = {}
+        for broker, cell in cells.items():
+            model.add_hint(cell, broker in at_start)
+            by_rack.setdefault(int(rules.rack_of[broker]), []).append(cell)
+        count = len(at_start) - len(fixed)
+        for rack, inside in by_rack.items():
+            there = sum(int(rules.rack_of[broker]) == rack for broker in fixed)
+            least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
+            if len(by_rack) > 1 and (least > 0 or most < min(count, len(inside))):
+                model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
+        if count == 1:
+            model.add_exactly_one(cells.values())
+        else:
+            model.add(sum(cells.values()) == count)
+        kept = int(rules.must_keep[row])
+        if kept in cells:
+            model.add(cells[kept] == 1)
+        return cells
+
+    def _load(self, broker: int) -> Any:
+        """The load of a broker."""
+        mine = [(place, of_row[broker]) for place, of_row in enumerate(self._cells) if broker in of_row]
+        loads = self._rules.load[self._free.rows[[place for place, _ in mine]]].tolist() if mine else []
+        return self._sum([cell for _, cell in mine], loads) + int(self._others[broker])
+
+    def _moved(self) -> Any:
+        """The movement of the free cells."""
+        moves, costs = [], []
+        for row, of_row in zip(self._free.rows.tolist(), self._cells, strict=True):
+            rules = self._rules
+            in_place = set(rules.current[row][rules.stays_free[row]].tolist())
+            elsewhere = [cell for broker, cell in of_row.items() if broker not in in_place]
+            moves += elsewhere
+            costs += [int(rules.cost[row])] * len(elsewhere)
+        return self._sum(moves, costs)
+
+    def _solve(self, work: float, is_over: Callable[[], bool], beside: int = 0) -> Solved:
+        """Solve. beside : added to the objective, which is exact in 64 bits without constants alone."""
+        solver: Any = integer_solver()
+        solver.parameters.max_deterministic_time = work
+        solver.parameters.relative_gap_limit = RELATIVE_GAP
+        with _stopped_when(is_over, solver):
+            status = solver.status_name(solver.solve(self._model))
+        used = float(solver.response_proto.deterministic_time)
+        bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
+        bound = max(0, bound) + beside
+        if status not in {"OPTIMAL", "FEASIBLE"}:
+            return Solved(self._start, bound, used)
+        free, at = self._free, self._start.at.copy()
+        fixed = np.where(free.changing(at) == at, NO_REPLICA, at)
+        for row, of_row in zip(free.rows.tolist(), self._cells, strict=True):
+            brokers = [broker for broker in fixed[row].tolist() if broker != NO_REPLICA]
+            brokers += [broker for broker, cell in of_row.items() if solver.boolean_value(cell)]
+            at[row] = NO_REPLICA
+            at[row, : len(brokers)] = brokers
+        loads = self._others + per_broker(free.changing(at), len(self._others), self._rules.load)
+        return Solved(candidate(self._rules, at, loads), bound, used)
+
+
+def movement_of(rules: LoadRules, at: Int32s) -> int:
+    """The movement of (rows, widest) int32 replicas, padded with `NO_REPLICA`; other replicas do not count."""
+    rows, columns = np.nonzero(at != NO_REPLICA)
+    stays = ((rules.current[rows] == at[rows, columns][:, None]) & rules.stays_free[rows]).any(axis=1)
+    return int(rules.cost[rows[~stays]].sum())
+
+
+@contextmanager
+def _stopped_when(is_over: Callable[[], bool], solver: Any) -> Iterator[None]:
+    """End the solve at the deadline, which the solver itself does not know."""
+    ended = Event()
+
+    def watch() -> None:
+        while not ended.wait(_POLL_S):
+            if is_over():
+                solver.stop_search()
+                return
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()

@@ -1,0 +1,193 @@
+"""Which cells of a problem an optimal placement may use, by reduced costs under dual prices.
+
+A cell is a replica of a partition on a broker. With a dual price on each broker's load every partition has a cheapest
+legal set; the *regret* of a cell is how much more its partition costs at least if it uses that cell. A placement that
+uses a cell with regret θ costs at least the Lagrangian bound plus θ. So a model of the cells with regret below θ alone
+bounds all placements by the smaller of its own bound and of the Lagrangian bound plus θ.
+
+If the number of replicas of each partition in a rack is fixed, racks share nothing: each is a region of its own, with a
+bound of its own, and the bounds add up.
+
+Source: Balas and Zemel, "An algorithm for large zero-one knapsack problems" (1980).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Int64s
+from app.core.reassignment.loads.cell_model import FreeCells
+from app.core.reassignment.loads.legal_sets_kernel import LIMB, cheapest_legal_set
+from app.core.reassignment.loads.local_search import CandidatePlacement
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import Band
+
+NEVER = np.int64(1 << 62)
+"""The cost of a broker that may not have a replica, and the regret of a cell that no legal set has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Brokers that share no partitions' replicas with others.
+
+    Parameters
+    ----------
+    brokers : (inside,) int64. count : (domains,) int64 replicas of each partition on them.
+    """
+
+    brokers: Int64s
+    count: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PricedRegion:
+    """A region under dual prices.
+
+    Parameters
+    ----------
+    value : the Lagrangian bound on the movement within the region, times `scale`.
+    regret : (rows, inside) int64, times `scale`; 0 in the cheapest set.
+    """
+
+    region: Region
+    scale: int
+    value: int
+    regret: Int64s = field(repr=False)
+
+    def core(self, start: CandidatePlacement, most: int) -> tuple[FreeCells, int]:
+        """The cells with the smallest regrets and those of the start, and the smallest regret of the others, times
+        `scale`.
+
+        Parameters
+        ----------
+        most : about how many cells may be free.
+        """
+        inside = self.region.brokers
+        at_start = np.zeros(self.regret.shape, np.bool_)
+        for column in start.at.T:
+            at_start |= column[:, None] == inside
+        # A row is free if it has a choice: another cell than those where it is.
+        other = np.sort(self.regret[~at_start & (self.regret < NEVER)])
+        threshold = int(NEVER) if len(other) <= most else int(other[most])
+        is_free = at_start | (self.regret < threshold)
+        has_choice = (is_free & ~at_start).any(axis=1)
+        rows = np.flatnonzero(has_choice)
+        return FreeCells(rows, inside, is_free[rows]), threshold
+
+    def among(self, places: Int64s) -> "PricedRegion":
+        """The same, of some of its brokers alone. places : (some,) int64 indices of them, ascending."""
+        region = Region(self.region.brokers[places], self.region.count)
+        return PricedRegion(region, self.scale, self.value, self.regret[:, places])
+
+    def bound(self, of_core: int, threshold: int) -> int:
+        """A lower bound on the movement of every placement, by that of the core and the smallest regret outside it."""
+        return max(0, -(-self.value // self.scale), min(of_core, -(-(self.value + threshold) // self.scale)))
+
+
+def regions_of(rules: LoadRules) -> list[Region]:
+    """The racks if the number of replicas in each is fixed, else all brokers."""
+    most = np.minimum(rules.most, rules.factor[:, None])
+    least = np.maximum(rules.least, rules.factor[:, None] - (most.sum(axis=1, keepdims=True) - most))
+    if not (least == most).all():
+        return [Region(np.arange(len(rules.rack_of)), rules.factor.astype(np.int64))]
+    racks = range(rules.least.shape[1])
+    of_racks = [Region(np.flatnonzero(rules.rack_of == rack), most[:, rack].astype(np.int64)) for rack in racks]
+    return [region for region in of_racks if len(region.brokers)]
+
+
+def priced_regions(rules: LoadRules, base_load: Int64s, band: Band, prices: Int64s, scale: int) -> list[PricedRegion]:
+    """All regions under prices.
+
+    Complexity: O(rows · brokers) memory.
+
+    Parameters
+    ----------
+    prices : (brokers,) int64 of a unit of load, times `scale`; 0 if the broker is no target.
+    """
+    return [_priced(rules, base_load, band, prices, scale, region) for region in regions_of(rules)]
+
+
+def _priced(
+    rules: LoadRules, base_load: Int64s, band: Band, prices: Int64s, scale: int, region: Region
+) -> PricedRegion:
+    costs = _costs(rules, prices, scale, region)
+    count = region.count[rules.domain_of]
+    is_one_rack = len(np.unique(rules.rack_of[region.brokers])) == 1
+    chosen, limit = _cheapest_in_rack(rules, region, costs, count) if is_one_rack else _cheapest(rules, costs)
+    regret = np.where(costs >= NEVER, NEVER, np.maximum(costs - limit, 0))
+    regret[np.broadcast_to(limit, costs.shape) >= NEVER] = NEVER
+    regret[chosen] = 0
+    value = _exact_sum(costs[chosen])
+    for broker in region.brokers.tolist():
+        price = int(prices[broker])
+        value -= price * ((band.high if price > 0 else band.low) - int(base_load[broker]))
+    return PricedRegion(region, scale, value, regret)
+
+
+def _costs(rules: LoadRules, prices: Int64s, scale: int, region: Region) -> Int64s:
+    """(rows, inside) int64 of a replica on each broker, times `scale`."""
+    inside = region.brokers
+    costs = prices[inside] * rules.load[:, None] + (rules.cost * scale)[:, None]
+    costs[~rules.may_receive[rules.domain_of][:, inside]] = NEVER
+    for current, free in zip(rules.current.T, rules.stays_free.T, strict=True):
+        row, place = np.nonzero(current[:, None] == inside)
+        moved = np.where(free[row], 0, rules.cost[row] * scale)
+        costs[row, place] = prices[current[row]] * rules.load[row] + moved
+    return costs
+
+
+def _cheapest_in_rack(
+    rules: LoadRules, region: Region, costs: Int64s, count: Int64s
+) -> tuple[NDArray[np.bool_], Int64s]:
+    """The cheapest brokers of each row, so many, and (rows, 1) the cost of the one that another would replace."""
+    ordered = costs.copy()
+    kept = rules.must_keep[:, None] == region.brokers
+    ordered[kept] = -NEVER
+    order = np.argsort(ordered, axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
+    chosen = rank < count[:, None]
+    last = np.take_along_axis(ordered, np.take_along_axis(order, np.maximum(count - 1, 0)[:, None], axis=1), axis=1)
+    # Nothing can replace what has to stay, and a partition without replicas here has none.
+    return chosen, np.where((last == -NEVER) | (count[:, None] == 0), NEVER, last)
+
+
+def _cheapest(rules: LoadRules, costs: Int64s) -> tuple[NDArray[np.bool_], Int64s]:
+    """The cheapest legal set of each row, and (rows, inside) the costliest cost that each broker may replace."""
+    chosen = np.zeros(costs.shape, np.bool_)
+    limit = np.zeros_like(costs)
+    taken, per_rack = (
+        np.zeros(max(1, int(rules.factor.max(initial=1))), np.int64),
+        np.zeros(rules.least.shape[1], np.int64),
+    )
+    for row, of_row in enumerate(costs):
+        domain = int(rules.domain_of[row])
+        brokers = np.flatnonzero(of_row < NEVER).astype(np.int32)
+        factor = int(rules.factor[domain])
+        cheapest_legal_set(
+            brokers,
+            of_row[brokers],
+            len(brokers),
+            rules.rack_of,
+            rules.least[domain],
+            rules.most[domain],
+            factor,
+            int(rules.must_keep[row]),
+            taken,
+            per_rack,
+        )
+        members = brokers[taken[:factor]]
+        chosen[row, members] = True
+        limit[row] = of_row[members].max(initial=0)
+        racks = rules.rack_of[members]
+        for rack in np.flatnonzero(np.bincount(racks, minlength=len(per_rack)) >= rules.most[domain]).tolist():
+            inside = of_row[members[racks == rack]]
+            if len(inside):
+                limit[row, rules.rack_of == rack] = inside.max()
+    return chosen, limit
+
+
+def _exact_sum(costs: Int64s) -> int:
+    """The sum, which may exceed 64 bits."""
+    return (int((costs >> LIMB).sum()) << LIMB) + int((costs & ((np.int64(1) << LIMB) - 1)).sum())

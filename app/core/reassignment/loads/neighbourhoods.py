@@ -1,0 +1,187 @@
+"""Less movement within a band by large neighbourhood search over exact models of regions, and its lower bound.
+
+1. Each region is solved over its core: the cells that an optimal placement may use (`core_cells`). In small and medium
+   clusters these are all cells, and the solver's bound is one for every placement.
+2. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
+   that helps; then the core is solved again from what was found.
+
+Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
+
+Source: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems" (1998).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int64s
+from app.core.reassignment.loads.bounds import MovementBound
+from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
+from app.core.reassignment.loads.core_cells import PricedRegion, priced_regions, regions_of
+from app.core.reassignment.loads.local_search import CandidatePlacement
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import Band
+
+MOST_CELLS = 2_000_000
+"""Rows times brokers of a region, at most: regrets of all of them are computed at once."""
+CORE_CELLS = 30_000
+"""Free cells of a region's model, about."""
+NEIGHBOURHOOD_CELLS = 6_000
+"""Free cells of some brokers' model, about."""
+CORE_WORK, NEIGHBOURHOOD_WORK, WORK = 4.0, 0.5, 16.0
+"""Deterministic time, about seconds, of a solve of each kind and of all."""
+CLOSE = 1e-3
+"""Relative gap of the movement at which the search ends."""
+SEED = 0x5DEECE66D
+
+
+@dataclass(slots=True, eq=False)
+class RegionSearch:
+    """The search, region by region.
+
+    Parameters
+    ----------
+    found : the best placement; it is within the band. bounds : of each region's movement. work : deterministic time
+        that is left.
+    """
+
+    rules: LoadRules = field(repr=False)
+    band: Band
+    regions: list[PricedRegion] = field(repr=False)
+    found: CandidatePlacement = field(repr=False)
+    is_over: Callable[[], bool]
+    bounds: list[int] = field(init=False)
+    work: float = WORK
+
+    def __post_init__(self) -> None:
+        self.bounds = [region.bound(0, 0) for region in self.regions]
+
+    @property
+    def lower_bound(self) -> int:
+        """The bound on the movement of every placement within the band."""
+        return min(self.found.moved, sum(self.bounds))
+
+    def run(self) -> None:
+        """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
+        before = None
+        while (before is None or self.found.moved < before) and not self._is_done():
+            before = self.found.moved
+            for place in self._open_regions():
+                self._solve_core(place)
+            for place in self._open_regions():
+                self._solve_neighbourhoods(self.regions[place])
+
+    def _is_done(self) -> bool:
+        close = self.found.moved - sum(self.bounds) <= CLOSE * self.found.moved
+        return close or self.work <= 0 or self.is_over()
+
+    def _open_regions(self) -> Iterator[int]:
+        """Regions that are far from their bounds, those with the largest gap first."""
+        gaps = [self._moved(region) - bound for region, bound in zip(self.regions, self.bounds, strict=True)]
+        for place in np.argsort(-np.array(gaps), kind="stable").tolist():
+            if gaps[place] > CLOSE * self.found.moved / len(gaps) and not self._is_done():
+                yield place
+
+    def _solve_core(self, place: int) -> None:
+        region = self.regions[place]
+        elsewhere = self.found.moved - self._moved(region)
+        free, threshold = region.core(self.found, CORE_CELLS)
+        bound = self._solve(free, CORE_WORK)
+        self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
+
+    def _solve_neighbourhoods(self, region: PricedRegion) -> None:
+        """Free some brokers at a time, in rounds over all of them, until a round does not help."""
+        brokers, random = region.region.brokers, np.random.default_rng(SEED)
+        size = max(2, NEIGHBOURHOOD_CELLS // max(1, len(self.rules.load)))
+        if size >= len(brokers):
+            return
+        helps = True
+        while helps and not self._is_done():
+            before = self.found.moved
+            order = random.permutation(len(brokers))
+            for first in range(0, len(order), size):
+                if self._is_done():
+                    return
+                some = region.among(np.sort(order[first : first + size]))
+                self._solve(some.core(self.found, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
+            helps = before - self.found.moved > CLOSE / 10 * before
+
+    def _solve(self, free: FreeCells, work: float) -> int:
+        if not len(free.rows):
+            return self.found.moved
+        model = CellModel(self.rules, self.found, free)
+        solved = model.less_movement(self.band, min(work, self.work), self.is_over)
+        self.work -= solved.work
+        if solved.placement.moved < self.found.moved:
+            self.found = solved.placement
+        return solved.bound
+
+    def _moved(self, region: PricedRegion) -> int:
+        """What is moved within a region."""
+        inside = np.isin(self.found.at, region.region.brokers)
+        return movement_of(self.rules, np.where(inside, self.found.at, NO_REPLICA))
+
+
+CEILING_CELLS, CEILING_WORK = 6_000, 2.0
+"""Free cells of the model of the smallest ceiling, and its deterministic time."""
+
+
+def lower_ceiling(
+    rules: LoadRules, start: CandidatePlacement, bound: int, floor: int, is_over: Callable[[], bool]
+) -> CandidatePlacement:
+    """The placement with the smallest largest load of a target broker that a model finds, without more movement.
+
+    Free are the partitions that the start moves, and those that shed the most load for their cost. If the former are
+    too many, the start is the answer.
+
+    Parameters
+    ----------
+    bound : a lower bound on the largest load. floor : of the load of a target broker; the start is above it.
+    """
+    brokers = np.arange(len(rules.rack_of))
+    most = CEILING_CELLS // max(1, len(brokers))
+    is_moved = _moves(rules, start)
+    if np.count_nonzero(is_moved) > most or not len(is_moved) or is_over():
+        return start
+    per_cost = rules.load / np.maximum(rules.cost, 1)
+    rows = np.sort(np.lexsort((-rules.load, -per_cost, ~is_moved))[:most])
+    is_free = rules.may_receive[rules.domain_of[rows]]
+    for column in rules.current[rows].T:
+        is_free |= column[:, None] == brokers
+    model = CellModel(rules, start, FreeCells(rows, brokers, is_free))
+    return model.lower_ceiling(bound, floor, CEILING_WORK, is_over).placement
+
+
+def _moves(rules: LoadRules, start: CandidatePlacement) -> NDArray[np.bool_]:
+    """(rows,) bool: whether a replica is where none is now, or is copied in place."""
+    moves = np.zeros(len(rules.load), np.bool_)
+    for column in start.at.T:
+        is_new = ~((rules.current == column[:, None]) & rules.stays_free).any(axis=1)
+        moves |= (column != NO_REPLICA) & is_new
+    return moves
+
+
+def search_regions(
+    rules: LoadRules,
+    base_load: Int64s,
+    start: CandidatePlacement,
+    band: Band,
+    bound: MovementBound,
+    is_over: Callable[[], bool],
+) -> tuple[CandidatePlacement, int]:
+    """The placement with the least movement that is found, and a lower bound on that of every placement within a band.
+
+    Parameters
+    ----------
+    start : a legal placement within the band. bound : known so far, with its dual prices.
+    is_over : whether the deadline has passed.
+    """
+    largest = max((len(rules.load) * len(region.brokers) for region in regions_of(rules)), default=0)
+    if largest > MOST_CELLS or start.moved - bound.value <= CLOSE * start.moved or is_over():
+        return start, bound.value
+    regions = priced_regions(rules, base_load, band, bound.prices, bound.scale)
+    search = RegionSearch(rules, band, regions, start, is_over)
+    search.run()
+    return search.found, max(min(bound.value, search.found.moved), search.lower_bound)

@@ -1,0 +1,126 @@
+"""Exact models of some cells: legal placements that move no more, and bounds that hold whichever cells are free."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+
+from app.core.model import NO_REPLICA, Int64s
+from app.core.reassignment.loads import neighbourhoods
+from app.core.reassignment.loads.bounds import lowest_ceiling, movement_lower_bound
+from app.core.reassignment.loads.cell_model import CellModel, movement_of
+from app.core.reassignment.loads.core_cells import priced_regions
+from app.core.reassignment.loads.local_search import (
+    CandidatePlacement,
+    candidate,
+    initial_placement,
+    search_within_band,
+)
+from app.core.reassignment.loads.neighbourhoods import CLOSE, lower_ceiling, search_regions
+from app.core.reassignment.loads.rules import load_rules
+from app.core.reassignment.model import Band
+from app.core.replica_lists import per_broker
+from benchmarks.skewed import Skew, problem_of
+from tests import draws as st
+from tests.core.reassignment.small_problems import moved_weight, placements, problems, target_loads
+from tests.core.reassignment.test_by_load import Case
+from tests.profiles import costly, examples
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+def rows_of(found: CandidatePlacement) -> Rows:
+    return tuple(tuple(sorted(broker for broker in row if broker != NO_REPLICA)) for row in found.at.tolist())
+
+
+def is_within(case: Case, placement: Rows, band: Band) -> bool:
+    return all(band.low <= amount <= band.high for amount in target_loads(*case, placement))
+
+
+def any_placement(case: Case, random: Random) -> CandidatePlacement:
+    """A legal placement, however much it moves."""
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    rows = random.choice(list(placements(problem)))
+    at = np.full((len(rows), problem.widest), NO_REPLICA, np.int32)
+    for row, brokers in enumerate(rows):
+        at[row, : len(brokers)] = brokers
+    return candidate(rules, at, base_load + per_broker(at, len(base_load), load))
+
+
+def around(start: CandidatePlacement, below: int, above: int) -> Band:
+    return Band(max(0, start.smallest - below), start.largest + above)
+
+
+@costly(100)
+@given(problems(), st.integers(0, 6), st.integers(0, 6), st.integers(0, 12), st.randoms())
+def test_bounds_of_cores_hold_for_every_placement(
+    case: Case, below: int, above: int, most: int, random: Random
+) -> None:
+    """At any prices, and however few cells are free: every placement within the band is tried."""
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    start = any_placement(case, random)
+    band = around(start, below, above)
+    prices: Int64s = np.array([random.randint(-3, 3) for _ in base_load], np.int64) * problem.target
+    bound = 0
+    for region in priced_regions(rules, base_load, band, prices, 1):
+        free, threshold = region.core(start, most)
+        solved = CellModel(rules, start, free).less_movement(band, 1.0, lambda: False)
+        inside = np.isin(start.at, region.region.brokers)
+        elsewhere = start.moved - movement_of(rules, np.where(inside, start.at, NO_REPLICA))
+        bound += region.bound(solved.bound - elsewhere, threshold)
+        assert rows_of(solved.placement) in set(placements(problem))
+        assert is_within(case, rows_of(solved.placement), band)
+        assert solved.placement.moved == moved_weight(problem, rows_of(solved.placement)) <= start.moved
+    assert bound <= min(moved_weight(problem, each) for each in placements(problem) if is_within(case, each, band))
+
+
+@costly(100)
+@given(problems(), st.integers(0, 6), st.integers(0, 6), st.randoms())
+def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above: int, random: Random) -> None:
+    """All cells are free then, and the bound is that of the solver."""
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    start = any_placement(case, random)
+    band = around(start, below, above)
+    known = replace(movement_lower_bound(rules, base_load, band, start.moved, lambda: False), value=0)
+    found, bound = search_regions(rules, base_load, start, band, known, lambda: False)
+    least = min(moved_weight(problem, each) for each in placements(problem) if is_within(case, each, band))
+    event("searched" if found is not start else "as it was")
+    assert bound <= least <= found.moved
+    assert found.moved - bound <= CLOSE * found.moved
+    assert is_within(case, rows_of(found), band)
+    assert rows_of(found) in set(placements(problem))
+
+
+@examples(50)
+@given(problems())
+def test_a_lower_ceiling_costs_no_more_movement(case: Case) -> None:
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    start = initial_placement(rules, base_load)
+    lower = lower_ceiling(rules, start, 0, start.smallest, lambda: False)
+    assert start.smallest <= lower.smallest <= lower.largest <= start.largest
+    assert lower.moved <= start.moved
+    np.testing.assert_array_equal(np.sort(lower.at >= 0, axis=1), np.sort(start.at >= 0, axis=1))
+
+
+def test_neighbourhoods_move_less_than_the_local_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core of a few cells leaves gaps: then some brokers at a time are freed, with the same answer each time."""
+    monkeypatch.setattr(neighbourhoods, "CORE_CELLS", 100)
+    monkeypatch.setattr(neighbourhoods, "NEIGHBOURHOOD_CELLS", 320)
+    problem, load = problem_of(Skew(brokers=12, partitions=160, exponent=1.0, in_proportion=False))
+    rules, base_load = load_rules(problem, load), np.zeros_like(problem.base)
+    ceiling = lowest_ceiling(rules, base_load)
+    start = search_within_band(rules, initial_placement(rules, base_load), Band(0, ceiling), lambda: False)
+    band = Band(0, max(ceiling, start.largest))
+    known = movement_lower_bound(rules, base_load, band, start.moved, lambda: False)
+    found, bound = search_regions(rules, base_load, start, band, known, lambda: False)
+    again, same_bound = search_regions(rules, base_load, start, band, known, lambda: False)
+    assert known.value <= bound <= found.moved < start.moved
+    assert found.largest <= band.high
+    np.testing.assert_array_equal(found.at, again.at)
+    assert bound == same_bound
