@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from multiprocessing import connection, current_process, forkserver
@@ -22,6 +23,9 @@ from app.slots.parent import name_process, tie_to_parent
 from app.store.scratch import Scratch
 
 _NAME = "rackplan-slots"
+_FOLDER = f"{_NAME}-"
+_LONGEST_ADDRESS = 103
+"""Bytes that a socket's path may have everywhere; on Linux it may have 107."""
 
 
 @cache
@@ -30,10 +34,16 @@ def scratch() -> Scratch:
 
     `multiprocessing` makes one that stays if the process is killed, and removes any when the process ends.
     """
-    folder = Scratch("rackplan-slots-")
+    folder = Scratch(_FOLDER, within=_parent())
     current_process()._config["tempdir"] = str(folder.path)  # type: ignore[attr-defined] # noqa: SLF001 -- there is no other way
     atexit.register(folder.remove)
     return folder
+
+
+def _parent() -> str:
+    """The system's folder for temporary files, or `/tmp` if the path of a socket below it would be too long."""
+    longest = Path(tempfile.gettempdir(), f"{_FOLDER}12345678", "listener-12345678")
+    return "/tmp" if len(os.fsencode(longest)) > _LONGEST_ADDRESS else tempfile.gettempdir()  # noqa: S108 -- as mkdtemp names it
 
 
 def remove_files() -> None:

@@ -82,7 +82,9 @@ async def facts_of(slot: Slot) -> dict[str, Any]:
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("slots")
     out = folder / "out"
-    environment = {**os.environ, "LOCK": str(folder / "lock")}
+    temporary = folder / ("long" * 25)  # a socket below it would have a path that the system rejects
+    temporary.mkdir()
+    environment = {**os.environ, "LOCK": str(folder / "lock"), "TMPDIR": str(temporary)}
     process = forked.start(f"from {MODULE} import program; program()", environment=environment, out=out)
     try:
         assert process.wait(3 * ANSWERS_WITHIN_S) == 0, out.read_text()
