@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import FieldPath
-from app.formats.syntax.documents import Document
+from app.formats.syntax.documents import Document, parsed, parsed_once
 from tests.formats.strategies import rejected
 
 PRETTY = """
@@ -79,3 +79,15 @@ def test_a_number_too_long_for_the_scanner_still_gets_a_line() -> None:
     assert document.reject(("b",), expected="x", actual="y").line == 2
     deep = Document.parse('{"a":\n' + "[" * 1000 + "]" * 1000 + ',\n"b":1}', "it")
     assert deep.reject(("b",), expected="x", actual="y").line in (1, 3)
+
+
+def test_a_long_document_is_parsed_once_while_its_reader_is_chosen() -> None:
+    """What surrounds it may differ by JSON's blanks alone, and nothing stays known afterwards."""
+    text = json.dumps(["x" * 70_000])
+    with parsed_once():
+        first = parsed(text)
+        assert parsed(f"\n\n{text}\n") is first
+        assert parsed(text.replace("x", "y", 1)) != first
+        rejected(lambda left: Document.parse(left, "it"), f"\u00a0{text}")
+        assert parsed("[1]") is not parsed("[1]")
+    assert parsed(text) is not first

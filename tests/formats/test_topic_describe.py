@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
+from app.errors.texts import MalformedText
 from app.formats.clusters import topic_describe
 from app.formats.clusters.topic_describe import TopicDescription, read, topics, write
 from app.formats.clusters.topic_rows import (
@@ -55,6 +56,35 @@ WITH_OFFLINE = (
 )
 
 
+MARKS = ["", "\t", " ", ",", ";", "|", "\r", "\n", "-", "0", "7", "3000000000", "00000000", "none", "٣", "Leader: "]
+EXTRA = [
+    "\tIsr: ",
+    "\tElr: \tLastKnownElr: ",
+    "\tElr: N/A\tLastKnownElr: N/A",
+    "\tOffline: 1",
+    "\tTopic: t\tPartition: 3",
+]
+
+
+@st.composite
+def nearly_usual(draw: st.DrawFn) -> str:
+    """The rows of a topic as in most texts, with some changes."""
+    width, count = draw(st.integers(1, 3)), draw(st.integers(8, 10))
+    eligible = draw(st.sampled_from(["", "\tElr: \tLastKnownElr: ", "\tElr: N/A\tLastKnownElr: N/A"]))
+    rows = []
+    for partition in range(count):
+        ids = ",".join([str((partition + column) % 20) for column in range(width)])
+        columns = [f"Partition: {partition}", f"Leader: {partition % 20}", f"Replicas: {ids}", f"Isr: {ids}{eligible}"]
+        if not draw(st.integers(0, 15)):
+            columns = draw(st.permutations(columns))
+        rows.append("\t".join(["\tTopic: t", *columns]) + "\n")
+    text = f"Topic: t\tPartitionCount: {count}\tReplicationFactor: {width}\tConfigs: \n" + "".join(rows)
+    for _ in range(draw(st.integers(0, 2))):
+        start = draw(st.integers(0, len(text)))
+        text = text[:start] + draw(st.sampled_from([*MARKS, *EXTRA])) + text[start + draw(st.integers(0, 3)) :]
+    return text + draw(st.sampled_from(["", KAFKA_2_2]))
+
+
 @st.composite
 def partitions(draw: st.DrawFn, partition: int, with_elr: bool) -> PartitionDescription:
     replicas = draw(replica_lists)
@@ -100,6 +130,14 @@ def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
     return tuple(described)
 
 
+def outcome(text: str) -> tuple[TopicDescription, ...] | str:
+    """What is read, or why nothing is."""
+    try:
+        return read(text)
+    except MalformedText as malformed:
+        return f"{malformed.line} {malformed}"
+
+
 class TestReadAndWrite:
     @costly()
     @given(descriptions())
@@ -113,6 +151,24 @@ class TestReadAndWrite:
     ) -> None:
         """The expression for usual rows matches exactly one blank before a value."""
         assert read(write(described).replace("\tLeader: ", "\tLeader:  ")) == described
+
+    @examples(200)
+    @given(nearly_usual())
+    def test_rows_are_read_at_once_as_they_are_line_by_line(self, text: str) -> None:
+        at_once = outcome(text)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(topic_describe, "_LEAST_ROWS", 1 << 31)
+            assert at_once == outcome(text)
+        event(f"read: {isinstance(at_once, tuple)}")
+
+    def test_usual_rows_are_read_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Else the law above would compare one way with itself."""
+        text = "Topic: t\tPartitionCount: 8\tReplicationFactor: 2\tConfigs: \n" + "".join(
+            [f"\tTopic: t\tPartition: {row}\tLeader: 5\tReplicas: 5,6\tIsr: 5,6\n" for row in range(8)]
+        )
+        monkeypatch.setattr(topic_describe._Reader, "_take_row", None)
+        monkeypatch.setattr(topic_describe._Reader, "_add", None)
+        assert [row.partition for row in read(text)[0].partitions] == [*range(8)]
 
     @pytest.mark.parametrize("name", CAPTURES)
     def test_real_captures_come_back_verbatim(self, name: str) -> None:

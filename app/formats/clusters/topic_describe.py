@@ -12,7 +12,7 @@ the columns are found by their names.
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,7 +31,10 @@ from app.formats.clusters.topic_rows import (
     require,
     row_texts,
 )
-from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, numbered, rejection, shown
+from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, rejection, says_something, shown
+
+_LEAST_ROWS = 8
+"""Rows from which on those of a topic are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,15 @@ def read(text: str) -> tuple[TopicDescription, ...]:
         (the text was cut off), a topic or partition comes twice, a replica comes twice in a row.
     """
     reader = _Reader()
-    for line, content in numbered(text):
-        reader.take(line, content)
+    lines = text.split("\n")
+    taken = 0
+    while taken < len(lines):
+        if rows := reader.take_rows(lines, taken):
+            taken += rows
+            continue
+        taken += 1
+        if says_something(lines[taken - 1]):
+            reader.take(taken, lines[taken - 1].removesuffix("\r"))
     return reader.finished(last_line(text))
 
 
@@ -155,6 +165,20 @@ class _Reader:
             self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
         else:
             raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
+
+    def take_rows(self, lines: Sequence[str], taken: int) -> int:
+        """Take all rows of the topic that has just been opened, if they follow and are usual; how many it took."""
+        topic = self._open
+        if topic is None or topic.rows or topic.last_line != taken:
+            return 0
+        if not _LEAST_ROWS <= topic.partition_count <= len(lines) - taken:
+            return 0
+        rows = self._rows.usual_block(topic.name, lines[taken : taken + topic.partition_count])
+        if rows is None:
+            return 0
+        topic.rows = {row.partition: row for row in rows}
+        topic.last_line = taken + len(rows)
+        return len(rows)
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)

@@ -8,8 +8,12 @@ and whatever has to be rejected, is read column by column.
 
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple, TypeAlias, overload
 
+import numpy as np
+
+from app.core.model import Int32s
 from app.formats.syntax.lines import first_repeated, rejection, shown, whole_number, whole_numbers
 
 Columns: TypeAlias = tuple[str, ...]
@@ -34,6 +38,11 @@ _USUAL = re.compile(
     rf"(?P<eligible>\tElr: (?:N/A|(?P<elr>|{_LIST}))\tLastKnownElr: (?:N/A|(?P<last>|{_LIST})))?",
     flags=re.ASCII,
 )
+_WITH_COMMAS = str.maketrans("\n ;|", ",,,,")
+_WITHOUT_DIGITS = dict.fromkeys(map(ord, "0123456789"))
+_PADDED = "00000000"
+"""Digits of a number that is longer than its value."""
+_LARGEST = 10**9
 _COLUMNS_WITH_ELR = (*ROW_COLUMNS, *ELR_COLUMNS)
 
 
@@ -87,6 +96,25 @@ class Rows:
         leading = None if leader is None else int(leader)
         return topic, PartitionDescription(int(partition), leading, replicas, isr, (), (), elr, last, (), columns)
 
+    def usual_block(self, topic: str, lines: Sequence[str]) -> list[PartitionDescription] | None:
+        """The rows of these lines, if all are of the topic and as in most texts; in half the time of line by line.
+
+        So each has another partition, a leader, as many distinct replicas, all of which are in sync, and equal columns.
+        """
+        first = self.usual(lines[0])
+        if first is None or first[0] != topic:
+            return None
+        _, _, _, _, _, _, elr, last, _, columns = first[1]
+        _, eligible, rest = lines[0].partition("\tElr: ")
+        numbers = _numbers_of(topic, "\n".join(lines), len(lines), len(first[1].replicas), eligible + rest)
+        if numbers is None:
+            return None
+        partitions, leaders = numbers[:, 0].tolist(), numbers[:, 1].tolist()
+        replicas = list(map(tuple, numbers[:, 2:].tolist()))
+        shared = map(repeat, ((), (), elr, last, (), columns))
+        rows = zip(partitions, leaders, replicas, replicas, *shared, strict=False)
+        return list(map(PartitionDescription._make, rows))
+
     def require_columns(self, line: int, values: Values) -> None:
         """Raise `MalformedText` if a column is missing.
 
@@ -133,6 +161,37 @@ def _listed(text: str | None) -> tuple[int, ...] | None:
     if not text:
         return None if text is None else ()
     return tuple(map(int, text.split(",")))
+
+
+def _numbers_of(topic: str, block: str, rows: int, width: int, eligible: str) -> Int32s | None:
+    """(rows, 2 + width) int32: partition, leader and replicas of each row; None if a line may differ from the others.
+
+    Only digits may be left between the columns, and none of the numbers may be missing or too large.
+    """
+    text = f"\n{block}\n"
+    if eligible:
+        if text.count(f"{eligible}\n") != rows:
+            return None
+        text = text.replace(f"{eligible}\n", "\n")
+    columns = {f"\n\tTopic: {topic}\tPartition: ": "\n", "\tLeader: ": " ", "\tReplicas: ": ";", "\tIsr: ": "|"}
+    for column, mark in columns.items():
+        text = text.replace(column, mark)
+    commas = "," * (width - 1)
+    if text.translate(_WITHOUT_DIGITS) != "\n" + f" ;{commas}|{commas}\n" * rows or _PADDED in text:
+        return None
+    listed = text.strip().translate(_WITH_COMMAS)
+    if ",," in listed or listed.startswith(",") or listed.endswith(","):
+        return None
+    numbers = np.fromstring(listed, np.int64, sep=",").reshape(rows, 2 + 2 * width)
+    replicas, in_sync = numbers[:, 2 : 2 + width], numbers[:, 2 + width :]
+    ordered = np.sort(replicas, axis=1)
+    is_usual = (
+        numbers.max() < _LARGEST
+        and len(np.unique(numbers[:, 0])) == rows
+        and (replicas == in_sync).all()
+        and (ordered[:, 1:] != ordered[:, :-1]).all()
+    )
+    return numbers[:, : 2 + width].astype(np.int32) if is_usual else None
 
 
 def _are_distinct(ids: tuple[int, ...]) -> bool:

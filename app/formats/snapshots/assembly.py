@@ -24,6 +24,7 @@ from app.formats.snapshots.pasted import Pasted, Place, Upload
 from app.formats.sources import msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
+from app.formats.syntax.documents import parsed_once
 from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
@@ -84,7 +85,8 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     rejections: list[MalformedText] = []
     for reading in pasted.readings(uploads):
         try:
-            return _assembled(name, pasted.read(reading))
+            with parsed_once():
+                return _assembled(name, pasted.read(reading))
         except MalformedText as malformed:
             rejections.append(malformed)
     raise rejections[0]

@@ -6,6 +6,8 @@ The document is parsed once, fast. The text is scanned again for the line only i
 import json
 import re
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import orjson
@@ -18,6 +20,30 @@ from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, re
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NOTHING: frozenset[str] = frozenset()
 _SHOWN_CHARACTERS = 249
+_LONG = 1 << 16
+_WHITESPACE = " \t\r\n"
+_PARSED: ContextVar[dict[str, object] | None] = ContextVar("parsed", default=None)
+
+
+@contextmanager
+def parsed_once() -> Iterator[None]:
+    """Parse each long document once for as long as the context lasts: what it is decides which reader takes it."""
+    token = _PARSED.set({})
+    try:
+        yield
+    finally:
+        _PARSED.reset(token)
+
+
+def parsed(text: str) -> object:
+    """The value of a JSON text, which no caller changes. Raises `orjson.JSONDecodeError`."""
+    known = _PARSED.get()
+    if known is None or len(text) < _LONG:
+        return orjson.loads(text)
+    key = text.strip(_WHITESPACE)
+    if key not in known:
+        known[key] = orjson.loads(text)
+    return known[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +62,7 @@ class Document:
     def parse(cls, text: str, what: str, *, lines_before: int = 0) -> "Document":
         """Parse the text, or raise `MalformedText` with the line at which it stops being JSON."""
         try:
-            return cls(text, what, orjson.loads(text), lines_before)
+            return cls(text, what, parsed(text), lines_before)
         except orjson.JSONDecodeError as error:
             line = lines_before + text.count("\n", 0, error.pos) + 1
             raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None

@@ -13,6 +13,7 @@ from typing import cast
 
 import orjson
 
+from app.formats.syntax.documents import parsed
 from app.formats.syntax.lines import says_something
 
 # Not any brace or bracket: a group may be called {team}, and a log line starts with [2026.
@@ -165,7 +166,7 @@ class _Documents:
         """
         line_end = self._text.find("\n", start)
         try:
-            return line, orjson.loads(self._text[start : line_end if line_end >= 0 else None])
+            return line, parsed(self._text[start : line_end if line_end >= 0 else None])
         except orjson.JSONDecodeError:
             return self._scanned(line, start)
 
