@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check sbom format kafka fuzz conformance bench openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check sbom format kafka fuzz conformance bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -80,6 +80,10 @@ conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answer
 
 bench: $(VENV)/development ## measure; a JSON object a line
 	@$(BIN)/python -m benchmarks
+
+SECONDS_OF_SOAK ?= 3600
+soak: $(VENV)/development $(VENV)/compiled ## load the service at 80 % of its rate for an hour and watch its memory (needs wrk; SECONDS_OF_SOAK=600)
+	@SOAK_SECONDS=$(SECONDS_OF_SOAK) $(BIN)/python -m benchmarks soak
 
 openapi: $(VENV)/development ## write openapi/openapi.json anew, and from it what the client knows of the service
 	RACKPLAN_DATABASE_URL=postgresql:// $(BIN)/python -c 'import json; from app.main import create_app; \

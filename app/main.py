@@ -35,7 +35,7 @@ from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
-from app.api.slots.direct import DIRECT, Direct
+from app.api.slots.direct import DIRECT, Direct, KeyCheck
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.core.model import Cluster
@@ -123,7 +123,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         own_paths=_OWN_PATHS,
         is_compiling=lambda: preparation.compiling is not None,
     )
-    app.add_middleware(KeyBeforeBody, database=database, open_paths=_OWN_PATHS)
+    app.add_middleware(
+        KeyBeforeBody,
+        database=database,
+        open_paths=_OWN_PATHS,
+        is_valid=None if pool is None else KeyCheck(reads, reading),
+    )
     if pool is not None:
         app.add_middleware(Direct, reads=reads, admission=reading)
     install_problems(app)

@@ -25,6 +25,7 @@ from benchmarks import (
     resources,
     skewed,
     small_plans,
+    soak,
     spark,
     streams,
     sweeps,
@@ -58,12 +59,13 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Line]]] = {
     "burst": burst.run,
     "load": load.run,
     "hostile": hostile.run,
+    "soak": soak.run,
     "command": command.run,
     "first_answers": first_answers.run,
 }
 
 
-ON_REQUEST = frozenset({"load", "hostile"})
+ON_REQUEST = frozenset({"load", "hostile", "soak"})
 """They take long, and a program that is not a package of Python."""
 
 
@@ -71,7 +73,10 @@ def main() -> None:
     """Print a JSON line for each result as soon as there is one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure; a JSON object a line.")
     parser.add_argument(
-        "subjects", nargs="*", metavar="subject", help=f"of {', '.join(SUBJECTS)}; default: all but load and hostile"
+        "subjects",
+        nargs="*",
+        metavar="subject",
+        help=f"of {', '.join(SUBJECTS)}; default: all but load, hostile and soak",
     )
     wanted = parser.parse_args().subjects
     if unknown := set(wanted) - SUBJECTS.keys():

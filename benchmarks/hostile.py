@@ -1,8 +1,9 @@
 """Hostile requests to a served clone: examples of every operation with changed bodies, paths, queries and headers.
 
-`HOSTILE_REQUESTS` is their number, 100,000 by default. The result has the statuses, the answers of 500 and more, of
-which only 503 is allowed, and the memory of all processes of the service at ten moments, with its slope over the second
-half.
+`HOSTILE_REQUESTS` is their number, 100,000 by default, and `HOSTILE_FIRST` the number of the first, 0 by default: a run
+can be made in pieces, since each request is drawn from its number. The result has the statuses, the answers of 500 and
+more, of which only 503 is allowed, and the memory of all processes of the service at ten moments, with its slope over
+the second half.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from tests.api.operations import OPERATIONS
 from tests.fuzz import mutations
 
 REQUESTS = int(os.environ.get("HOSTILE_REQUESTS", "100000"))
+FIRST = int(os.environ.get("HOSTILE_FIRST", "0"))
 CLIENTS = 16
 SAMPLES = 10
 _IDS = ("0191d0e4-0000-7000-8000-000000000000", "x", "..", "%00", "%ff", "a" * 3_000, "'; --", "1e9", "-1", "%2e%2e%2f")
@@ -44,6 +46,7 @@ def run() -> Iterator[Figures]:
         yield Figures(
             {
                 "name": "hostile",
+                "first": FIRST,
                 "requests": sum(statuses.values()),
                 "statuses": dict(sorted(statuses.items())),
                 "faults": faults,
@@ -57,12 +60,12 @@ async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[in
     statuses: Counter[str] = Counter()
     faults: list[Any] = []
     memory: list[tuple[int, int]] = []
-    numbers = iter(range(REQUESTS))
+    numbers = iter(range(FIRST, FIRST + REQUESTS))
 
     async def client() -> None:
         async with httpx.AsyncClient(base_url=service.address, timeout=120) as http:
             for number in numbers:
-                if number % max(1, REQUESTS // SAMPLES) == 0:
+                if (number - FIRST) % max(1, REQUESTS // SAMPLES) == 0:
                     memory.append((number, service.resident_bytes()))
                 request = drawn(Random(number))  # noqa: S311 — so that a run can be repeated
                 try:
@@ -75,7 +78,7 @@ async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[in
                     faults.append([number, request["method"], str(request["url"])[:200], answer.text[:300]])
 
     await asyncio.gather(*(client() for _ in range(CLIENTS)))
-    memory.append((REQUESTS, service.resident_bytes()))
+    memory.append((FIRST + REQUESTS, service.resident_bytes()))
     return statuses, faults, memory
 
 

@@ -24,6 +24,14 @@ function request()
   return wrk.format("POST", plans, headers, (bodies[kind]:gsub("SEED", string.format("%d", (seed + count) % 2147483647))))
 end
 
+-- Milliseconds that each connection waits before a request, of up to twice the mean so that they do not march in step.
+local pause = tonumber(os.getenv("LOAD_DELAY_MS"))
+if pause > 0 then
+  function delay()
+    return math.random(0, 2 * pause)
+  end
+end
+
 function response(status)
   by_status[status] = (by_status[status] or 0) + 1
 end

@@ -55,7 +55,7 @@ def run() -> Iterator[Figures]:
     if shutil.which("wrk") is None:
         raise SystemExit("load needs wrk: apt-get install wrk, or brew install wrk")
     with serving() as service:
-        read = f"/v1/plans/{_stored(service)}"
+        read = f"/v1/plans/{stored_plan(service)}"
         with floor(service) as beneath:
             least = [beneath.under(f"/plans/{read.rpartition('/')[2]}", (100, 0), n) for n in CONNECTIONS]
         for name, (mix, share) in _KINDS.items():
@@ -76,11 +76,25 @@ class Served:
     address: str
     process: psutil.Process
 
-    def under(self, read: str, mix: tuple[int, int], connections: int, *, seconds: float = SECONDS) -> dict[str, Any]:
-        """Rate, percentiles and processor time of a request with so many connections."""
+    def under(
+        self,
+        read: str,
+        mix: tuple[int, int],
+        connections: int,
+        *,
+        seconds: float = SECONDS,
+        per_s: float | None = None,
+    ) -> dict[str, Any]:
+        """Rate, percentiles and processor time of a request with so many connections.
+
+        Parameters
+        ----------
+        per_s : requests a second at most, of all connections together; None for as many as are answered.
+        """
         environment = os.environ | {
             "LOAD_READS": str(mix[0]), "LOAD_SMALL": str(mix[1]), "LOAD_PATH": read,
             "LOAD_SMALL_BODY": _body(12), "LOAD_LARGE_BODY": _body(10_000),
+            "LOAD_DELAY_MS": "0" if per_s is None else str(round(1000 * connections / per_s)),
         }  # fmt: skip
         before = self._cpu_s()
         command = ["wrk", "--threads", str(min(connections, 2)), "--connections", str(connections), "--timeout", "60"]
@@ -181,7 +195,8 @@ def _overloaded(service: Served, read: str) -> dict[str, Any]:
 _JSON = {"Content-Type": "application/json"}
 
 
-def _stored(service: Served) -> str:
+def stored_plan(service: Served) -> str:
+    """The id of a plan of 12 partitions, which is stored now."""
     answer = httpx.post(f"{service.address}{_PLANS}", content=_body(12).replace("SEED", "7"), headers=_JSON, timeout=60)
     answer.raise_for_status()
     plan_id: str = answer.json()["id"]

@@ -1,8 +1,10 @@
 """The engine, and the unit of work: one transaction, committed at the edge."""
 
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 import orjson
 import psycopg
@@ -24,6 +26,9 @@ from app.store.webhooks import Webhooks
 CONNECTIONS = 8
 """Default pool size: a worker or a command."""
 _FREE_WITHIN_S = 10.0
+_PINGED_AFTER_S = 1.0
+"""Idle time after which a connection may have been lost without a request that met it; a ping is a round trip."""
+_USED_AT = "used_at"
 
 
 class UnitOfWork:
@@ -80,7 +85,6 @@ class Database:
         self.url = sa.make_url(url).set(drivername="postgresql+psycopg")
         self.engine = sa.create_engine(
             self.url,
-            pool_pre_ping=True,
             pool_size=connections,
             max_overflow=0,
             pool_timeout=_FREE_WITHIN_S,
@@ -89,7 +93,17 @@ class Database:
             connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": "-c timezone=UTC"},
         )
         sa.event.listen(self.engine, "handle_error", _raise_unavailable)
+        sa.event.listen(self.engine, "checkin", _note_use)
+        sa.event.listen(self.engine, "checkout", self._ping_if_idle)
         self._security = RowSecurity()
+
+    def _ping_if_idle(self, connection: Any, record: Any, _: object) -> None:
+        """Look whether a connection is lost that nothing has used for a second, and let the pool connect anew."""
+        if time.monotonic() - record.info.get(_USED_AT, math.inf) > _PINGED_AFTER_S:
+            try:
+                self.engine.dialect.do_ping(connection)
+            except psycopg.Error as lost:
+                raise sa.exc.InvalidatePoolError from lost
 
     @contextmanager
     def begin(self, *, is_own: bool = False) -> Iterator[UnitOfWork]:
@@ -135,10 +149,12 @@ class Database:
         self.close()
 
 
+def _note_use(_: object, record: Any) -> None:
+    record.info[_USED_AT] = time.monotonic()
+
+
 def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
     """Tell a database that cannot be reached from a statement that fails."""
-    if context.is_pre_ping:  # the pool connects anew
-        return
     if isinstance(context.original_exception, psycopg.errors.DiskFull):
         raise StorageFull(FULL) from context.original_exception
     if context.connection is None:

@@ -7,6 +7,7 @@ role and the team end.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
@@ -52,6 +53,7 @@ PREPARE topics (uuid) AS
     WHERE plan_id = $1 AND (SELECT sum(octet_length(replicas)) FROM plan_topics WHERE plan_id = $1) <= {MOST_BYTES}
     ORDER BY ordinal
 """  # noqa: S608 -- constants
+_KEY = "EXECUTE acting (%s)"
 _READ = "EXECUTE acting (%s); EXECUTE head (%s); EXECUTE topics (%s)"
 
 
@@ -79,30 +81,38 @@ class DirectReads:
 
         Raises `psycopg.Error`, `OSError` and `TimeoutError`: the database is not there, or takes a second.
         """
-        async with asyncio.timeout(_WITHIN_S):
-            connection = self._idle.pop() if self._idle else await self._connected()
-            try:
-                hashed = _NO_KEY if secret is None else key_hash(secret)
-                cursor = await connection.execute(_READ, (hashed, plan_id, plan_id))
-                acting = await cursor.fetchone()
-                cursor.nextset()
-                head = await cursor.fetchone()
-                cursor.nextset()
-                rows = await cursor.fetchall()
-            except BaseException:
-                connection.pgconn.finish()
-                raise
-        self._idle.append(connection)
-        if acting is None or head is None:
+        hashed = _NO_KEY if secret is None else key_hash(secret)
+        acting, heads, rows = await self._results(_READ, (hashed, plan_id, plan_id))
+        if not acting or not heads:
             return None
+        (scopes, *_), head = acting[0], heads[0]
         placements = tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
-        return DirectPlan(None if acting[0] is None else tuple(acting[0]), PlanHead(*head), placements)
+        return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), placements)
+
+    async def is_valid(self, secret: str | None) -> bool:
+        """Whether no key is needed, or a key is valid whose use was recorded lately. Raises as `plan`."""
+        return bool((await self._results(_KEY, (_NO_KEY if secret is None else key_hash(secret),)))[0])
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
         for connection in self._idle:
             connection.pgconn.finish()
         self._idle.clear()
+
+    async def _results(self, statements: str, parameters: Sequence[object]) -> list[list[tuple[Any, ...]]]:
+        """The rows of each statement."""
+        async with asyncio.timeout(_WITHIN_S):
+            connection = self._idle.pop() if self._idle else await self._connected()
+            try:
+                cursor = await connection.execute(statements, parameters)
+                results = [await cursor.fetchall()]
+                while cursor.nextset():
+                    results.append(await cursor.fetchall())
+            except BaseException:
+                connection.pgconn.finish()
+                raise
+        self._idle.append(connection)
+        return results
 
     async def _connected(self) -> psycopg.AsyncConnection[Any]:
         connection = await psycopg.AsyncConnection.connect(

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.examples import EXAMPLE_PLAN_ID, PLACE
+from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.slots import scopes
 from app.slots import frames
 from app.store.database import Database
@@ -249,3 +249,25 @@ class TestDirectReads:
             uow.api_keys.revoke("reads", team="default")
             uow.api_keys.create("another", ["read"], team="default")
         assert slotted.get(READ, headers=key).status_code == 401
+
+
+@pytest.mark.slow
+class TestPreferences:
+    """What waits for a job is served by the process that listens; what computes is not, whatever it prefers."""
+
+    def test_a_preference_to_wait_takes_no_plan_out_of_its_slot(
+        self, slotted: httpx.Client, database: Database
+    ) -> None:
+        """It did: what it computed had neither a deadline nor a limit on memory, and delayed health checks."""
+        with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
+            waiting = threads.submit(slotted.post, PLAN, json=seeded(906), headers={"Prefer": "wait=1"})
+            found = problem(waiting.result(), 413, "limit_exceeded")
+        assert found["limit_name"] == "deadline_seconds"
+
+    def test_only_what_can_be_a_job_is_told_to_be_one(self, slotted: httpx.Client, database: Database) -> None:
+        """`/progress` is below `/v1/plans/` and has no asynchronous way."""
+        with locked(database, "plans"):
+            response = slotted.post(f"{READ}/progress", json={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID)})
+        found = problem(response, 413, "limit_exceeded")
+        assert found["limit_name"] == "deadline_seconds"
+        assert "Prefer" not in found["detail"]

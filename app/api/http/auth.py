@@ -131,10 +131,23 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
 
 
 class KeyBeforeBody:
-    """Reject a request that has a body and no valid key before the body is read and parsed."""
+    """Reject a request that has a body and no valid key before the body is read and parsed.
 
-    def __init__(self, app: ASGIApp, *, database: Database, open_paths: Collection[str]) -> None:
+    Parameters
+    ----------
+    is_valid : a cheaper look at the secret of a request, or None; what it does not accept is looked at once more.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        database: Database,
+        open_paths: Collection[str],
+        is_valid: Callable[[str | None], Awaitable[bool]] | None = None,
+    ) -> None:
         self._app, self._database, self._open_paths = app, database, tuple(open_paths)
+        self._is_valid = is_valid
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].startswith(self._open_paths):
@@ -149,7 +162,8 @@ class KeyBeforeBody:
     async def _rejection(self, request: Request) -> Response | None:
         try:
             bearer, basic = await _BEARER(request), await _BASIC(request)
-            await run_in_threadpool(self._check, bearer, basic)
+            if self._is_valid is None or not await self._is_valid(_secret(bearer, basic)):
+                await run_in_threadpool(self._check, bearer, basic)
         except Failure as failure:
             return of_failure(request, failure)
         except HTTPException as unreadable:
@@ -161,11 +175,15 @@ class KeyBeforeBody:
             _presented(uow.api_keys, bearer, basic)
 
 
+def _secret(bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> str | None:
+    return bearer.credentials if bearer else basic.password if basic else None
+
+
 def _presented(
     keys: ApiKeys, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None
 ) -> PresentedKey | None:
     """The valid key of a request; None if no key exists."""
-    secret = bearer.credentials if bearer else basic.password if basic else None
+    secret = _secret(bearer, basic)
     if secret is None:
         if keys.any_unrevoked():
             raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")

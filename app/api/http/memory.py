@@ -7,6 +7,7 @@ partitions would stay several times as large as it was.
 import ctypes
 import gc
 import sys
+import time
 
 import psutil
 from anyio import to_thread
@@ -16,6 +17,9 @@ _GROWTH_BYTES = 64 * 2**20
 """Growth of the resident memory since the last return that is worth another one, which takes some 50 ms."""
 
 
+_LOOKS_EVERY_S = 0.1
+
+
 class FreedMemory:
     """Return freed memory after a request if the process has grown by more than 64 MB since the last time."""
 
@@ -23,10 +27,14 @@ class FreedMemory:
         self._app = app
         self._process = psutil.Process()
         self._resident = self._resident_bytes()
+        self._looks_at = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
-        if scope["type"] == "http" and self._resident_bytes() > self._resident + _GROWTH_BYTES:
+        if scope["type"] != "http" or time.monotonic() < self._looks_at:
+            return
+        self._looks_at = time.monotonic() + _LOOKS_EVERY_S
+        if self._resident_bytes() > self._resident + _GROWTH_BYTES:
             self._resident = self._resident_bytes()  # requests that end meanwhile need not do the same
             await to_thread.run_sync(_return_freed)
             self._resident = self._resident_bytes()

@@ -37,6 +37,21 @@ _NOT_PLAIN = frozenset({TEAM_HEADER.lower().encode(), b"transfer-encoding"})
 """Headers with which a read goes on to its operation."""
 
 
+class KeyCheck:
+    """Whether a key is valid, in one round trip and without a thread: most are, and have been used lately."""
+
+    def __init__(self, reads: DirectReads, admission: Admission) -> None:
+        self._reads, self._admission = reads, admission
+
+    async def __call__(self, secret: str | None) -> bool:
+        """Whether it is; False as well if that cannot be said at once."""
+        try:
+            async with self._admission.slot():
+                return await self._reads.is_valid(secret)
+        except (ServiceBusy, psycopg.Error, OSError, TimeoutError):
+            return False
+
+
 class Direct:
     """Answer `GET /v1/plans/{id}` as JSON, if the key may see the plan and the plan is small."""
 

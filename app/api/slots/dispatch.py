@@ -21,6 +21,7 @@ from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
+from app.services.plans.kinds import KINDS
 from app.services.plans.outcomes import PlanOutcome, report
 from app.slots import frames
 from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot
@@ -33,7 +34,10 @@ _SMALL_BODY = 16 * 1024
 _HELD_BYTES = 256 * 2**20
 """Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
 _DRAINED_WITHIN_S = 0.5
-_JOBS = "/v1/plans/"
+_BECOME_JOBS = frozenset(f"/v1/plans/{kind}" for kind in KINDS)
+"""Paths whose requests have an asynchronous way: `Prefer: respond-async`."""
+_FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
+"""Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
 
 
 class SlotCrashed(Exception):
@@ -84,7 +88,11 @@ class SlotDispatch:
         if path.startswith(self._own_paths) or path.endswith("/events"):
             return True
         headers = Headers(scope=scope)
-        if parsed(", ".join(headers.getlist("prefer")), longest_wait_s=1).wait_s is None:
+        preferences = parsed(", ".join(headers.getlist("prefer")), longest_wait_s=1)
+        if preferences.wait_s is None:
+            return False
+        # Other operations ignore the preference. What computes would have neither a deadline nor a limit here.
+        if not path.startswith(_FOLLOWED) and not (path in _BECOME_JOBS and preferences.respond_async):
             return False
         length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
         if length.isdigit() and int(length) <= _SMALL_BODY:
@@ -252,7 +260,7 @@ class _Exchange:
 
     def _too_slow(self) -> LimitExceeded:
         limit = self._dispatch.limits.deadline_seconds
-        may_be_job = self._scope["path"].startswith(_JOBS) and self._scope["method"] == "POST"
+        may_be_job = self._scope["path"] in _BECOME_JOBS and self._scope["method"] == "POST"
         remedy = "send it with `Prefer: respond-async`" if may_be_job else "ask for less at a time"
         return LimitExceeded(
             f"the request takes longer than the limit of {limit} s; {remedy}",

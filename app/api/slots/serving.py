@@ -2,10 +2,13 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import structlog
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,7 +25,14 @@ from app.slots import frames, process
 
 def run(app: ASGIApp, connection: socket.socket, *, memory_mib: int) -> None:
     """Serve an application over a socket until the other end closes it; `memory_mib` as `process.run` has it."""
+    # A thread keeps an event loop free for other requests, of which a process of a slot has none: dependencies and the
+    # operation run in the loop, without some six changes of the thread a request.
+    to_thread.run_sync = _without_thread  # type: ignore[assignment]
     process.run(partial(_answer, FreedMemory(app)), connection, memory_mib=memory_mib)
+
+
+async def _without_thread(function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
+    return function(*arguments)
 
 
 async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.StreamWriter) -> dict[str, object]:
