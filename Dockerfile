@@ -12,7 +12,8 @@
 #
 # tests/test_deployment.py holds every variable, port, path, target and command here against the code.
 
-# The Debian is named, because "slim" alone moves to the next one some day.
+# The Debian is named, because "slim" alone moves to the next one some day. A build that has to be repeatable names the
+# digest as well: docker build --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:… .
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 
@@ -70,10 +71,12 @@ ENV JAVA_HOME=/opt/java \
 
 # A Spark node. Our own code is not looked for here: the driver sends it along with each session.
 FROM runtime AS spark
-# The master's second way to submit applications, over REST, asks nobody for a password: it stays closed.
-ENV NUMBA_CACHE_DIR=/var/lib/spark/numba \
+# The master's second way to submit applications, over REST, asks nobody for a password: it stays closed. Master and workers
+# read `spark-defaults.conf` where a secret of that name is mounted.
+ENV SPARK_CONF_DIR=/run/secrets \
+    NUMBA_CACHE_DIR=/var/lib/spark/numba \
     SPARK_LOCAL_DIRS=/var/lib/spark/scratch \
-    SPARK_MASTER_OPTS=-Dspark.master.rest.enabled=false
+    SPARK_MASTER_OPTS="-Dspark.master.rest.enabled=false -Dspark.ui.killEnabled=false"
 WORKDIR /var/lib/spark
 EXPOSE 7077 8080 8081
 CMD ["spark-class", "org.apache.spark.deploy.master.Master", "--port", "7077", "--webui-port", "8080"]

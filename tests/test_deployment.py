@@ -108,6 +108,8 @@ def settings(found: Deployment) -> Iterator[str]:
     """Every RACKPLAN_ variable is a setting, and its value is allowed."""
     for name, each in found.everything.items():
         given = {key[9:].lower(): value for key, value in each.environment.items() if key.startswith("RACKPLAN_")}
+        if given.get("spark_properties", "").startswith("/run/secrets/"):
+            given["spark_properties"] = __file__  # has to be there; `spark_secret` checks that the container has it
         try:
             Settings.model_validate(given)
         except SettingNotValid as refused:
@@ -206,6 +208,26 @@ def spark(found: Deployment) -> Iterator[str]:
     yield from (f"{url} is not the master's address" for url in named if url not in masters)
 
 
+def spark_secret(found: Deployment) -> Iterator[str]:
+    """Who talks to Spark reads the secret from a file: nodes where they look for it, the worker where it is told."""
+    declared = found.parsed.get("secrets", {})
+    for name, each in found.services.items():
+        mounted = {f"/run/secrets/{given['target']}": given["source"] for given in each.given.get("secrets", [])}
+        if "spark-class" in each.argv:
+            read = f"{each.environment.get('SPARK_CONF_DIR')}/spark-defaults.conf"
+        elif each.argv[:2] == ["rackplan", "worker"]:
+            read = each.environment.get("RACKPLAN_SPARK_PROPERTIES", "")
+        else:
+            yield from (f"{name} has no use for {path}" for path in mounted)
+            continue
+        if mounted.get(read) not in declared:
+            yield f"{name} reads {read}; it has {mounted}, of {sorted(declared)}"
+    for given in declared.values():
+        folder = PurePosixPath(given["file"]).parts[0]
+        if f"/{folder}/" not in (ROOT / ".gitignore").read_text().splitlines() or not found.ignores(given["file"]):
+            yield f"{given['file']} is not kept out of version control and of the build"
+
+
 def java(found: Deployment) -> Iterator[str]:
     """Whatever starts a JVM finds the Java that the build has made for Spark, and the Python that has the libraries."""
     made = re.findall(r"python -m app\.jobs\.java (\S+)", " ".join(found.images["build"].all("RUN")))
@@ -276,6 +298,11 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (database, "postgres:18-", "postgres:17-"),
     (spark, "spark-master:7077\n      RACKPLAN_HOST", "spark-master:7078\n      RACKPLAN_HOST"),
     (spark, '"--host", "spark-worker-2"', '"--host", "spark-worker-1"'),
+    (spark_secret, "  secrets: &spark-secret [{source: spark,", "  secrets: &spark-secret [{source: sparks,"),
+    (spark_secret, "    secrets: *spark-secret\n", ""),
+    (spark_secret, "SPARK_CONF_DIR=/run/secrets", "SPARK_CONF_DIR=/opt/spark/conf"),
+    (spark_secret, "RACKPLAN_SPARK_PROPERTIES: /run/secrets/spark-defaults.conf", "OTHER: x"),
+    (spark_secret, "spark: {file: ./secrets/", "spark: {file: ./private/"),
     (java, "app.jobs.java /opt/java", "app.jobs.java /opt/jdk"),
     (java, "JAVA_HOME=/opt/java", "JAVA_HOME=/opt/jdk"),
     (java, "PYSPARK_PYTHON=/opt/rackplan/", "PYSPARK_PYTHON=/opt/python/"),
@@ -303,6 +330,24 @@ def test_a_mistake_is_found(check: Check, right: str, wrong: str) -> None:
     """A check that finds nothing in a broken file would find nothing anywhere."""
     assert any(right in text for text in TEXTS)
     assert list(check(Deployment(*(text.replace(right, wrong) for text in TEXTS))))
+
+
+def test_the_commands_make_a_secret_that_protects_spark(tmp_path: Path) -> None:
+    """Run as they are written, twice: the file has what Spark needs, others cannot reach it, and no two are alike."""
+    compose = (ROOT / "docker-compose.yml").read_text()
+    commands = re.findall(r"(?m)^#   ((?:mkdir|python3|printf) .*secrets.*)$", compose)[1:]
+    written = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        subprocess.run(["sh", "-ec", "\n".join(commands)], cwd=folder, check=True)
+        lines = (folder / "secrets" / "spark-defaults.conf").read_text().splitlines()
+        written.append(dict(line.split(" ") for line in lines))
+        assert (folder / "secrets").stat().st_mode & 0o077 == 0
+    assert written[0].keys() == {"spark.authenticate", "spark.authenticate.secret", "spark.network.crypto.enabled"}
+    one, two = (each.pop("spark.authenticate.secret") for each in written)
+    assert len(one) == 64
+    assert one != two
+    assert written[0] == {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
 
 
 def test_the_health_check_asks_the_service(address: str) -> None:
