@@ -20,17 +20,29 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.types import Lifespan
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import __version__, logs, tracing
 from app.api import health
 from app.api.health import Readiness
+from app.api.http.audit import Audit, AuditLog
 from app.api.http.auth import TEAM_HEADER, KeyBeforeBody, NoTeamYet, named, reader
 from app.api.http.compression import Compression
 from app.api.http.deferred_routers import BuildRouters, DeferredRouters
 from app.api.http.following import Followers
 from app.api.http.known_query import only_known_query
 from app.api.http.memory import FreedMemory
-from app.api.http.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.http.middleware import (
+    QUIET_PATHS,
+    BodyLimit,
+    Head,
+    Interrupted,
+    Overload,
+    RequestLog,
+    SameOrigin,
+    TrustedHost,
+)
+from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
@@ -85,10 +97,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
-    readiness = Readiness(settings.database_url, settings.spark_master, compiling=lambda: preparation.compiling)
     pool = _slots(settings) if settings.solver_processes else None
-    reads = DirectReads(database)
+    reads = DirectReads(database, may_be_open=settings.is_loopback)
     reading = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
+    readiness = Readiness(
+        settings.database_url,
+        settings.spark_master,
+        compiling=lambda: preparation.compiling,
+        slots=lambda: "none; requests are served in threads" if pool is None else pool.state,
+    )
+    audit = AuditLog(database.url)
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
@@ -102,6 +120,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         if pool is not None:
             pool.close()
         preparation.wait_for_end()
+        await audit.add_counted()
+        audit.close()
         readiness.close()
         reads.close()
         database.close()
@@ -109,13 +129,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = _operations(settings, database, admission, lifespan)
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
-    app.state.readiness, app.state.slots = readiness, pool
+    app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
     app.state.occupancy = lambda: {
         "threads": admission.occupancy,
         **({} if pool is None else {**pool.occupancy, DIRECT: reading.occupancy}),
     }
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
-    # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(
         SlotDispatch,
         pool=pool,
@@ -127,7 +146,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         KeyBeforeBody,
         database=database,
         open_paths=_OWN_PATHS,
-        is_valid=None if pool is None else KeyCheck(reads, reading),
+        may_be_open=settings.is_loopback,
+        known=None if pool is None else KeyCheck(reads, reading),
     )
     if pool is not None:
         app.add_middleware(Direct, reads=reads, admission=reading)
@@ -160,6 +180,8 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
                 "Location",
                 "Preference-Applied",
                 "Rackplan-Compiling",
+                "RateLimit",
+                "RateLimit-Policy",
                 "Retry-After",
                 "X-Request-ID",
             ],
@@ -167,11 +189,20 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
     app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
     if settings.hosts is not None:
         app.add_middleware(TrustedHost, hosts=settings.hosts)
+    app.add_middleware(
+        RateLimits,
+        per_key=Allowance("key", settings.rate_per_key, settings.concurrent_per_key),
+        per_address=Allowance("address", settings.rate_per_address, settings.concurrent_per_address),
+        quiet_paths=QUIET_PATHS,
+    )
+    app.add_middleware(Audit, log=app.state.audit, quiet_paths=QUIET_PATHS)
     app.add_middleware(Interrupted)
     app.add_middleware(Head)
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     app.add_middleware(FreedMemory)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)])
     if tracing.is_started():
         app.add_middleware(Traces)
 
@@ -217,6 +248,8 @@ def _operations(
     app.state.limits = settings.limits
     app.state.outbound = settings.outbound
     app.state.admission = admission
+    # An address that other machines can reach is never open, also if the keys are forgotten while the service runs.
+    app.state.may_be_open = settings.is_loopback
     routers = DeferredRouters(
         {
             **{operation: partial(ROUTERS.__getitem__, operation) for operation in ROUTERS},

@@ -34,8 +34,10 @@ SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
 DIRECT_CONNECTIONS = 4
 """Database connections for reads that the process which listens answers itself."""
-OTHER_CONNECTIONS = 18
-"""Database connections besides those of the API: 2 of `/readyz`, 8 of a worker, 5 of its jobs, 3 of its deliveries."""
+OTHER_CONNECTIONS = 19
+"""Database connections besides those of the API: 2 of `/readyz`, 1 of the audit log, 8 of a worker, 5 of its jobs,
+3 of its deliveries.
+"""
 
 
 class Settings(Limits, BaseSettings):
@@ -118,6 +120,30 @@ class Settings(Limits, BaseSettings):
     body_seconds: float = Field(
         60.0, gt=0, le=3600, description="Longest time until the body of a request is complete, in seconds; then 408."
     )
+    rate_per_key: int = Field(
+        6000, ge=0, le=10_000_000, description="Requests a minute of one API key; beyond it 429. 0 is no limit."
+    )
+    rate_per_address: int = Field(
+        12_000,
+        ge=0,
+        le=10_000_000,
+        description="Requests a minute of one address (of IPv6: one /64), except loopback; beyond it 429. 0 is no "
+        "limit.",
+    )
+    concurrent_per_key: int = Field(
+        100, ge=0, le=100_000, description="Requests of one API key in progress; beyond it 429. 0 is no limit."
+    )
+    concurrent_per_address: int = Field(
+        200,
+        ge=0,
+        le=100_000,
+        description="Requests of one address in progress, except loopback; beyond it 429. 0 is no limit.",
+    )
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = Field(
+        (),
+        description="Networks (CIDR) of reverse proxies, separated by commas: their X-Forwarded-For and "
+        "X-Forwarded-Proto state the address of the client and the scheme.",
+    )
     grace_seconds: int = Field(
         5,
         ge=0,
@@ -129,8 +155,9 @@ class Settings(Limits, BaseSettings):
         20,
         ge=1,
         description="Database connections of the API; at least RACKPLAN_CONCURRENT_REQUESTS + 4. Health checks and a "
-        "worker use 18 more.",
+        "worker use 19 more.",
     )
+    audit_days: int = Field(365, ge=1, le=36500, description="Days after which an entry of the audit log is deleted.")
     sweep_days: int = Field(30, ge=1, description="Days after its end at which a sweep and its rows are deleted.")
     webhooks: bool = Field(
         False,
@@ -144,7 +171,13 @@ class Settings(Limits, BaseSettings):
     webhook_days: int = Field(7, ge=2, description="Days after its event at which a delivery to a webhook is deleted.")
 
     @field_validator(
-        "allowed_origins", "frame_ancestors", "allowed_hosts", "dataset_roots", "webhook_networks", mode="before"
+        "allowed_origins",
+        "frame_ancestors",
+        "allowed_hosts",
+        "dataset_roots",
+        "webhook_networks",
+        "trusted_proxies",
+        mode="before",
     )
     @classmethod
     def _split(cls, value: object) -> object:

@@ -67,9 +67,12 @@ def main() -> None:
                 spark=spark,
                 lane=None if pool is None else pool.lanes[_PLANS],
                 sender=_sender(settings),
-                idempotency_age=timedelta(hours=settings.idempotency_hours),
-                sweep_age=timedelta(days=settings.sweep_days),
-                delivery_age=timedelta(days=settings.webhook_days),
+                retention=queue.Retention(
+                    answers=timedelta(hours=settings.idempotency_hours),
+                    sweeps=timedelta(days=settings.sweep_days),
+                    deliveries=timedelta(days=settings.webhook_days),
+                    audit_entries=timedelta(days=settings.audit_days),
+                ),
             )
         )
     server.remove_files()

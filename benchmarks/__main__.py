@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks import (
+    audit,
     burst,
     capacity,
     command,
@@ -57,6 +58,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Line]]] = {
     "small_plans": small_plans.run,
     "large_plans": large_plans.run,
     "burst": burst.run,
+    "audit": audit.run,
     "load": load.run,
     "hostile": hostile.run,
     "soak": soak.run,

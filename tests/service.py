@@ -25,7 +25,7 @@ def served(database: Database, **changed: object) -> Iterator[str]:
     usual = {"database_url": url, "log_level": "warning", "webhooks": True, "solver_processes": 0}
     settings = Settings(**(usual | changed))  # type: ignore[arg-type] # by name
     app = create_app(settings)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, proxy_headers=False)
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()

@@ -238,7 +238,12 @@ class TestServe:
             assert made.stdout.strip() not in listed
             assert rackplan("keys", "revoke", "first", env=environment(used_data_dir)).returncode == 0
             del service.client.headers["Authorization"]
-            assert service.client.get("/v1/plans").status_code == 200, "no valid key is left: open again"
+            assert service.client.get("/v1/plans").status_code == 401, "a service that had a key stays closed"
+            asked = rackplan("keys", "open", env=environment(used_data_dir))
+            assert (asked.returncode, asked.stdout) == (2, "")
+            assert service.client.get("/v1/plans").status_code == 401
+            assert rackplan("keys", "open", "--yes", env=environment(used_data_dir)).returncode == 0
+            assert service.client.get("/v1/plans").status_code == 200
 
     def test_an_address_that_others_reach_needs_a_key_first(self, used_data_dir: Path) -> None:
         refused = rackplan("serve", env=environment(used_data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — refused is the point

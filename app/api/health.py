@@ -20,6 +20,7 @@ from app.api.http import metrics
 from app.errors.access import DatabaseUnavailable, ServiceBusy
 from app.errors.machine import SparkUnavailable
 from app.services.spark_master import SparkMaster
+from app.slots.pool import NO_PROCESS
 from app.store import migrations
 from app.store.activity import Activity
 from app.store.database import Database
@@ -27,6 +28,11 @@ from app.store.database import Database
 router = APIRouter(tags=["health"])
 
 _TIMEOUT_SECONDS = 2.0
+_SILENT_S = 10
+"""Seconds without a heartbeat after which a worker counts as dead, for the queue too."""
+_ALIVE = sa.text(
+    "SELECT EXISTS (SELECT FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :seconds))"
+)
 ResultT = TypeVar("ResultT")
 
 
@@ -41,7 +47,7 @@ class Ready(BaseModel):
     """The state of each dependency: `ok`, or the error."""
 
     status: str
-    """`ok`, or `unavailable` if any check fails."""
+    """`ok`, or `unavailable` if `database`, `queue`, `spark` or `slots` fails."""
     checks: dict[str, str]
     """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
 
@@ -54,15 +60,24 @@ class Readiness:
     Parameters
     ----------
     compiling : the progress of the compilation of loops, `120 of 220`; None if nothing is compiled.
+    slots : the state of the processes that serve requests, in words.
     """
 
-    def __init__(self, database_url: str, spark_master: str, *, compiling: Callable[[], str | None]) -> None:
-        self.compiling = compiling
+    def __init__(
+        self,
+        database_url: str,
+        spark_master: str,
+        *,
+        compiling: Callable[[], str | None],
+        slots: Callable[[], str],
+    ) -> None:
+        self.compiling, self.slots = compiling, slots
         self._database = Database(database_url, connections=2)
         self._checks: Mapping[str, Callable[[], str]] = {
             "database": lambda: _database(self._database),
             "queue": lambda: _queue(self._database),
             "spark": lambda: _spark(SparkMaster(spark_master)),
+            "worker": lambda: _worker(self._database),
         }
         self._threads = ThreadPoolExecutor(len(self._checks) + 1, thread_name_prefix="readiness")
         self._running: dict[str, asyncio.Future[Any]] = {}
@@ -115,12 +130,17 @@ async def healthz() -> Response:
     responses={503: {"model": Ready, "description": "Not ready; `checks` has the reason"}},
 )
 async def readyz(request: Request) -> Response:
-    """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
-    reached where it is a cluster's. `loops` has the progress of a compilation, during which the service is ready.
+    """Whether the database answers with the schema that this version needs, its queue is there, Spark can be reached
+    where it is a cluster's, and processes for requests can be started (`slots`).
+
+    `loops` has the progress of a compilation, during which the service is ready. It is also ready without a `worker`:
+    only jobs and sweeps wait for one, and a load balancer that took the API away would stop everything else, too.
     """
     readiness: Readiness = request.app.state.readiness
     checks = await readiness.checks()
-    is_ready = all(result in {"ok", "local", "not asked"} for result in checks.values())
+    checks |= {"slots": readiness.slots()}
+    is_ready = checks["slots"] != NO_PROCESS
+    is_ready &= all(checks[name] in {"ok", "local", "not asked"} for name in ("database", "queue", "spark"))
     # The service is ready while it compiles: only a request that needs a missing loop takes longer.
     progress = readiness.compiling()
     checks |= {"loops": "compiled" if progress is None else f"compiling, {progress}"}
@@ -156,6 +176,14 @@ def _queue(database: Database) -> str:
     except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
         return f"cannot be read: {type(failure).__name__}"
     return "ok"
+
+
+def _worker(database: Database) -> str:
+    try:
+        with database.engine.connect() as connection:
+            return "ok" if connection.scalar(_ALIVE, {"seconds": _SILENT_S}) else "none; jobs and sweeps wait for one"
+    except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
+        return f"not known: {type(failure).__name__}"
 
 
 def _activity(database: Database) -> Activity:

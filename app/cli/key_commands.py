@@ -73,6 +73,28 @@ def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = Fals
     typer.echo(f"{escaped(name)} is revoked")
 
 
+@keys.command("open")
+def open_service(
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only what would happen is said.")] = False,
+) -> None:
+    """Let everyone on this machine use the service without a key: delete all keys, which have to be revoked.
+
+    Until then a service stays closed once a key was created, also after the last key was revoked. On an address that
+    other machines can reach it stays closed anyway.
+    """
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        count = uow.api_keys.forget_revoked()
+        if not yes:
+            uow.rollback()
+    if yes:
+        typer.echo(f"{count} revoked keys are deleted; the service is open to every process of this machine")
+    else:
+        typer.echo(f"{count} revoked keys would be deleted, and the service be open; add --yes", err=True)
+        raise typer.Exit(2)
+
+
 def _team(team: str, *, all_teams: bool) -> str:
     from app.store import teams  # noqa: PLC0415 — see the module's docstring
 

@@ -107,6 +107,7 @@ def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: b
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # the application has its own setting; uvicorn's trusts every process of this machine
             timeout_graceful_shutdown=settings.grace_seconds,
         )
         server = _Server(config, when_started=when_started, when_stopping=when_stopping)

@@ -69,6 +69,12 @@ class ServiceBusy(Unavailable):
     title = "The service is busy"
 
 
+class TooManyRequests(Failure):
+    """The API key or the address has sent more requests than its limit; says when the next one may be sent."""
+
+    title = "Too many requests"
+
+
 class ProcessLost(Unavailable):
     """The process that served the request was ended from outside. The same request may be sent again."""
 

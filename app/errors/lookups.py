@@ -63,6 +63,12 @@ class ApiKeyNotFound(NotFound):
     title = "API key not found"
 
 
+class ApiKeyInUse(Conflict):
+    """A key that was not revoked keeps the service closed."""
+
+    title = "An API key is not revoked"
+
+
 class ApiKeyNameTaken(Conflict):
     """Another API key has this name."""
 

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,16 @@ CONCURRENCY = 2
 
 DELIVERY_CONCURRENCY = 8
 """Attempts to deliver an event that a worker makes at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How old rows become before a worker deletes them: stored answers, ended sweeps, deliveries, audit entries."""
+
+    answers: timedelta
+    sweeps: timedelta
+    deliveries: timedelta
+    audit_entries: timedelta
 
 
 class HandedBack(Exception):
@@ -148,14 +159,21 @@ def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  
     """Delete old answers to Idempotency-Keys."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
-        uow.answers.expire(older_than=context.additional_context["idempotency_age"])
+        uow.answers.expire(older_than=context.additional_context["retention"].answers)
 
 
 def forget_deliveries(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
     """Delete deliveries of events that happened long ago."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
-        uow.webhooks.expire(older_than=context.additional_context["delivery_age"])
+        uow.webhooks.expire(older_than=context.additional_context["retention"].deliveries)
+
+
+def forget_audit_entries(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
+    """Delete old entries of the audit log."""
+    database: Database = context.additional_context["database"]
+    with database.begin() as uow:
+        uow.audit.expire(older_than=context.additional_context["retention"].audit_entries)
 
 
 async def deliver_webhook(
@@ -172,7 +190,7 @@ def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  #
     """Delete sweeps that ended long ago."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
-        uow.sweeps.expire(older_than=context.additional_context["sweep_age"])
+        uow.sweeps.expire(older_than=context.additional_context["retention"].sweeps)
 
 
 async def run(
@@ -182,9 +200,7 @@ async def run(
     spark: Spark,
     lane: Lane | None,
     sender: "Sender | None",
-    idempotency_age: timedelta,
-    sweep_age: timedelta,
-    delivery_age: timedelta,
+    retention: Retention,
 ) -> None:
     """Run jobs, and deliver events if there is a sender, until the process receives SIGINT or SIGTERM.
 
@@ -203,9 +219,7 @@ async def run(
         "limits": limits,
         "spark": spark,
         "sender": sender,
-        "idempotency_age": idempotency_age,
-        "sweep_age": sweep_age,
-        "delivery_age": delivery_age,
+        "retention": retention,
     }
     stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -243,6 +257,7 @@ async def _run_jobs(database: Database, additional_context: dict[str, Any], stop
         (forget_answers, "17 * * * *"),
         (forget_sweeps, "23 * * * *"),
         (forget_deliveries, "29 * * * *"),
+        (forget_audit_entries, "31 * * * *"),
     ):
         name = function.__name__
         app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))

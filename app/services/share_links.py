@@ -58,6 +58,7 @@ def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: st
     picture = urlencode(
         [(subject.kind, subject.name), (PARAMETER, make(uow, subject, "picture", days=days, team=team))]
     )
+    uow.audit.record("share_link.created", f"{subject.kind} {subject.name}", team=team)
     return SharedLinks(f"{base}{path}?{page}", f"{base}{_PICTURES[subject.kind]}.svg?{picture}", expires)
 
 
@@ -106,6 +107,7 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
 
 def revoke_all(uow: "UnitOfWork", *, team: str = teams.DEFAULT) -> None:
     """Replace the key of a team, or of all: no link of it that was made until now is valid any longer."""
+    uow.audit.record("share_links.revoked", "every link of the team", team=team)
     if team == teams.ALL:
         uow.installation_keys.forget(_PURPOSE)
     else:

@@ -24,6 +24,8 @@ from app.slots.admission import Admission, Capacity, Occupancy
 
 UNKNOWN_EXIT_CODE = 255
 """Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
+NO_PROCESS = "no process can be started"
+"""The state of a pool whose last start of a process has failed."""
 _POLLING_S = 0.1
 _FORKED_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 2.0
@@ -120,6 +122,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="slots")
         self._started: set[Slot] = set()
         self._filling: asyncio.Task[None] | None = None
+        self._is_failing = False
         self.lanes = {name: Lane(capacity, self._start) for name, capacity in lanes.items()}
 
     @property
@@ -131,6 +134,16 @@ class Pool:
     def is_ready(self) -> bool:
         """Whether the processes have been started, which takes some seconds."""
         return self._filling is not None and self._filling.done()
+
+    @property
+    def state(self) -> str:
+        """How many processes there are, in words."""
+        if not self.is_ready:
+            return "starting; requests are served in threads"
+        if self._is_failing:
+            return NO_PROCESS
+        alive = sum(slot.is_usable and slot.process.is_alive() for slot in self._started)
+        return f"{alive} of {sum(each.slots for each in self.occupancy.values())} processes"
 
     def start(self, is_prepared: Event) -> None:
         """Begin to start the processes once the service is prepared, without waiting for them.
@@ -159,9 +172,11 @@ class Pool:
             try:
                 process = await asyncio.get_running_loop().run_in_executor(self._threads, self._forked, theirs)
                 reader, writer = await asyncio.open_connection(sock=ours)
-            except BaseException:
+            except BaseException as failure:
+                self._is_failing = isinstance(failure, Exception)
                 ours.close()  # the process, if there is one, reads the end of the connection and ends
                 raise
+        self._is_failing = False
         self._started = {slot for slot in self._started if slot.is_usable}
         slot = Slot(process, reader, writer)
         self._started.add(slot)

@@ -10,7 +10,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors.lookups import ApiKeyNameTaken, ApiKeyNotFound
+from app.errors.lookups import ApiKeyInUse, ApiKeyNameTaken, ApiKeyNotFound
+from app.store import audit, teams
 from app.store.ids import uuid7
 from app.store.tables import api_keys
 from app.store.transaction import Store, columns_of
@@ -91,6 +92,7 @@ class ApiKeys(Store):
         ).one_or_none()
         if created is None:
             raise ApiKeyNameTaken(f"there is a key named {name} already", path=("name",), value=name)
+        audit.record(self._writing, "key.created", name, team=created.team)
         return ApiKey(*created), secret
 
     def authenticate(self, secret: str) -> PresentedKey | None:
@@ -108,9 +110,25 @@ class ApiKeys(Store):
         used = api_keys.update().where(api_keys.c.id.in_(free)).values(last_used_at=sa.func.now())
         self._writing.execute(used)
 
+    def any_created(self) -> bool:
+        """Whether a key was ever created: revoked and expired ones count, so that no service becomes open by either."""
+        return bool(self._reading.scalar(sa.select(sa.exists(sa.select(api_keys.c.id)))))
+
     def any_unrevoked(self) -> bool:
-        """Whether there is a key that was not revoked. Expired ones count: no service becomes open as time passes."""
+        """Whether there is a key that was not revoked, expired or not."""
         return bool(self._reading.scalar(sa.select(sa.exists().where(api_keys.c.revoked_at.is_(None)))))
+
+    def forget_revoked(self) -> int:
+        """Delete every key, all of which have to be revoked, so that none was ever created; return their number.
+
+        Raises `ApiKeyInUse`.
+        """
+        unrevoked = sa.select(api_keys.c.name).where(api_keys.c.revoked_at.is_(None)).order_by(api_keys.c.id).limit(1)
+        name = self._writing.scalar(unrevoked)
+        if name is not None:
+            raise ApiKeyInUse(f"the key {name} is not revoked; `rackplan keys revoke` revokes it", key=name)
+        audit.record(self._writing, "service.opened", "all keys are deleted", team=teams.ALL)
+        return self._writing.execute(api_keys.delete()).rowcount
 
     def all(self) -> list[ApiKey]:
         """Every key that the transaction sees, oldest first, revoked ones included."""
@@ -133,6 +151,7 @@ class ApiKeys(Store):
         row = self._writing.execute(revoked).one_or_none()
         if row is None:
             raise ApiKeyNotFound(f"there is no key named {name}", path=("name",), value=name)
+        audit.record(self._writing, "key.revoked", name, team=row.team)
         return ApiKey(*row)
 
 

@@ -15,6 +15,7 @@ from app.store import row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
+from app.store.audit import Audit
 from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
@@ -44,6 +45,7 @@ class UnitOfWork:
         self.plans = Plans(transaction)
         self.jobs = Jobs(transaction)
         self.api_keys = ApiKeys(transaction)
+        self.audit = Audit(transaction)
         self.answers = Answers(transaction)
         self.sweeps = Sweeps(transaction)
         self.webhooks = Webhooks(transaction)

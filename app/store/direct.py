@@ -18,6 +18,7 @@ from psycopg.types.json import set_json_loads
 
 from app.core.model import Placement
 from app.store import row_security, teams
+from app.store.actors import Actor
 from app.store.api_keys import USE_RECORDED_EVERY, key_hash
 from app.store.database import Database
 from app.store.plans import rows_of
@@ -33,16 +34,18 @@ _HEAD = ", ".join(field.name for field in fields(PlanHead))
 _PREPARE = f"""
 PREPARE acting (text) AS
     WITH presented AS (
-        SELECT team, scopes FROM api_keys
+        SELECT team, scopes, id, name FROM api_keys
         WHERE key_hash = $1 AND revoked_at IS NULL AND coalesce(expires_at > now(), true)
         AND last_used_at > now() - interval '{USE_RECORDED_EVERY.total_seconds():.0f} s'
     ), acting AS (
-        SELECT team, scopes FROM presented
+        SELECT team, scopes, id, name FROM presented
         UNION ALL
-        SELECT '{teams.DEFAULT}', NULL
-        WHERE $1 = '{_NO_KEY}' AND NOT EXISTS (SELECT FROM api_keys WHERE revoked_at IS NULL)
+        SELECT '{teams.DEFAULT}', NULL, NULL, NULL
+        WHERE $1 = '{_NO_KEY}' AND {{may_be_open}} AND NOT EXISTS (SELECT FROM api_keys)
     )
-    SELECT scopes, set_config('{row_security.SETTING}', team, true), set_config('role', '{{role}}', true) FROM acting;
+    SELECT scopes, set_config('{row_security.SETTING}', team, true), set_config('role', '{{role}}', true),
+        team, id::text, name
+    FROM acting;
 PREPARE head (uuid) AS
     SELECT {_HEAD} FROM plans
     WHERE id = $1 AND current_setting('{row_security.SETTING}', true) IN (team, '{teams.ALL}')
@@ -59,7 +62,7 @@ _READ = "EXECUTE acting (%s); EXECUTE head (%s); EXECUTE topics (%s)"
 
 @dataclass(frozen=True, slots=True)
 class DirectPlan:
-    """A plan that was read directly. `scopes` are those of the key; None if no key exists."""
+    """A plan that was read directly. `scopes` are those of the key; None if the service is open."""
 
     scopes: tuple[str, ...] | None
     head: PlanHead
@@ -70,9 +73,14 @@ class DirectReads:
     """Reads over connections of its own. Belongs to one event loop; a read that raises closes its connection.
 
     It answers or it does not: whatever is missing, locked, large or fails is left to the stores, which say why.
+
+    Parameters
+    ----------
+    may_be_open : whether the service is open until the first key is created.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, may_be_open: bool) -> None:
+        self._may_be_open = may_be_open
         _, self._arguments = database.engine.dialect.create_connect_args(database.url)
         self._idle: list[psycopg.AsyncConnection[Any]] = []
 
@@ -89,9 +97,13 @@ class DirectReads:
         placements = tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
         return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), placements)
 
-    async def is_valid(self, secret: str | None) -> bool:
-        """Whether no key is needed, or a key is valid whose use was recorded lately. Raises as `plan`."""
-        return bool((await self._results(_KEY, (_NO_KEY if secret is None else key_hash(secret),)))[0])
+    async def actor(self, secret: str | None) -> Actor | None:
+        """Who acts: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
+        (rows,) = await self._results(_KEY, (_NO_KEY if secret is None else key_hash(secret),))
+        if not rows:
+            return None
+        scopes, _, _, team, key_id, name = rows[0]
+        return Actor("anyone", team=team) if scopes is None else Actor("key", name, key_id, team)
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
@@ -126,7 +138,8 @@ class DirectReads:
         try:
             found = await (await connection.execute(row_security.IS_USABLE)).fetchone()
             role = row_security.ROLE if found is not None and found[0] else "none"
-            await connection.execute(_PREPARE.replace("{role}", role).encode())
+            prepared = _PREPARE.replace("{role}", role).replace("{may_be_open}", str(self._may_be_open).lower())
+            await connection.execute(prepared.encode())
         except BaseException:
             connection.pgconn.finish()
             raise

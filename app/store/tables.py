@@ -9,6 +9,7 @@ from sqlalchemy import (
     DateTime,
     Double,
     ForeignKey,
+    Identity,
     Index,
     Integer,
     LargeBinary,
@@ -266,6 +267,30 @@ answers = Table(
     _created_at(),
     Index(None, "created_at"),
     CheckConstraint(_IS_TEAM, name="team"),
+)
+
+# Rows are added alone: the migration has triggers that reject any other change.
+audit_entries = Table(
+    "audit_entries",
+    metadata,
+    # The order in which entries were added, whatever the clock says.
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    # Null if nobody knows for whom a request was sent: it had no valid key.
+    Column("team", Text),
+    Column("actor", Text, nullable=False),
+    Column("name", Text),
+    Column("key_id", Text),
+    Column("address", Text),
+    Column("request_id", Text),
+    Column("action", Text, nullable=False),
+    Column("resource", Text),
+    Column("status", Integer),
+    Column("code", Text),
+    Column("count", Integer, nullable=False, server_default="1"),
+    CheckConstraint(f"{_IS_TEAM} OR team = '*'", name="team"),
+    Index(None, "team", "id"),
+    Index(None, "at"),
 )
 
 # Secrets of the installation, such as the key that signs share links; a rotated key is replaced.

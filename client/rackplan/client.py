@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from rackplan.audit import AuditOperations
 from rackplan.flows import Async, Flow, Item, Items, K, Line, Pause, Request, Settings, Step, Sync
 from rackplan.jobs import JobOperations
 from rackplan.keys import KeyOperations
@@ -37,6 +38,7 @@ class Operations(
     JobOperations[K],
     ShareLinkOperations[K],
     WebhookOperations[K],
+    AuditOperations[K],
     ServiceOperations[K],
 ):
     """Every operation of the service.
@@ -45,15 +47,17 @@ class Operations(
     ----------
     url : of the service; by default the environment's RACKPLAN_URL, or else `http://127.0.0.1:8080`.
     key : an API key; by default the environment's RACKPLAN_KEY. A service without keys needs none.
+    team : that is acted for, if the key is one of all teams; by default the environment's RACKPLAN_TEAM, or else none.
     timeout : seconds in which the service has to accept a connection, and to answer.
     retries : how often a request is repeated if the service is busy or out of reach.
     """
 
-    def __init__(self, url: str | None, key: str | None, *, timeout: float, retries: int) -> None:
+    def __init__(self, url: str | None, key: str | None, *, team: str | None, timeout: float, retries: int) -> None:
         self.url = (url or os.environ.get("RACKPLAN_URL") or URL).rstrip("/")
         self.settings = Settings(retries=retries)
         self._client = self  # type: ignore[assignment] # the two clients are sessions
         self._key = key or os.environ.get("RACKPLAN_KEY") or None
+        self._team = team or os.environ.get("RACKPLAN_TEAM") or None
         self._timeout = timeout
 
     def __repr__(self) -> str:
@@ -64,6 +68,8 @@ class Operations(
         headers = {"Accept": "application/json", "User-Agent": "rackplan-client", **request.headers}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
+        if self._team is not None:
+            headers["Rackplan-Team"] = self._team
         return {
             "method": request.method,
             "url": self.url + request.path,
@@ -93,6 +99,7 @@ class Client(Operations[Sync]):
         url: str | None = None,
         key: str | None = None,
         *,
+        team: str | None = None,
         timeout: float = 120.0,
         retries: int = 4,
         http: httpx.Client | None = None,
@@ -100,7 +107,7 @@ class Client(Operations[Sync]):
         """As `Operations`; `http` is a client of httpx, with proxies or certificates of its own."""
         import httpx  # noqa: PLC0415 -- it takes longer to import than everything else here
 
-        super().__init__(url, key, timeout=timeout, retries=retries)
+        super().__init__(url, key, team=team, timeout=timeout, retries=retries)
         self._http = http or httpx.Client()
         self._transport_error = httpx.TransportError
 
@@ -177,6 +184,7 @@ class AsyncClient(Operations[Async]):
         url: str | None = None,
         key: str | None = None,
         *,
+        team: str | None = None,
         timeout: float = 120.0,
         retries: int = 4,
         http: httpx.AsyncClient | None = None,
@@ -184,7 +192,7 @@ class AsyncClient(Operations[Async]):
         """As `Operations`; `http` is a client of httpx, with proxies or certificates of its own."""
         import httpx  # noqa: PLC0415 -- it takes longer to import than everything else here
 
-        super().__init__(url, key, timeout=timeout, retries=retries)
+        super().__init__(url, key, team=team, timeout=timeout, retries=retries)
         self._http = http or httpx.AsyncClient()
         self._transport_error = httpx.TransportError
 

@@ -53,6 +53,48 @@ class AttributeExposure(Record):
     """By value, sorted."""
 
 
+class AuditEntryDocument(Record):
+    """What was done, by whom, from where and when."""
+
+    id: int
+    """Number of the entry, in the order in which entries were added."""
+    at: datetime
+    """When it was added, by the clock of the database."""
+    actor: Literal["key", "link", "anyone", "unknown", "command"]
+    """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
+    credentials; `command`: a command of the operator."""
+    name: str | None
+    """Name of the API key; null if there is none."""
+    key_id: str | None
+    """Id of the API key, since names are used again; null if none."""
+    team: str | None
+    """Team that was acted for, `*` for all; null if it is not known."""
+    address: str | None
+    """IP address of the client; null if there is none."""
+    request_id: str | None
+    """Id of the request, as in the log; null for a command."""
+    action: str
+    """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`,
+    `share_link.created`, `share_links.revoked`."""
+    resource: str | None
+    """Path of what was made, else of the request; name of a key."""
+    status: int | None
+    """HTTP status of the answer; null if the client left, or a change."""
+    code: str | None
+    """Code of the problem that was the answer; null if there was none."""
+    count: int
+    """Requests that the entry is for: denied ones of a sender within a minute."""
+
+
+class AuditPage(Record):
+    """Entries of the audit log, newest first."""
+
+    items: list[AuditEntryDocument]
+    """The entries of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
+
+
 class AwareMeasures(Record):
     """The measures of a placement by attributes; a plan has them in the order of its request."""
 
@@ -2067,7 +2109,7 @@ class Ready(Record):
     """The state of each dependency: `ok`, or the error."""
 
     status: str
-    """`ok`, or `unavailable` if any check fails."""
+    """`ok`, or `unavailable` if `database`, `queue`, `spark` or `slots` fails."""
     checks: dict[str, str]
     """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
 

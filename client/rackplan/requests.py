@@ -99,6 +99,12 @@ ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "
 ListDeliveriesState: TypeAlias = Literal["pending", "succeeded", "failed"]
 
 
+ListAuditEntriesActor: TypeAlias = Literal["key", "link", "anyone", "unknown", "command"]
+
+
+ExportAuditLogActor: TypeAlias = Literal["key", "link", "anyone", "unknown", "command"]
+
+
 class BalanceFields(TypedDict, total=False):
     """The balance constraints of brokers."""
 

@@ -1,4 +1,4 @@
-"""Who may ask: open while there is no key, and from the first key on only with one."""
+"""Who may ask: open until the first key is created, and from then on only with one."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -20,10 +20,11 @@ from app.api.examples import (
     SWEEP,
     WEBHOOK_REQUEST,
 )
+from app.errors.lookups import ApiKeyInUse
 from app.services.api_keys import Scope
 from app.store.database import Database
 from app.store.tables import metadata
-from tests.api.conftest import RunService
+from tests.api.conftest import RunService, Serve
 from tests.api.contract import SNAPSHOT_ID, problem
 
 WEBHOOK = f"/v1/webhooks/{EXAMPLE_WEBHOOK_ID}"
@@ -82,7 +83,7 @@ def _bearer(secret: str) -> dict[str, str]:
 
 
 class TestOpen:
-    """No key exists."""
+    """No key was ever created."""
 
     @pytest.mark.parametrize(("scope", "method", "path", "body"), EVERY)
     def test_anyone_may(self, client: httpx.Client, scope: Scope, method: str, path: str, body: object) -> None:
@@ -194,6 +195,39 @@ class TestExpiry:
         with database.begin() as uow:
             uow.api_keys.revoke("expired")
         problem(client.get("/v1/plans", headers=_bearer(expired)), 401, "unauthenticated")
+
+
+class TestLastKey:
+    """A service that had a key stays closed until its operator opens it."""
+
+    def test_revoking_the_last_key_opens_nothing(self, client: httpx.Client, database: Database) -> None:
+        secret = _key(database, "admin")
+        with database.begin() as uow:
+            uow.api_keys.revoke("admin")
+        for headers in ({}, _bearer(secret), _bearer("anything")):
+            problem(client.get("/v1/plans", headers=headers), 401, "unauthenticated")
+            problem(client.post("/v1/plans/replicas", json=PLACE, headers=headers), 401, "unauthenticated")
+            assert client.get("/keys", headers=headers).status_code == 401
+        assert client.get("/v1/plans", headers=_bearer(_key(database, "read"))).status_code == 200
+
+    def test_only_revoked_keys_are_forgotten(self, client: httpx.Client, database: Database) -> None:
+        _key(database, "admin")
+        _key(database, "read")
+        with database.begin() as uow:
+            uow.api_keys.revoke("admin")
+        with pytest.raises(ApiKeyInUse, match="the key read is not revoked"), database.begin() as uow:
+            uow.api_keys.forget_revoked()
+        with database.begin() as uow:
+            assert len(uow.api_keys.all()) == 2
+            uow.api_keys.revoke("read")
+            assert uow.api_keys.forget_revoked() == 2
+        assert client.get("/v1/plans").status_code == 200
+
+    def test_an_address_that_others_reach_is_never_open(self, database: Database, serve: Serve) -> None:
+        client = serve(database, host="0.0.0.0")  # noqa: S104 -- only the setting: the server listens on loopback
+        problem(client.get("/v1/plans"), 401, "unauthenticated")
+        problem(client.post("/v1/plans/replicas", json=PLACE), 401, "unauthenticated")
+        assert client.get("/v1/plans", headers=_bearer(_key(database, "read"))).status_code == 200
 
 
 class TestLastUse:

@@ -19,9 +19,9 @@ from app.store.records import PlanFilter
 from tests.api.test_admission import locked
 
 
-def read(database: Database, secret: str | None, plan_id: UUID) -> DirectPlan | None:
+def read(database: Database, secret: str | None, plan_id: UUID, *, may_be_open: bool = True) -> DirectPlan | None:
     async def once() -> DirectPlan | None:
-        reads = DirectReads(database)
+        reads = DirectReads(database, may_be_open=may_be_open)
         try:
             return await reads.plan(secret, plan_id)
         finally:
@@ -57,6 +57,8 @@ class TestStore:
         database: Database,
     ) -> None:
         plan_id = EXAMPLE_PLAN_ID
+        assert read(database, None, plan_id) is not None
+        assert read(database, None, plan_id, may_be_open=False) is None, "on an address that others reach"
         with database.begin() as uow:
             _, secret = uow.api_keys.create("reads", ["read"], team="default")
             _, foreign = uow.api_keys.create("foreign", ["read"], team="others")
@@ -78,6 +80,7 @@ class TestStore:
             connection.execute(sa.text("UPDATE api_keys SET expires_at = NULL, revoked_at = now()"))
         assert read(database, secret, plan_id) is None
         assert read(database, of_all, plan_id) is None
+        assert read(database, None, plan_id) is None, "a service that had a key stays closed"
 
     def test_large_and_missing_plans_are_left_to_the_store(self, client: httpx.Client, database: Database) -> None:
         topics = [{"name": "large", "partitions": MOST_BYTES // 4 + 1, "replication_factor": 1}]

@@ -1,10 +1,17 @@
 """`/healthz`, `/readyz`, `/metrics`: for whoever runs the service."""
 
+import asyncio
 import socket
+from types import SimpleNamespace
 
 import httpx
+import orjson
+import pytest
 import sqlalchemy as sa
+from fastapi import Request
 
+from app.api.health import Readiness, readyz
+from app.slots.pool import NO_PROCESS
 from app.store.database import Database
 from tests import databases
 from tests.api.conftest import Serve
@@ -23,8 +30,33 @@ class TestReadyz:
 
     def test_ready(self, client: httpx.Client) -> None:
         response = client.get("/readyz")
-        checks = {"database": "ok", "queue": "ok", "spark": "local", "loops": "compiled"}
+        checks = {"database": "ok", "queue": "ok", "spark": "local", "worker": "none; jobs and sweeps wait for one"}
+        checks |= {"slots": "none; requests are served in threads", "loops": "compiled"}
         assert (response.status_code, response.json()) == (200, {"status": "ok", "checks": checks})
+
+    def test_a_worker_is_alive_for_ten_seconds_after_its_heartbeat(
+        self, client: httpx.Client, database: Database
+    ) -> None:
+        """Without one the service is ready: only jobs wait."""
+        for age_s, state in ((9, "ok"), (11, "none; jobs and sweeps wait for one")):
+            with database.engine.begin() as connection:
+                connection.execute(sa.text("DELETE FROM procrastinate_workers"))
+                add = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - make_interval(secs => :age))"
+                connection.execute(sa.text(add), {"age": age_s})
+            response = client.get("/readyz")
+            assert (response.status_code, response.json()["checks"]["worker"]) == (200, state)
+
+    @pytest.mark.parametrize(("state", "status"), [("4 of 4 processes", 200), ("starting", 200), (NO_PROCESS, 503)])
+    def test_processes_that_cannot_be_started(self, database: Database, state: str, status: int) -> None:
+        """Every request would be answered 503: another instance has to serve them."""
+        url = database.url.render_as_string(hide_password=False)
+        readiness = Readiness(url, "local[*]", compiling=lambda: None, slots=lambda: state)
+        request = Request({"type": "http", "app": SimpleNamespace(state=SimpleNamespace(readiness=readiness))})
+        try:
+            response = asyncio.run(readyz(request))
+        finally:
+            readiness.close()
+        assert (response.status_code, orjson.loads(response.body)["checks"]["slots"]) == (status, state)
 
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch)

@@ -164,6 +164,23 @@ class TestSlot:
             slotted.post(PLAN, json=seeded(920), timeout=0.3)
         time.sleep(0.6)
         assert slotted.post(PLAN, json=seeded(921)).status_code == 201
+        left, made = reversed(slotted.get("/v1/audit").json()["items"][:2])
+        assert (left["actor"], left["action"], left["resource"], left["status"]) == ("anyone", "POST", PLAN, None)
+        assert (made["action"], made["status"]) == (f"POST {PLAN}", 201)
+
+    def test_a_slot_says_who_a_request_was_of(self, slotted: httpx.Client, database: Database) -> None:
+        with database.begin() as uow:
+            ops = uow.api_keys.create("ops", ["admin"], team="*")[1]
+            low = uow.api_keys.create("low", ["read"], team="blue")[1]
+        headers = {"Authorization": f"Bearer {ops}", "Rackplan-Team": "blue"}
+        body = {"brokers": [{"id": 1}], "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]}
+        made = slotted.post(PLAN, json=body, headers=headers)
+        assert slotted.get("/v1/webhooks", headers={"Authorization": f"Bearer {low}"}).status_code == 403
+        denied, planned = slotted.get("/v1/audit?actor=key", headers=headers).json()["items"]
+        assert (planned["name"], planned["team"], planned["address"]) == ("ops", "blue", "127.0.0.1")
+        assert (planned["action"], planned["resource"]) == (f"POST {PLAN}", made.headers["Location"])
+        assert (denied["name"], denied["action"], denied["code"]) == ("low", "GET /v1/webhooks", "forbidden")
+        assert slotted.get("/readyz").json()["checks"]["slots"].endswith(" of 2 processes")
 
     def test_a_large_request_does_not_wait_for_its_job(self, slotted: httpx.Client) -> None:
         headers = {"Prefer": "respond-async, wait=1"}

@@ -22,7 +22,7 @@ OF_THE_CLIENT = {
     "export_scenarios",  # `list_scenarios` with another `Accept`
 }
 """Methods that are no operations of their own."""
-BY_ITSELF = {"page_token", "page_size", "idempotency-key", "prefer"}
+BY_ITSELF = {"page_token", "page_size", "idempotency-key", "prefer", "Rackplan-Team"}
 """Parameters that the client sends without being given them."""
 
 

@@ -35,7 +35,7 @@ def working(database: Database, spark: Spark) -> Iterator[None]:
     loop = _Loop()
     running = queue.run(
         database, Settings().limits, spark=spark, lane=None, sender=None,
-        idempotency_age=_AGE, sweep_age=_AGE, delivery_age=_AGE,
+        retention=queue.Retention(_AGE, _AGE, _AGE, _AGE),
     )  # fmt: skip
     thread = Thread(target=loop.run_until_complete, args=(running,), daemon=True)
     thread.start()

@@ -57,7 +57,7 @@ def test_a_query_without_the_filter(examples: Database, table: str) -> None:
         assert counted(examples, table, other) == 0, other
 
 
-@pytest.mark.parametrize("table", [table for table in OF_TEAMS if table not in ("answers", "api_keys")])
+@pytest.mark.parametrize("table", sorted(set(OF_TEAMS) - {"answers", "api_keys", "audit_entries"}))
 def test_changes_without_the_filter(examples: Database, table: str) -> None:
     """Rows of others are neither changed nor deleted; nor can one be given to another team."""
     with examples.engine.connect() as connection:

@@ -1,7 +1,7 @@
 """Authentication by API key, and authorisation by its scopes.
 
-If no API key exists the service is open, and `rackplan serve` then listens on a loopback address only. Once there is a
-key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
+Until the first API key is created, a service on a loopback address is open. From then on every request needs a key,
+also after all keys were revoked: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -13,6 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicC
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
+from app.api.http.audit import READING, actor_of
 from app.api.http.dependencies import Uow
 from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
@@ -20,7 +21,8 @@ from app.errors.access import ApiKeyExpired, Forbidden, Unauthenticated
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services.api_keys import Scope
-from app.store import teams
+from app.store import actors, teams
+from app.store.actors import Actor
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
 
@@ -28,7 +30,7 @@ _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rack
 _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
 
 ANYONE = "anyone"
-"""The principal if no key exists."""
+"""The principal of a service that is open."""
 TEAM_HEADER = "Rackplan-Team"
 """The header with which a key of all teams acts for one."""
 _ALL_TEAMS = frozenset({Scope.READ, Scope.ADMIN})
@@ -46,38 +48,58 @@ async def principal(
 
     Raises `Unauthenticated`, `ApiKeyExpired` or `Forbidden`.
     """
-    key = await run_in_threadpool(_checked, request.app.state.database, needed, bearer, basic)
-    if key is None:
+    state = request.app.state
+    presented = await run_in_threadpool(_checked, state.database, bearer, basic, may_be_open=state.may_be_open)
+    _note(request.scope, presented)
+    stated = request.headers.get(TEAM_HEADER)
+    key = None if presented is None else _unexpired(presented)
+    if key is not None:
+        _require(needed, key)
+    if stated is not None and not teams.is_name(stated):
+        raise InvalidField(f"{TEAM_HEADER} is {quoted(stated)}, which is no name of a team", path=("header",))
+    if presented is None or key is None:
         teams.become(teams.DEFAULT)
         return ANYONE
-    teams.become(_team(request, key, needed))
+    team = _team(stated, key, needed)
+    _note(request.scope, presented, team)
+    teams.become(team)
     return key.name
+
+
+def _note(scope: ASGIScope, presented: PresentedKey | None, team: str | None = None) -> None:
+    """Note who sends a request, for the audit log."""
+    if presented is None:
+        actor = Actor("anyone", team=teams.DEFAULT)
+    else:
+        key = presented.key
+        actor = Actor("key", key.name, str(key.id), team or key.team)
+    _note_actor(scope, actor)
+
+
+def _note_actor(scope: ASGIScope, actor: Actor) -> None:
+    scope.setdefault("state", {})["actor"] = actor
+    actors.become(actor_of(scope))
 
 
 def _checked(
     database: Database,
-    needed: SecurityScopes,
     bearer: HTTPAuthorizationCredentials | None,
     basic: HTTPBasicCredentials | None,
-) -> ApiKey | None:
-    """The key of a request, which has the scopes; None if no key exists."""
+    *,
+    may_be_open: bool,
+) -> PresentedKey | None:
+    """The key of a request, whose use is recorded unless it has expired; None if the service is open."""
     with database.begin(is_own=True) as uow:
-        presented = _presented(uow.api_keys, bearer, basic)
-    if presented is None:
-        return None
-    _require(needed, presented.key)
-    if presented.is_use_due:
+        presented = _presented(uow.api_keys, bearer, basic, may_be_open=may_be_open)
+    if presented is not None and presented.is_use_due and not presented.has_expired:
         # A transaction of its own, which has ended before the operation begins: it delays no other request.
         with database.begin(is_own=True) as uow:
             uow.api_keys.note_use(presented.key.id)
-    return presented.key
+    return presented
 
 
-def _team(request: Request, key: ApiKey, needed: SecurityScopes) -> str:
+def _team(stated: str | None, key: ApiKey, needed: SecurityScopes) -> str:
     """The team that a request acts for. A key of all teams reads and administrates all, and plans for one at a time."""
-    stated = request.headers.get(TEAM_HEADER)
-    if stated is not None and not teams.is_name(stated):
-        raise InvalidField(f"{TEAM_HEADER} is {quoted(stated)}, which is no name of a team", path=("header",))
     if key.team != teams.ALL:
         if stated not in (None, key.team):
             raise Forbidden(f"key {key.name} is not of the team {stated}", team=stated)
@@ -98,7 +120,7 @@ class NoTeamYet:
 
 
 def named(if_anyone: str) -> Callable[..., str]:
-    """The dependency that returns the principal, or this name if no key exists."""
+    """The dependency that returns the principal, or this name if the service is open."""
 
     def of_request(name: Annotated[str, Depends(principal)]) -> str:
         return if_anyone if name == ANYONE else name
@@ -124,6 +146,7 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
         team = shared_team(request)
         if team is None:
             return await principal(request, admitted, needed, bearer, basic)
+        request.scope.setdefault("state", {})["actor"] = Actor("link", team=team)
         teams.become(team)
         return ANYONE
 
@@ -131,11 +154,15 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
 
 
 class KeyBeforeBody:
-    """Reject a request that has a body and no valid key before the body is read and parsed.
+    """Reject a request that changes something or has a body, and has no valid key, before the body is read and parsed.
+
+    Who sends it is noted, for the audit log: a client that leaves before the answer is known all the same.
 
     Parameters
     ----------
-    is_valid : a cheaper look at the secret of a request, or None; what it does not accept is looked at once more.
+    open_paths : beginnings of the paths that need no key.
+    may_be_open : whether the service is open until the first key is created.
+    known : a cheaper look at the secret of a request, or None; what it does not know is looked at once more.
     """
 
     def __init__(
@@ -144,15 +171,17 @@ class KeyBeforeBody:
         *,
         database: Database,
         open_paths: Collection[str],
-        is_valid: Callable[[str | None], Awaitable[bool]] | None = None,
+        may_be_open: bool,
+        known: Callable[[str | None], Awaitable[Actor | None]] | None = None,
     ) -> None:
         self._app, self._database, self._open_paths = app, database, tuple(open_paths)
-        self._is_valid = is_valid
+        self._may_be_open, self._known = may_be_open, known
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].startswith(self._open_paths):
             request = Request(scope)
-            if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
+            has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+            if has_body or scope["method"] not in READING:
                 rejected = await self._rejection(request)
                 if rejected is not None:
                     await rejected(scope, receive, send)
@@ -162,17 +191,25 @@ class KeyBeforeBody:
     async def _rejection(self, request: Request) -> Response | None:
         try:
             bearer, basic = await _BEARER(request), await _BASIC(request)
-            if self._is_valid is None or not await self._is_valid(_secret(bearer, basic)):
-                await run_in_threadpool(self._check, bearer, basic)
+            actor = None if self._known is None else await self._known(_secret(bearer, basic))
+            if actor is not None:
+                _note_actor(request.scope, actor)
+                return None
+            presented = await run_in_threadpool(self._check, bearer, basic)
+            _note(request.scope, presented)
+            if presented is not None:
+                _unexpired(presented)
         except Failure as failure:
             return of_failure(request, failure)
         except HTTPException as unreadable:
             return of_http(request, unreadable)
         return None
 
-    def _check(self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> None:
+    def _check(
+        self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None
+    ) -> PresentedKey | None:
         with self._database.begin(is_own=True) as uow:
-            _presented(uow.api_keys, bearer, basic)
+            return _presented(uow.api_keys, bearer, basic, may_be_open=self._may_be_open)
 
 
 def _secret(bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> str | None:
@@ -180,22 +217,29 @@ def _secret(bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredent
 
 
 def _presented(
-    keys: ApiKeys, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None
+    keys: ApiKeys,
+    bearer: HTTPAuthorizationCredentials | None,
+    basic: HTTPBasicCredentials | None,
+    *,
+    may_be_open: bool,
 ) -> PresentedKey | None:
-    """The valid key of a request; None if no key exists."""
+    """The key of a request, expired or not; None if the service is open. Raises `Unauthenticated`."""
     secret = _secret(bearer, basic)
-    if secret is None:
-        if keys.any_unrevoked():
-            raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
-        return None
-    presented = keys.authenticate(secret)
+    presented = None if secret is None else keys.authenticate(secret)
     if presented is None:
-        if not keys.any_unrevoked():
+        if may_be_open and not keys.any_created():
             return None
+        if secret is None:
+            raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
         raise Unauthenticated("the API key is not valid; it may have been revoked")
+    return presented
+
+
+def _unexpired(presented: PresentedKey) -> ApiKey:
+    """The key. Raises `ApiKeyExpired`."""
     if presented.has_expired:
         raise ApiKeyExpired(f"the API key expired at {presented.key.expires_at:%Y-%m-%d %H:%M} UTC")
-    return presented
+    return presented.key
 
 
 def has_scope(scopes: Iterable[str], needed: Scope) -> bool:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_fields_from_routes, get_openapi
 from pydantic.json_schema import models_json_schema
 
+from app.api.http.auth import TEAM_HEADER
 from app.api.models.clusters import SnapshotRequest
 from app.api.models.fields import INT64_MAX
 from app.api.openapi import response_headers
@@ -13,6 +14,7 @@ from app.api.openapi.descriptions import describe
 from app.api.problems.codes import FAMILIES
 from app.api.problems.documents import MEDIA_TYPE, Problem
 from app.services.limits import Limits
+from app.store import teams
 
 TITLE = "Rackplan"
 DESCRIPTION = """\
@@ -27,8 +29,22 @@ fields that it does not know, and expects values that are added to enumerations.
 deprecated and answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) for six months or more. `engine_version` of
 a plan is raised when any request gets another answer.
 
+Everything belongs to the **team** of the API key that made it, and no other team sees it: what another team has is a
+404. A key of all teams names one in the header `Rackplan-Team`. `rackplan keys` creates, lists and revokes keys; a team
+exists as soon as it has one. The log of both is at `/v1/audit`.
+
 Limits are settings of the service; a request above one is answered with a problem that names it:
 """
+
+
+_TEAM = {
+    "name": TEAM_HEADER,
+    "in": "header",
+    "required": False,
+    "description": "The team to act for, if the key is one of all teams. Without it, such a key reads and deletes what "
+    "every team has, and stores for `default`. A key of a team may name its own.",
+    "schema": {"type": "string", "maxLength": teams.LONGEST, "pattern": teams.PATTERN},
+}
 
 
 def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
@@ -48,6 +64,7 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "jobs", "description": "Large requests, answered asynchronously."},
             {"name": "share links", "description": "Signed links that need no API key."},
             {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
+            {"name": "audit", "description": "Who changed what, and what was denied."},
             {"name": "health", "description": "Liveness, readiness and metrics."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
@@ -107,5 +124,6 @@ def _tidy(operation: dict[str, Any]) -> None:
         if status[0] in "45" and MEDIA_TYPE in content:
             content.pop("application/json", None)
     if "security" in operation:
+        operation.setdefault("parameters", []).append(_TEAM)
         # While no key exists the service is open, so that credentials are optional.
         operation["security"] = [{}, *({name: []} for requirement in operation["security"] for name in requirement)]

@@ -17,6 +17,8 @@ _DECLARED: dict[str, tuple[str, dict[str, Any]]] = {
     "Content-Disposition": ("Name of the file.", _TEXT),
     "Idempotency-Replayed": ("`true` if the response is the stored one of an earlier request.", _TEXT),
     "Preference-Applied": ("`respond-async` if the request has become a job.", _TEXT),
+    "RateLimit-Policy": ("Quotas of the key and the address; absent if none applies.", _TEXT),
+    "RateLimit": ("Requests that are left (`r`), and seconds until the whole quota is there again (`t`).", _TEXT),
     "WWW-Authenticate": ("How to send an API key.", _TEXT),
 }
 COMPONENTS: dict[str, Any] = {
@@ -37,6 +39,7 @@ _BY_OPERATION = {
     ("get_job", "200"): ("Retry-After",),
     ("get_sweep", "200"): ("Retry-After",),
     ("export_plan", "200"): ("Content-Disposition",),
+    ("export_audit_log", "200"): ("Content-Disposition", "Cache-Control"),
     ("follow_sweep", "200"): ("Cache-Control",),
 }
 
@@ -46,7 +49,7 @@ def declare(operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     parameters = {parameter["name"].lower() for parameter in operation.get("parameters", ())}
     for status, response in responses.items():
-        names = ["X-Request-ID", COMPILING, *_BY_STATUS.get(status, ())]
+        names = ["X-Request-ID", COMPILING, "RateLimit-Policy", "RateLimit", *_BY_STATUS.get(status, ())]
         names += _BY_OPERATION.get((operation["operationId"], status), ())
         if status in ("200", "304") and "304" in responses:
             names += ["ETag", "Cache-Control", "Vary"]

@@ -25,6 +25,7 @@ from app.errors.access import (
     IdempotencyKeyReused,
     ServiceBusy,
     ServiceStopping,
+    TooManyRequests,
     Unauthenticated,
 )
 from app.errors.kafka import KafkaRefuses
@@ -130,6 +131,7 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     Forbidden,
     InvalidField,
     LimitExceeded,  # of time and of memory
+    TooManyRequests,
     ServiceBusy,
     ServiceStopping,
     DatabaseUnavailable,

@@ -21,6 +21,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         requests.PlanChanged: HTTPStatus.PRECONDITION_FAILED,
         requests.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        access.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
     }
 )
@@ -30,6 +31,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         access.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
         access.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
         access.IdempotencyKeyInFlight: {"Retry-After": "1"},
+        access.TooManyRequests: {"Retry-After": "1"},  # at least; the answer states it
         requests.TooManySweeps: {"Retry-After": "30"},
         access.ServiceBusy: {"Retry-After": "1"},
         access.ServiceStopping: {"Retry-After": "5"},

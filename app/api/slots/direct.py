@@ -24,6 +24,7 @@ from app.errors.access import ServiceBusy
 from app.services.api_keys import Scope as KeyScope
 from app.services.plans import Plan, plan_json
 from app.slots.admission import Admission
+from app.store.actors import Actor
 from app.store.direct import DirectReads
 
 DIRECT: Final = "direct"
@@ -38,18 +39,18 @@ _NOT_PLAIN = frozenset({TEAM_HEADER.lower().encode(), b"transfer-encoding"})
 
 
 class KeyCheck:
-    """Whether a key is valid, in one round trip and without a thread: most are, and have been used lately."""
+    """Whose a key is, in one round trip and without a thread: most are valid, and have been used lately."""
 
     def __init__(self, reads: DirectReads, admission: Admission) -> None:
         self._reads, self._admission = reads, admission
 
-    async def __call__(self, secret: str | None) -> bool:
-        """Whether it is; False as well if that cannot be said at once."""
+    async def __call__(self, secret: str | None) -> Actor | None:
+        """Who sends it; None if it is not valid, or if that cannot be said at once."""
         try:
             async with self._admission.slot():
-                return await self._reads.is_valid(secret)
+                return await self._reads.actor(secret)
         except (ServiceBusy, psycopg.Error, OSError, TimeoutError):
-            return False
+            return None
 
 
 class Direct:

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 from collections.abc import Callable, Collection
-from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -231,6 +230,7 @@ class _Exchange:
     def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:
         if kind == frames.START:
             head = orjson.loads(content)
+            scopes.note(head, self._scope)
             self.has_started = True
             self._messages.put_nowait(
                 {
@@ -251,10 +251,6 @@ class _Exchange:
                 slot.stop()
 
     def _note(self, noted: dict[str, Any]) -> None:
-        if noted["route"] is not None:
-            self._scope["route"] = SimpleNamespace(path=noted["route"])
-        if noted["failure_code"] is not None:
-            self._scope.setdefault("state", {})["failure_code"] = noted["failure_code"]
         for outcome in noted["outcomes"]:
             report(PlanOutcome(**outcome))
 

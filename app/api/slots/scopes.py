@@ -1,12 +1,14 @@
 """The heads of requests and responses as JSON, with which they cross to a slot and back."""
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 from starlette.types import Scope
 
 from app import tracing
+from app.store.actors import Actor
 
 _TEXTS = ("method", "path", "root_path", "scheme", "http_version")
 
@@ -52,6 +54,25 @@ def read_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-def start(message: Mapping[str, Any]) -> bytes:
-    """The head of a response, as ASGI has it, as JSON."""
-    return orjson.dumps({"status": message["status"], "headers": written_headers(message.get("headers", ()))})
+def start(message: Mapping[str, Any], scope: Scope) -> bytes:
+    """The head of a response, as ASGI has it, as JSON, with what the audit log has to know of the request."""
+    state = scope.get("state", {})
+    document = {
+        "status": message["status"],
+        "headers": written_headers(message.get("headers", ())),
+        "route": getattr(scope.get("route"), "path", None),
+        "failure_code": state.get("failure_code"),
+        "actor": state.get("actor"),
+    }
+    return orjson.dumps(document)
+
+
+def note(head: Mapping[str, Any], scope: Scope) -> None:
+    """Note on a request what the head of its response says about it."""
+    state = scope.setdefault("state", {})
+    if head["route"] is not None:
+        scope["route"] = SimpleNamespace(path=head["route"])
+    if head["failure_code"] is not None:
+        state["failure_code"] = head["failure_code"]
+    if head["actor"] is not None:
+        state["actor"] = Actor(**head["actor"])

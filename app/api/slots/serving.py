@@ -50,7 +50,7 @@ async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.Stream
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
-            frames.write(writer, frames.START, scopes.start(message))
+            frames.write(writer, frames.START, scopes.start(message, scope))
         elif message["type"] == "http.response.body":
             frames.write(writer, frames.CHUNK, bytes(message.get("body", b"")))
         await writer.drain()
@@ -64,8 +64,6 @@ async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.Stream
     ):
         await app(scope, receive, send)
     return {
-        "route": getattr(scope.get("route"), "path", None),
-        "failure_code": scope["state"].get("failure_code"),
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
 

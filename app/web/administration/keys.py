@@ -85,7 +85,7 @@ def _team(stated: str) -> str | None:
 
 def _require_admin_first(uow: UnitOfWork, scope: str) -> None:
     """Raise `InvalidField` if there is no key yet and this one could not make another one."""
-    if scope in list(Scope) and scope != Scope.ADMIN and not uow.api_keys.any_unrevoked():
+    if scope in list(Scope) and scope != Scope.ADMIN and not uow.api_keys.any_created():
         detail = (
             "the first key needs the scope admin: from then on every request needs a key, and this page one of an admin"
         )
@@ -108,7 +108,7 @@ def _page(
         "keys.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         keys=keys,
-        is_open=all(key.revoked_at is not None for key in keys),
+        is_open=not keys,
         scopes=SCOPES,
         name=name,
         scope=scope,

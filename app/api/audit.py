@@ -1,0 +1,125 @@
+"""`/v1/audit`: the audit log of the team, for its administrators."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response, Security
+from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime, BaseModel, Field
+
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow
+from app.api.http.negotiation import json_response
+from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
+from app.api.problems.documents import responses
+from app.errors.access import InvalidPageToken
+from app.services import audit
+from app.services.audit import MEDIA_TYPES, AuditFormat
+from app.store.actors import ActorKind
+from app.store.audit import LONGEST, AuditFilter
+
+router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
+
+_Text = Annotated[str | None, Query(min_length=1, max_length=LONGEST)]
+
+
+class AuditEntryDocument(BaseModel):
+    """What was done, by whom, from where and when."""
+
+    id: Annotated[int, Field(description="Number of the entry, in the order in which entries were added.")]
+    at: Annotated[datetime, Field(description="When it was added, by the clock of the database.")]
+    actor: Annotated[
+        ActorKind,
+        Field(
+            description="`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; "
+            "`unknown`: no valid credentials; `command`: a command of the operator."
+        ),
+    ]
+    name: Annotated[str | None, Field(description="Name of the API key; null if there is none.")]
+    key_id: Annotated[str | None, Field(description="Id of the API key, since names are used again; null if none.")]
+    team: Annotated[str | None, Field(description="Team that was acted for, `*` for all; null if it is not known.")]
+    address: Annotated[str | None, Field(description="IP address of the client; null if there is none.")]
+    request_id: Annotated[str | None, Field(description="Id of the request, as in the log; null for a command.")]
+    action: Annotated[
+        str,
+        Field(
+            description="Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, "
+            "`share_link.created`, `share_links.revoked`."
+        ),
+    ]
+    resource: Annotated[str | None, Field(description="Path of what was made, else of the request; name of a key.")]
+    status: Annotated[int | None, Field(description="HTTP status of the answer; null if the client left, or a change.")]
+    code: Annotated[str | None, Field(description="Code of the problem that was the answer; null if there was none.")]
+    count: Annotated[int, Field(description="Requests that the entry is for: denied ones of a sender within a minute.")]
+
+
+class AuditPage(BaseModel):
+    """Entries of the audit log, newest first."""
+
+    items: Annotated[list[AuditEntryDocument], Field(description="The entries of this page.")]
+    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+
+
+def _wanted(
+    since: Annotated[AwareDatetime | None, Query(description="Entries from this moment on, RFC 3339.")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="Entries before this moment, RFC 3339.")] = None,
+    actor: Annotated[ActorKind | None, Query(description="Entries of this kind of actor.")] = None,
+    name: Annotated[_Text, Query(description="Entries of the API key of this name.")] = None,
+    address: Annotated[_Text, Query(description="Entries of this IP address.")] = None,
+    request_id: Annotated[_Text, Query(description="Entries of this request.")] = None,
+    action: Annotated[_Text, Query(description="Entries of this action, such as `DELETE /v1/plans/{plan_id}`.")] = None,
+    resource: Annotated[_Text, Query(description="Entries on this resource.")] = None,
+    status: Annotated[int | None, Query(ge=100, le=599, description="Entries with this HTTP status.")] = None,
+) -> AuditFilter:
+    return AuditFilter(since, until, actor, name, address, request_id, action, resource, status)
+
+
+Wanted = Annotated[AuditFilter, Depends(_wanted)]
+
+
+@router.get(
+    "",
+    operation_id="list_audit_entries",
+    summary="List entries of the audit log, newest first",
+    response_model=AuditPage,
+    responses=responses(InvalidPageToken),
+)
+def list_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+    """Page through what was changed, denied and exported for the team. A key of all teams sees every entry.
+
+    Each request that changes something has an entry before it is answered, and so has each that is denied (401, 403,
+    429) or exports. An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).
+    """
+    before = None if page_token is None else offset_of_token(page_token)
+    page = uow.audit.page(wanted, before=before, size=page_size)
+    token = token_of_offset(page.items[-1].id) if page.has_more else None
+    return json_response({"items": [audit.document(entry) for entry in page.items], "next_page_token": token})
+
+
+@router.get(
+    "/export",
+    operation_id="export_audit_log",
+    summary="Export the audit log",
+    response_class=Response,
+    responses=responses(
+        others={
+            200: {
+                "description": "The entries",
+                "content": {
+                    media_type.partition(";")[0]: {"schema": {"type": "string"}} for media_type in MEDIA_TYPES.values()
+                },
+            }
+        }
+    ),
+)
+def export(
+    request: Request,
+    wanted: Wanted,
+    format_: Annotated[
+        AuditFormat, Query(alias="format", description="`jsonl`, a JSON object a line, or `csv`.")
+    ] = AuditFormat.JSONL,
+) -> Response:
+    """The entries of the list, newest first, as one file. The export is an entry, too."""
+    lines = audit.export(request.app.state.database, wanted, format_)
+    headers = {"Content-Disposition": f'attachment; filename="audit.{format_}"', "Cache-Control": "no-store"}
+    return StreamingResponse(lines, media_type=MEDIA_TYPES[format_], headers=headers)

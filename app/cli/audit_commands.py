@@ -1,0 +1,65 @@
+"""`rackplan audit`: the audit log, from the database itself.
+
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
+"""
+
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+audit = typer.Typer(help="Export the audit log.", no_args_is_help=True)
+
+
+class Format(StrEnum):
+    """How the entries are written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+
+
+@audit.command("export")
+def export(
+    since: Annotated[
+        datetime | None, typer.Option(formats=_FORMATS, help="Entries from this moment on, in UTC.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=_FORMATS, help="Entries before this moment, in UTC.")
+    ] = None,
+    team: Annotated[str | None, typer.Option(help="Entries of this team; without it, of all and of none.")] = None,
+    written: Annotated[Format, typer.Option("--format", help="A JSON object a line, or CSV.")] = Format.JSONL,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; default: standard output.")] = None,
+) -> None:
+    """Write every entry of the audit log, newest first. The export itself is an entry."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.errors.machine import OutputNotWritable  # noqa: PLC0415 — as above
+    from app.services import audit as services  # noqa: PLC0415 — as above
+    from app.store import teams  # noqa: PLC0415 — as above
+    from app.store.audit import AuditFilter  # noqa: PLC0415 — as above
+
+    if team is not None and not teams.is_name(team):
+        raise typer.BadParameter("no team has this name", param_hint="--team")
+    wanted = AuditFilter(since=_in_utc(since), until=_in_utc(until))
+    with serving.database(migrated=True) as database, teams.acting_as(team):
+        with database.begin() as uow:
+            uow.audit.record("audit.exported", f"team {team}" if team else "every team", team=team or teams.ALL)
+        lines = services.export(database, wanted, services.AuditFormat(written))
+        try:
+            if output is None:
+                sys.stdout.buffer.writelines(lines)
+                sys.stdout.buffer.flush()
+            else:
+                with output.open("xb") as file:
+                    file.writelines(lines)
+        except OSError as refused:
+            raise OutputNotWritable(f"{output or 'standard output'}: {refused.strerror}") from refused
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=UTC)

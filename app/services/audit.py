@@ -1,0 +1,69 @@
+"""Exports of the audit log."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import orjson
+
+from app.formats.tables.topic_tables import CSV_END, csv_row
+from app.store.audit import FIELDS, AuditEntry, AuditFilter
+
+if TYPE_CHECKING:
+    from app.store.database import Database
+
+_PAGE = 1000
+
+
+class AuditFormat(StrEnum):
+    """How an export is written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+MEDIA_TYPES: Mapping[AuditFormat, str] = MappingProxyType(
+    {AuditFormat.JSONL: "application/x-ndjson", AuditFormat.CSV: "text/csv; charset=utf-8"}
+)
+
+
+def document(entry: AuditEntry) -> dict[str, object]:
+    """An entry as a JSON object."""
+    return asdict(entry) | {"at": entry.at.astimezone(UTC)}
+
+
+def export(database: "Database", wanted: AuditFilter, written: AuditFormat) -> Iterator[bytes]:
+    """The entries that the team sees, newest first, a page at a time; those added meanwhile are left out."""
+    line = _LINES[written]
+    if written is AuditFormat.CSV:
+        yield (",".join(FIELDS) + CSV_END).encode()
+    before: int | None = None
+    while True:
+        with database.begin() as uow:
+            page = uow.audit.page(wanted, before=before, size=_PAGE)
+        yield b"".join(map(line, page.items))
+        if not page.has_more:
+            return
+        before = page.items[-1].id
+
+
+def _json_line(entry: AuditEntry) -> bytes:
+    return orjson.dumps(document(entry), option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+
+
+def _csv_line(entry: AuditEntry) -> bytes:
+    return (csv_row(*map(_cell, document(entry).values())) + CSV_END).encode()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return "" if value is None else str(value)
+
+
+_LINES: Mapping[AuditFormat, Callable[[AuditEntry], bytes]] = MappingProxyType(
+    {AuditFormat.JSONL: _json_line, AuditFormat.CSV: _csv_line}
+)

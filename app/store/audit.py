@@ -1,0 +1,205 @@
+"""The audit log: who did what, and when. Entries are added, and deleted only once they are as old as settings say.
+
+Postgres enforces it: the role of requests may read and insert alone, and triggers reject every change but the deletion
+of old entries by the owner of the table, which states the age in `SETTING`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Any
+
+import orjson
+import psycopg
+import sqlalchemy as sa
+
+from app.errors.quotation import quoted
+from app.store import actors, row_security
+from app.store.actors import Actor
+from app.store.pages import Page, equal
+from app.store.tables import audit_entries
+from app.store.transaction import Store, columns_of, driver_failures
+
+SETTING = "rackplan.audit_days"
+"""The setting of a transaction that may delete entries older than so many days."""
+LONGEST = 200
+"""Characters of each text of an entry; the rest of a longer one is not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """What happened.
+
+    Parameters
+    ----------
+    action : `METHOD /path/{template}` of a request, or a change by name, such as `key.created`.
+    resource : path of what was made, or of the request; the name of a key.
+    status : HTTP status of the answer; None if there was none, and of changes.
+    code : of the problem that was the answer.
+    count : of equal requests that the entry is for.
+    """
+
+    actor: Actor
+    action: str
+    resource: str | None = None
+    status: int | None = None
+    code: str | None = None
+    count: int = 1
+
+    def row(self) -> dict[str, Any]:
+        """The columns, with texts of bounded length."""
+        own = {name: getattr(self, name) for name in ("action", "resource", "status", "code", "count")}
+        values = asdict(self.actor) | own
+        values["actor"] = values.pop("kind")
+        return {name: quoted(value, LONGEST) if isinstance(value, str) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """An entry of the log.
+
+    Parameters
+    ----------
+    id : the order in which entries were added. at : by the clock of the database.
+    team : that was acted for; None if the request had no valid credentials. Others as in `NewEntry` and `Actor`.
+    """
+
+    id: int
+    at: datetime
+    actor: str
+    name: str | None
+    key_id: str | None
+    team: str | None
+    address: str | None
+    request_id: str | None
+    action: str
+    resource: str | None
+    status: int | None
+    code: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries; None is any. `since` is included, `until` is not."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    actor: str | None = None
+    name: str | None = None
+    address: str | None = None
+    request_id: str | None = None
+    action: str | None = None
+    resource: str | None = None
+    status: int | None = None
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        """The conditions on rows."""
+        texts = ("actor", "name", "address", "request_id", "action", "resource")
+        found = equal(audit_entries, **{name: getattr(self, name) for name in texts})
+        found += [] if self.status is None else [audit_entries.c.status == self.status]
+        found += [] if self.since is None else [audit_entries.c.at >= self.since]
+        found += [] if self.until is None else [audit_entries.c.at < self.until]
+        return found
+
+
+_COLUMNS = columns_of(audit_entries, AuditEntry)
+_ADDED = ("team", "actor", "name", "key_id", "address", "request_id", "action", "resource", "status", "code", "count")
+_ADD = (
+    f"INSERT INTO audit_entries ({', '.join(_ADDED)}) "  # noqa: S608 -- constants
+    f"SELECT {', '.join(_ADDED)} FROM jsonb_to_recordset(%s::jsonb) AS entry (team text, actor text, name text, "
+    "key_id text, address text, request_id text, action text, resource text, status int, code text, count int)"
+)
+
+
+class Audit(Store):
+    """The audit log in one transaction."""
+
+    def record(self, action: str, resource: str, *, team: str | None = None) -> None:
+        """Add an entry on a change in the transaction of the change.
+
+        Parameters
+        ----------
+        team : whose administrators see the entry; if None, that which is acted for.
+        """
+        record(self._writing, action, resource, team=team)
+
+    def page(self, wanted: AuditFilter, *, before: int | None, size: int) -> Page[AuditEntry]:
+        """Entries that the team sees, newest first."""
+        query = sa.select(*_COLUMNS).where(*self._visible(audit_entries), *wanted.conditions())
+        if before is not None:
+            query = query.where(audit_entries.c.id < before)
+        rows = self._reading.execute(query.order_by(audit_entries.c.id.desc()).limit(size + 1))
+        return Page.of([AuditEntry(*row) for row in rows], size)
+
+    def expire(self, *, older_than: timedelta) -> int:
+        """Delete the entries that are older, which only the owner of the table may; return their number."""
+        stated = {"name": SETTING, "days": str(older_than.days)}
+        self._writing.execute(sa.text("SELECT set_config(:name, :days, true)"), stated)
+        old = audit_entries.c.at < sa.func.now() - older_than
+        return self._writing.execute(audit_entries.delete().where(old)).rowcount
+
+
+def record(connection: sa.Connection, action: str, resource: str, *, team: str | None = None) -> None:
+    """Add an entry on a change in the transaction of the change, on behalf of whoever acts now."""
+    row = NewEntry(actors.acting(), action, resource).row()
+    row |= {} if team is None else {"team": team}
+    # Inline: the row may be one that the role does not see, so that it cannot be returned.
+    connection.execute(audit_entries.insert().inline().values(row))
+
+
+class AuditConnection:
+    """A connection of its own that adds entries, each batch by one statement that commits itself.
+
+    It has the role of requests, if Postgres has that. Threads take turns.
+    """
+
+    def __init__(self, url: sa.URL) -> None:
+        self._url = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._connection: psycopg.Connection[Any] | None = None
+        self._lock = Lock()
+
+    def add(self, entries: Sequence[NewEntry]) -> None:
+        """Add entries. A batch whose connection is lost meanwhile is sent again, and may then be there twice.
+
+        Raises `DatabaseUnavailable` or `StorageFull`.
+        """
+        rows = orjson.dumps([entry.row() for entry in entries]).decode()
+        with self._lock, driver_failures():
+            if self._connection is not None:
+                try:
+                    self._connection.execute(_ADD, (rows,), prepare=True)
+                except psycopg.errors.DiskFull:
+                    raise
+                except psycopg.OperationalError:
+                    self._discard()
+                else:
+                    return
+            try:
+                self._connection = self._connected()
+                self._connection.execute(_ADD, (rows,), prepare=True)
+            except psycopg.OperationalError:
+                self._discard()
+                raise
+
+    def close(self) -> None:
+        """Close the connection; another call of `add` makes a new one."""
+        with self._lock:
+            self._discard()
+
+    def _discard(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=10, application_name="rackplan")
+        usable = connection.execute(row_security.IS_USABLE).fetchone()
+        if usable is not None and usable[0]:
+            connection.execute(f"SET ROLE {row_security.ROLE}")
+        return connection
+
+
+FIELDS = tuple(field.name for field in fields(AuditEntry))
+"""Names of the fields of an entry, in the order of an export."""
