@@ -5,12 +5,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
+from app.api.models.fields import Moment
 from app.api.problems.documents import responses
 from app.errors.access import InvalidPageToken
 from app.services import audit
@@ -61,8 +62,8 @@ class AuditPage(BaseModel):
 
 
 def _wanted(
-    since: Annotated[AwareDatetime | None, Query(description="Entries from this moment on, RFC 3339.")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="Entries before this moment, RFC 3339.")] = None,
+    since: Annotated[Moment | None, Query(description="Entries from this moment on, RFC 3339.")] = None,
+    until: Annotated[Moment | None, Query(description="Entries before this moment, RFC 3339.")] = None,
     actor: Annotated[ActorKind | None, Query(description="Entries of this kind of actor.")] = None,
     name: Annotated[_Text, Query(description="Entries of the API key of this name.")] = None,
     address: Annotated[_Text, Query(description="Entries of this IP address.")] = None,

@@ -198,6 +198,7 @@ class TestExport:
         [
             ("status=99", "#query/status"),
             ("since=yesterday", "#query/since"),
+            ("until=0.5", "#query/until"),
             ("since=2026-01-01T00:00:00", "#query/since"),
             ("actor=boss", "#query/actor"),
             ("name=", "#query/name"),
