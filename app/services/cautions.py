@@ -131,6 +131,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "topic_order_unknown": "The leader's library uses the order in which the broker lists topics, which is not "
         "recorded.",
         "topic_without_partitions": "Members subscribe to a topic without partitions.",
+        "topics_without_broker_set": "Topics are bound to no broker set, and are placed outside every set.",
         "unequal_racks": "Racks have different numbers of brokers, so that replicas are not balanced over brokers.",
         "unequal_values": "The values of an attribute have brokers of different total weight.",
         "unknown_rates": "Ingress rates of topics are unknown, and count as 0 bytes/s in `loads`.",

@@ -52,6 +52,16 @@ CLUSTER = Cluster(
 BOUND: Mapping[str, Any] = {"broker_sets": SETS, "topic_sets": {"orders": "blue", "clicks": "green"}}
 
 
+def test_topics_without_a_set_are_named() -> None:
+    def unbound(**bound: Any) -> list[Any]:
+        warnings: Any = planned(**bound).answer["warnings"]
+        return [list(each["topics"]) for each in warnings if each["code"] == "topics_without_broker_set"]
+
+    assert unbound(**BOUND) == [["logs"]]
+    assert unbound(**BOUND, topics=["clicks"]) == unbound() == []
+    assert unbound(broker_sets=SETS, topic_sets="topic_name_hash", rack_mode=RackMode.DISABLED) == []
+
+
 def planned(cluster: Cluster = CLUSTER, **fields: Any) -> NewPlan:
     """The plan of a request with these fields."""
     return draft_plan(PLANNER, ReassignmentRequest(**fields), cluster, Limits())

@@ -1,6 +1,6 @@
 """Broker sets: the brokers of each, and the topics whose replicas are on them alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
@@ -65,7 +66,7 @@ def broker_sets_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Pa
         names=names,
         of_broker=np.array([of_id.get(broker, NO_SET) for broker in brokers.ids.tolist()], np.int32),
         of_topic=np.array([set_of(name) for name in scope.topics], np.int32),
-        cautions=tuple(_outside_scope(names, of_id, set_of, scope)),
+        cautions=(*_without_set(names, set_of, scope), *_outside_scope(names, of_id, set_of, scope)),
     )
 
 
@@ -91,6 +92,22 @@ def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _Se
     return _SetsOfTopics(names, None if isinstance(stated, str) else stated)
 
 
+def _without_set(names: tuple[str, ...], set_of: _SetsOfTopics, scope: PartitionScope) -> list[Caution]:
+    """A warning about topics that may move and are bound to no set, as those that were created since."""
+    unbound = [topic for topic in scope.topics if names and set_of(topic) == NO_SET]
+    if not unbound:
+        return []
+    detail = (
+        f"{counted(len(unbound), 'topic')} {'is' if len(unbound) == 1 else 'are'} bound to no broker set, and "
+        f"{'is' if len(unbound) == 1 else 'are'} placed on the brokers outside every set: {_named(unbound)}"
+    )
+    return [Caution("topics_without_broker_set", detail, topics=tuple(unbound[:NAMED_TOPICS]))]
+
+
+def _named(topics: Sequence[str]) -> str:
+    return ", ".join(topics[:NAMED_TOPICS]) + (" …" if len(topics) > NAMED_TOPICS else "")
+
+
 def _outside_scope(
     names: tuple[str, ...], of_id: Mapping[int, int], set_of: _SetsOfTopics, scope: PartitionScope
 ) -> list[Caution]:
@@ -105,6 +122,8 @@ def _outside_scope(
             elsewhere.append(topic.name)
     if not elsewhere:
         return []
-    named = ", ".join(elsewhere[:NAMED_TOPICS]) + (" …" if len(elsewhere) > NAMED_TOPICS else "")
-    detail = f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: {named}"
+    detail = (
+        f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: "
+        f"{_named(elsewhere)}"
+    )
     return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]
