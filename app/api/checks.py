@@ -25,10 +25,12 @@ from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.reassignments import (
     CapacityMissing,
+    LogDirsMissing,
     RatesMissing,
     ReassignmentUnderWay,
     SizesMissing,
     UnknownBroker,
+    UnknownLogDir,
     UnknownTopic,
 )
 from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
@@ -183,6 +185,19 @@ class OverLimitDocument(BaseModel):
     """The limit of the broker, in the same unit."""
 
 
+class LogDirOverLimit(BaseModel):
+    """A log directory above its limit."""
+
+    broker: int
+    """Id of the broker."""
+    log_dir: str
+    """Path of the directory."""
+    value: int
+    """Bytes of its replicas."""
+    limit: int
+    """Bytes that it may have."""
+
+
 class FirstToFailDocument(BaseModel):
     """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
     limit has its capacity as limit.
@@ -207,7 +222,9 @@ class FirstToFailDocument(BaseModel):
 
 
 class LeastRepairDocument(BaseModel):
-    """The least movement after which every partition spans as many racks as it can, and every hard limit holds."""
+    """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
+    holds, and no broker has more bytes than the limits of its log directories together.
+    """
 
     moved_bytes: int
     """Bytes that are copied, of replicas of known size."""
@@ -261,6 +278,11 @@ class CheckDocument(BaseModel):
         None,
         description="Brokers above a limit, by broker id and resource; absent if a reassignment is checked.",
     )
+    log_dirs_over_limit: list[LogDirOverLimit] | None = Field(
+        None,
+        description="Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent "
+        "if a reassignment is checked.",
+    )
     fails_first: list[FirstToFailDocument] | None = Field(
         None,
         description="What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of "
@@ -287,6 +309,8 @@ class CheckDocument(BaseModel):
         UnknownBroker,
         UnknownTopic,
         CapacityMissing,
+        LogDirsMissing,
+        UnknownLogDir,
         RatesMissing,
         SizesMissing,
         UnsupportedKafkaVersion,

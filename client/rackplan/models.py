@@ -518,6 +518,9 @@ class CheckDocument(Record):
     """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
     over_limit: list[OverLimitDocument] | None
     """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    log_dirs_over_limit: list[LogDirOverLimit] | None
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
+    reassignment is checked."""
     fails_first: list[FirstToFailDocument] | None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
     absent if a reassignment is checked."""
@@ -1348,7 +1351,8 @@ class LeastMovement(Record):
 
 
 class LeastRepairDocument(Record):
-    """The least movement after which every partition spans as many racks as it can, and every hard limit holds."""
+    """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
+    holds, and no broker has more bytes than the limits of its log directories together."""
 
     moved_bytes: int
     """Bytes that are copied, of replicas of known size."""
@@ -1440,6 +1444,19 @@ class LogDirDocument(Record):
     """Replicas that are moved into it from another directory of the broker."""
     replicas_out: int
     """Replicas that are moved out of it to another directory of the broker."""
+
+
+class LogDirOverLimit(Record):
+    """A log directory above its limit."""
+
+    broker: int
+    """Id of the broker."""
+    log_dir: str
+    """Path of the directory."""
+    value: int
+    """Bytes of its replicas."""
+    limit: int
+    """Bytes that it may have."""
 
 
 class LogDirsDocument(Record):

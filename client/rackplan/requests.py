@@ -376,7 +376,7 @@ class CheckRequest(TypedDict, total=False):
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
     default. What is copied has its size of today."""
-    limits: LimitsFields
+    limits: LimitsWithLogDirs
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
@@ -727,6 +727,27 @@ class LimitsFields(TypedDict, total=False):
     """Limit of the number of replicas, `{"absolute": …}`."""
     leaders: float | LimitFields | None
     """Limit of the number of preferred leaders, `{"absolute": …}`."""
+
+
+class LimitsWithLogDirs(TypedDict, total=False):
+    """Upper limits of each broker, and of its log directories."""
+
+    disk: float | LimitFields | None
+    """Limit of the bytes on disk. A hard one holds in every batch, too."""
+    nic_in: float | LimitFields | None
+    """Limit of received bytes/s: producers and replication."""
+    nic_out: float | LimitFields | None
+    """Limit of sent bytes/s: replication and consumers."""
+    cpu: float | LimitFields | None
+    """Limit of vCPU, by `cpu_model`."""
+    replicas: float | LimitFields | None
+    """Limit of the number of replicas, `{"absolute": …}`."""
+    leaders: float | LimitFields | None
+    """Limit of the number of preferred leaders, `{"absolute": …}`."""
+    log_dirs: float | Mapping[str, Mapping[str, float]] | None
+    """Share of its size that each log directory has at most, after the plan and in every batch; or shares by broker
+    and path, `*` for all others. Replicas are moved out of directories above it, with the fewest bytes; with the
+    objective `relieve` also to other brokers."""
 
 
 class LogDirToleranceFields(TypedDict, total=False):
@@ -1226,7 +1247,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
     default. What is copied has its size of today."""
-    limits: LimitsFields
+    limits: LimitsWithLogDirs
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""

@@ -11,15 +11,26 @@ import orjson
 import pytest
 from hypothesis import given
 
+from app.core.kafka_versions import NEWEST
 from app.core.model import NO_REPLICA, Broker, BrokerCapacity, Cluster, LogDirectory, padded
 from app.errors import Failure
-from app.errors.reassignments import LogDirsMissing, LogDirsTooSmall, NoLogDirLeft, OfflineLogDir, UnknownLogDir
-from app.errors.requests import DuplicateLogDir, IllegalReassignment
+from app.errors.reassignments import (
+    CapacityMissing,
+    LogDirsMissing,
+    LogDirsTooSmall,
+    NoLogDirLeft,
+    OfflineLogDir,
+    UnknownBroker,
+    UnknownLogDir,
+)
+from app.errors.requests import ConflictingFields, DuplicateLogDir, IllegalReassignment
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
-from app.services.checks import check_reassignment
+from app.services.checks import HealthRequest, check_reassignment
+from app.services.checks.health import health_of
 from app.services.limits import Limits
-from app.services.plans import draft_plan
+from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
+from app.services.reassignment.requests.resources import LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.jbod import DISK_BYTES, jbod
@@ -299,3 +310,102 @@ def test_the_largest_numbers_of_a_request() -> None:
     )
     log_dirs: Any = made.answer["log_dirs"]
     assert [one["total_bytes"] for one in log_dirs["brokers"][1]["log_dirs"]] == [2**52, 2**52]
+
+
+def ends_of(made: NewPlan) -> dict[tuple[int, str], tuple[int, int]]:
+    """By broker and path the bytes afterwards and the limit of each directory."""
+    reported: Any = made.answer["log_dirs"]
+    return {
+        (broker["broker"], one["path"]): (one["bytes_after"], one["limit_bytes"])
+        for broker in reported["brokers"]
+        for one in broker["log_dirs"]
+    }
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"limits": {"log_dirs": 0.5}},
+        {"limits": {"log_dirs": 0.4}, "objective": "relieve"},
+        {"limits": {"log_dirs": {"109": {"/data/d1": 0.2, "*": 0.9}, "*": {"/data/d2": 0.7}}}, "remove_brokers": [105]},
+    ],
+)
+def test_limits_of_directories_hold_in_the_end_and_in_every_batch(request_: dict[str, Any]) -> None:
+    """Replicas leave directories above their limits; of those that are above, none gets more on the way."""
+    made = plan(**request_)
+    limits = {directory: limit for directory, (_, limit) in ends_of(made).items()}
+    now = where(CLUSTER)
+    before = used(now, sizes(CLUSTER))
+    assert any(size > limits[directory] for directory, size in before.items())
+    for document in batch_files(made):
+        during, now = executed(now, document)
+        for directory, size in used(during, sizes(CLUSTER)).items():
+            assert size <= max(limits.get(directory, size), before.get(directory, 0))
+        before = used(now, sizes(CLUSTER))
+    assert all(end <= limit for end, limit in ends_of(made).values())
+    assert all(size <= limits[directory] for directory, size in before.items() if directory in limits)
+
+
+def test_shares_of_a_directory_then_of_its_broker_then_of_its_path_are_its_limit() -> None:
+    shares = {"109": {"/data/d1": 0.5, "*": 0.9}, "*": {"/data/d1": 0.8, "*": 1.0}}
+    ends = ends_of(plan(limits={"log_dirs": shares}))
+    limits = {place: limit / DISK_BYTES for place, (_, limit) in ends.items() if place[0] in (108, 109)}
+    # What is free beside other files limits as well: 10 MB more than there is.
+    assert limits[109, "/data/d1"] == 0.5
+    assert limits[109, "/data/d2"] <= 0.9
+    assert limits[108, "/data/d1"] == 0.8
+
+
+def test_relieving_moves_to_other_brokers_what_the_directories_of_one_cannot_have() -> None:
+    """With 40 % of three disks of 20 MB, 24 MB, brokers 108 and 109 have too much; no other change is made."""
+    with pytest.raises(LogDirsTooSmall) as short:
+        plan(limits={"log_dirs": 0.4})
+    assert short.value.path == ("limits", "log_dirs")
+    made: Any = plan(limits={"log_dirs": 0.4}, objective="relieve").answer
+    assert 0 < made["certificate"]["lower_bound_bytes"] <= made["certificate"]["moved_bytes"]
+    senders = {row["broker"] for row in made["movement"] if row["replicas_out"]}
+    assert senders <= {108, 109}
+
+
+def test_health_names_the_directories_above_their_limits() -> None:
+    request = HealthRequest(limits=LimitsRequest(log_dirs=0.5))
+    health = health_of(CLUSTER, request, Allowance(Limits(), is_job=True), NEWEST)
+    totals = used(where(CLUSTER), sizes(CLUSTER))
+    half = DISK_BYTES // 2
+    assert health.log_dirs_over_limit == [
+        {"broker": broker, "log_dir": path, "value": size, "limit": half}
+        for (broker, path), size in sorted(totals.items())
+        if size > half
+    ]
+    assert health.log_dirs_over_limit
+    assert health_of(CLUSTER, HealthRequest(), Allowance(Limits(), is_job=True), NEWEST).log_dirs_over_limit is None
+
+
+@pytest.mark.parametrize(
+    ("log_dirs", "failure", "path"),
+    [
+        ({"109": {"/data/d9": 0.2}}, UnknownLogDir, ("109", "/data/d9")),
+        ({"*": {"/data/d9": 0.2}}, UnknownLogDir, ("*", "/data/d9")),
+        ({"999": {"/data/d1": 0.2}}, UnknownBroker, ("999",)),
+    ],
+)
+def test_limits_of_directories_that_do_not_exist_are_named(
+    log_dirs: Any, failure: type[Failure], path: tuple[str, ...]
+) -> None:
+    with pytest.raises(failure) as failed:
+        plan(limits={"log_dirs": log_dirs})
+    assert failed.value.path == ("limits", "log_dirs", *path)
+
+
+def test_limits_of_directories_need_directories_and_their_sizes() -> None:
+    without = replace(CLUSTER, log_dirs={}, topics=tuple(replace(one, log_dirs=None) for one in CLUSTER.topics))
+    with pytest.raises(LogDirsMissing) as missing:
+        plan(without, limits={"log_dirs": 0.5})
+    assert missing.value.path == ("limits", "log_dirs")
+    with pytest.raises(CapacityMissing) as unknown:
+        plan(jbod(total_bytes=None), limits={"log_dirs": 0.5})
+    assert unknown.value.path == ("limits", "log_dirs")
+    stated = {"*": dict.fromkeys(PATHS, DISK_BYTES)}
+    assert ends_of(plan(jbod(total_bytes=None), limits={"log_dirs": 0.5}, log_dirs={"total_bytes": stated}))
+    with pytest.raises(ConflictingFields):
+        plan(limits={"log_dirs": 0.5, "disk": 0.5})

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.api.models.fields import INT64_MAX, TopicName
+from app.api.models.fields import INT64_MAX, LogDirPath, TopicName
 from app.api.models.fields import Request as RequestModel
 
 CapacityBytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
@@ -73,6 +73,28 @@ class LimitsFields(RequestModel):
     """Limit of the number of preferred leaders, `{"absolute": …}`."""
 
 
+def _number_or_brokers(value: object) -> str:
+    return "brokers" if isinstance(value, dict) else "number"
+
+
+LogDirLimits = Annotated[
+    Annotated[Share, Tag("number")]
+    | Annotated[dict[BrokerOrAll, dict[LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
+    Discriminator(_number_or_brokers),
+]
+
+
+class LimitsWithLogDirs(LimitsFields):
+    """Upper limits of each broker, and of its log directories."""
+
+    log_dirs: LogDirLimits | None = Field(
+        None,
+        description="Share of its size that each log directory has at most, after the plan and in every batch; or "
+        "shares by broker and path, `*` for all others. Replicas are moved out of directories above it, with the "
+        "fewest bytes; with the objective `relieve` also to other brokers.",
+    )
+
+
 class PricesFields(RequestModel):
     """Prices, in any currency."""
 
@@ -113,7 +135,7 @@ class LoadFields(RequestModel):
 class ResourceFields(LoadFields):
     """What a request says about the resources of brokers; all of it is optional."""
 
-    limits: LimitsFields = Field(default_factory=LimitsFields)
+    limits: LimitsWithLogDirs = Field(default_factory=LimitsWithLogDirs)
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None = None
     """Prices for `cross_rack`; null leaves out costs."""

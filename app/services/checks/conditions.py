@@ -74,8 +74,8 @@ MEASURES: Mapping[str, tuple[str, Measured]] = MappingProxyType(
             lambda subject: subject.check.measures.rack_safe_share,
         ),
         "over_limit": (
-            "Loads of brokers above a limit; of a cluster as it is.",
-            lambda subject: None if subject.check.health is None else len(subject.check.health.over_limit),
+            "Loads of brokers and log directories above a limit; of a cluster as it is.",
+            lambda subject: None if subject.check.health is None else subject.check.health.loads_over_limit,
         ),
         "moved_replicas": (
             "Replicas to copy; of a reassignment.",

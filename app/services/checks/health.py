@@ -14,6 +14,7 @@ from app.errors.reassignments import NotFeasible
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.planning.solve import least_repair
+from app.services.reassignment.problem.log_dirs import LogDirTable
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
 from app.services.reassignment.requests.request import ReassignmentRequest
@@ -77,13 +78,34 @@ class Health:
 
     Parameters
     ----------
-    repair : None if there is none, which a warning explains.
+    repair : None if there is none, which a warning explains. log_dirs : None unless directories are limited.
     """
 
     report: LoadReport = field(repr=False)
     prices: PricesRequest | None
     repair: LeastRepair | None
     cautions: tuple[Caution, ...] = ()
+    log_dirs: LogDirTable | None = field(default=None, repr=False)
+
+    @property
+    def log_dirs_over_limit(self) -> list[dict[str, Json]] | None:
+        """Log directories that have more bytes than their limit, by broker id and path; None if none is limited."""
+        if self.log_dirs is None:
+            return None
+        return [
+            {
+                "broker": int(self.report.brokers.ids[broker]),
+                "log_dir": directory.path,
+                "value": int(self.log_dirs.used_bytes[disk]),
+                "limit": int(self.log_dirs.max_bytes[disk]),
+            }
+            for broker, directory, disk in self.log_dirs.over_limit()
+        ]
+
+    @property
+    def loads_over_limit(self) -> int:
+        """The number of loads of brokers, and of log directories, above a limit."""
+        return len(self.over_limit) + len(self.log_dirs_over_limit or ())
 
     @property
     def over_limit(self) -> list[OverLimit]:
@@ -121,6 +143,7 @@ class Health:
             "cross_rack": cross_rack_json(self.report, self.prices),
             "skew": self.skew,
             "over_limit": [_plain(each) for each in self.over_limit],
+            "log_dirs_over_limit": self.log_dirs_over_limit,
             "fails_first": [_plain(each) for each in self.fails_first],
             "least_repair": None if self.repair is None else _plain(self.repair),
         }
@@ -159,13 +182,14 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
     UnknownBroker, UnknownTopic, CapacityMissing, RatesMissing, SizesMissing, ConflictingFields : as a reassignment with
         these fields.
     """
+    is_limited = bool(request.limits.stated()) or request.limits.log_dirs is not None
     stated = {name: getattr(request, name) for name in HealthRequest.__dataclass_fields__}
     problem = resolve(
         ReassignmentRequest(
             rack_mode=RackMode.SAFE,
             running_reassignment="merge",
             repair_racks=True,
-            objective="relieve" if request.limits.stated() else "balance",
+            objective="relieve" if is_limited else "balance",
             **stated,
         ),
         cluster,
@@ -182,8 +206,8 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         repair = LeastRepair(*least_repair(problem))
     except NotFeasible as infeasible:
         caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
-        return Health(report, request.prices, None, (*cautions, caution))
-    return Health(report, request.prices, repair, cautions)
+        return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs)
+    return Health(report, request.prices, repair, cautions, problem.log_dirs)
 
 
 def _plain(record: OverLimit | FirstToFail | LeastRepair) -> dict[str, Json]:

@@ -210,13 +210,17 @@ def _too_small(
     drained = [str(directory.path) for index, directory in enumerate(listed) if index in conflict.drains]
     return LogDirsTooSmall(
         detail,
-        path=("log_dirs", "drain", str(name)) if drained else ("log_dirs",),
+        path=("log_dirs", "drain", str(name)) if drained else table.path,
         value=needed,
         limit=free,
         broker=name,
         conflict=documents,
         replicas=len(conflict.replicas),
-        lifted_by=[*lifts, "a larger max_disk_share", "a plan that moves replicas to other brokers"],
+        lifted_by=[
+            *lifts,
+            "larger limits of log directories, or a larger max_disk_share",
+            "a plan that moves replicas to other brokers, as the objective relieve with limits.log_dirs",
+        ],
     )
 
 

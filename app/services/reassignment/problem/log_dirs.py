@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,17 +13,26 @@ from app.core.reassignment.log_dirs.model import NO_LIMIT
 from app.core.replica_lists import sums_by
 from app.errors import FieldPath
 from app.errors.quotation import quoted
-from app.errors.reassignments import LogDirsMissing, NoLogDirLeft, OfflineLogDir, UnknownBroker
+from app.errors.reassignments import (
+    CapacityMissing,
+    LogDirsMissing,
+    NoLogDirLeft,
+    OfflineLogDir,
+    UnknownBroker,
+    UnknownLogDir,
+)
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.log_dirs import EVERY_BROKER, LogDirsRequest
+from app.services.reassignment.requests.resources import EVERY, LimitsRequest
 from app.services.snapshots import log_dir_index
 
 MOST_BYTES = 1 << 52
 """A larger directory counts as this one, 4 PiB, so that sums of a thousand do not overflow."""
 _DRAIN = ("log_dirs", "drain")
+_LIMITS = ("limits", "log_dirs")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +47,7 @@ class LogDirTable:
     may_receive, is_drained, is_offline : (disks,) bool.
     before : (rows, widest) int32 disks of the scope's replicas now; padding is −1. used_bytes : (disks,) int64 of all.
     base_bytes : (disks,) int64 of what cannot move: topics outside the scope, and replicas in offline directories.
+    path : the field that limits or chooses directories.
     """
 
     directories: Mapping[int, Sequence[LogDirectory]]
@@ -50,12 +61,30 @@ class LogDirTable:
     used_bytes: Int64s = field(repr=False)
     base_bytes: Int64s = field(repr=False)
     balance: Balance
+    path: FieldPath = ("log_dirs",)
     cautions: tuple[Caution, ...] = ()
 
     def disks_of(self, broker: int) -> slice:
         """The directories of a broker by position; it has some."""
         first = int(self.first[broker])
         return slice(first, first + len(self.directories[broker]))
+
+    def over_limit(self) -> Iterator[tuple[int, LogDirectory, int]]:
+        """The position of the broker, the directory and the disk of each one that has more bytes than its limit."""
+        for broker in sorted(self.directories):
+            for disk, directory in enumerate(self.directories[broker], int(self.first[broker])):
+                if self.used_bytes[disk] > self.max_bytes[disk]:
+                    yield broker, directory, disk
+
+    def limit_of_brokers(self) -> Int64s:
+        """(brokers,) int64 bytes that the directories of a broker may have together; `NO_LIMIT` if they are unknown."""
+        most = np.full(len(self.first), NO_LIMIT, np.int64)
+        for broker in self.directories:
+            disks = self.disks_of(broker)
+            may_have = ~(self.is_drained[disks] | self.is_offline[disks])
+            limits = np.where(may_have, np.maximum(self.max_bytes[disks], self.base_bytes[disks]), 0)
+            most[broker] = min(sum(limits.tolist()), NO_LIMIT)
+        return most
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -75,25 +104,29 @@ def log_dirs_of(
     scope: PartitionScope,
     sizes: PartitionSizes,
     share: float | None,
+    limits: LimitsRequest,
 ) -> LogDirTable | None:
     """The disks; None if the request does not choose directories.
 
     Parameters
     ----------
-    share : of a disk that may be used at any time; None is all of it.
+    share : of a disk that may be used at any time; None is all of it. limits : of directories, in the same way.
 
     Raises
     ------
     LogDirsMissing, UnknownBroker, UnknownLogDir, OfflineLogDir, NoLogDirLeft : what the request names.
+    CapacityMissing : the size of a directory with a limit is unknown.
     SizesMissing : directories are chosen by bytes.
     """
     if request is None:
         return None
+    path: FieldPath = ("log_dirs",) if limits.log_dirs is None else _LIMITS
     if not cluster.log_dirs:
         detail = "log_dirs chooses log directories, and the snapshot has none; post kafka-log-dirs --describe with it"
-        raise LogDirsMissing(detail, path=("log_dirs",))
+        raise LogDirsMissing(detail, path=path)
     _require_known(request, cluster, brokers)
-    sizes.require("log_dirs", ("log_dirs",))
+    _require_limited_known(limits, cluster, brokers)
+    sizes.require("log_dirs", path)
     directories = {
         position: cluster.log_dirs[broker]
         for position, broker in enumerate(brokers.ids.tolist())
@@ -113,7 +146,8 @@ def log_dirs_of(
     stuck = sums_by(
         copying[copying >= 0], np.broadcast_to(sizes.size_bytes[:, None], copying.shape)[copying >= 0], n_disks
     )
-    limit = _limits(brokers, directories, total, used, first, share) - stuck
+    limit = _limits(brokers, directories, total, used, first, share)
+    limit = np.minimum(limit, _shares(limits, brokers, directories, total, first)) - stuck
     is_closed, is_drained, is_offline = flags
     return LogDirTable(
         directories,
@@ -127,6 +161,7 @@ def log_dirs_of(
         used,
         of_others + np.where(is_offline, of_scope, 0),
         request.core_balance,
+        path,
         tuple(_cautions(brokers, scope, before, of_others, is_drained, first)),
     )
 
@@ -284,6 +319,51 @@ def _limits(
         if position not in directories and size and share is not None:
             limit[position] = int(size * share)
     return limit
+
+
+def _shares(
+    limits: LimitsRequest,
+    brokers: BrokerTable,
+    directories: Mapping[int, Sequence[LogDirectory]],
+    total: Int64s,
+    first: Int64s,
+) -> Int64s:
+    """(disks,) int64 bytes that the limits of directories allow. Raises `CapacityMissing`."""
+    most = np.full(len(total), NO_LIMIT, np.int64)
+    for position, listed in directories.items():
+        broker = int(brokers.ids[position])
+        for disk, directory in enumerate(listed, int(first[position])):
+            share = limits.log_dir_share(broker, directory.path)
+            if share is None:
+                continue
+            if not total[disk]:
+                detail = (
+                    f"the limit of log directory {quoted(directory.path)} of broker {broker} is a share of its size, "
+                    "which is unknown; log_dirs.total_bytes states it"
+                )
+                raise CapacityMissing(detail, path=_LIMITS, value=share, broker=broker, field=directory.path)
+            most[disk] = int(int(total[disk]) * Fraction(repr(float(share))))
+    return most
+
+
+def _require_limited_known(limits: LimitsRequest, cluster: Cluster, brokers: BrokerTable) -> None:
+    """Raise `UnknownBroker`, `UnknownLogDir` for limits of brokers and directories that do not exist."""
+    if limits.log_dirs is None or isinstance(limits.log_dirs, int | float):
+        return
+    known = set(brokers.ids.tolist())
+    for name, shares in limits.log_dirs.items():
+        if name == EVERY_BROKER:
+            for path in shares:
+                if path != EVERY and not any(path == one.path for each in cluster.log_dirs.values() for one in each):
+                    detail = f"no broker has a log directory {quoted(path)}"
+                    raise UnknownLogDir(detail, path=(*_LIMITS, name, path), value=path)
+            continue
+        if int(name) not in known:
+            detail = f"there is no broker {name} in the snapshot"
+            raise UnknownBroker(detail, path=(*_LIMITS, name), value=int(name))
+        for path in shares:
+            if path != EVERY:
+                log_dir_index(int(name), path, cluster.log_dirs, (*_LIMITS, name, path))
 
 
 def _cautions(

@@ -123,7 +123,7 @@ def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Jso
     if request.pins and is_of_topics:
         detail = "the goal topic_replicas counts the replicas that it places, and those of pins are placed already"
         yield ("pins",), len(request.pins), detail
-    if request.objective == "relieve" and not request.limits.stated():
+    if request.objective == "relieve" and not request.limits.stated() and request.limits.log_dirs is None:
         yield ("objective",), "relieve", "objective relieve brings brokers below limits, and limits has none"
     for name in ("resources", "replicas", "leaders"):
         if getattr(request.balance, name) not in (None, (), [], "keep"):

@@ -19,6 +19,8 @@ from app.core.reassignment import (
     TieBreaks,
     TopicBalance,
 )
+from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
+from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker
 from app.core.replicas.rack_modes import RackMode
@@ -35,7 +37,7 @@ from app.services.reassignment.problem.loads import (
     replicas_of_others,
     with_recorded_rates,
 )
-from app.services.reassignment.problem.log_dirs import log_dirs_of
+from app.services.reassignment.problem.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.problem.objectives import objective_of
 from app.services.reassignment.problem.parts import parts_of, shares_of
 from app.services.reassignment.problem.problem import DISK_SHARE, BatchRules, ReassignmentProblem
@@ -43,6 +45,7 @@ from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
 from app.services.reassignment.problem.weights import weights_of
+from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
 
 NO_LIMIT = 2**63 - 1
@@ -60,7 +63,7 @@ def resolve(
     """
     started = monotonic()
     request = with_removed_racks(request, cluster)
-    stated, request = request, with_recorded_rates(request, cluster)
+    stated, request = request, _with_log_dirs(with_recorded_rates(request, cluster))
     changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
     brokers = brokers_of(changes, cluster)
     scope = scope_of(changes, cluster, allowance)
@@ -74,6 +77,11 @@ def resolve(
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     limits = limits_of(request, brokers, resources.capacity)
+    log_dirs = log_dirs_of(
+        request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share, request.limits
+    )
+    if request.objective == "relieve" and request.limits.log_dirs is not None and log_dirs is not None:
+        limits = _with_directories(limits, log_dirs)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
@@ -111,7 +119,7 @@ def resolve(
         objective=objective_of(request, scope, sizes, loads.rates, is_weighted=weights is not None),
         prices=request.prices,
         batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
-        log_dirs=log_dirs_of(request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share),
+        log_dirs=log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         repaired=_repaired(request, brokers),
@@ -125,6 +133,24 @@ def resolve(
         version=version,
         canonical=canonical_fields(stated, brokers.requested),
     )
+
+
+def _with_log_dirs(request: ReassignmentRequest) -> ReassignmentRequest:
+    """Limits of directories are reached by choosing directories."""
+    if request.limits.log_dirs is None or request.log_dirs is not None:
+        return request
+    return replace(request, log_dirs=LogDirsRequest())
+
+
+def _with_directories(limits: Limits, log_dirs: LogDirTable) -> Limits:
+    """The limits, and as a soft one what the directories of a broker may have together: moves within the broker alone
+    do not bring all of them below theirs if it has more. Whether they are is decided by choosing directories.
+    """
+    upper, is_soft, column = limits.upper.copy(), limits.is_soft.copy(), RESOURCES.index("disk")
+    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= RESOURCE_NO_LIMIT
+    is_soft[column] |= is_unlimited.all()
+    upper[:, column] = np.where(together < LOG_DIR_NO_LIMIT, np.minimum(upper[:, column], together), upper[:, column])
+    return Limits(upper, is_soft)
 
 
 def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Fraction | None) -> TopicBalance | None:

@@ -53,9 +53,13 @@ LimitRequest: TypeAlias = float | Limit
 """A share, or a limit with its kind."""
 
 
+LogDirLimitsRequest: TypeAlias = float | Mapping[str, Mapping[str, float]]
+"""Of the size of every log directory a share; or by broker and path, `*` for all others."""
+
+
 @dataclass(frozen=True, slots=True)
 class LimitsRequest:
-    """The limits of every broker by resource; None does not limit it."""
+    """The limits of every broker by resource; None does not limit it. Those of log directories are hard."""
 
     disk: LimitRequest | None = None
     nic_in: LimitRequest | None = None
@@ -63,9 +67,18 @@ class LimitsRequest:
     cpu: LimitRequest | None = None
     replicas: LimitRequest | None = None
     leaders: LimitRequest | None = None
+    log_dirs: LogDirLimitsRequest | None = None
+
+    def log_dir_share(self, broker: int, path: str) -> float | None:
+        """The share of its size that a log directory may have at any time; None is not limited."""
+        if self.log_dirs is None or isinstance(self.log_dirs, int | float):
+            return self.log_dirs
+        of_broker, of_all = (self.log_dirs.get(name, {}) for name in (str(broker), EVERY))
+        found = (shares.get(name) for shares in (of_broker, of_all) for name in (path, EVERY))
+        return next((share for share in found if share is not None), None)
 
     def stated(self) -> Mapping[Limited, Limit]:
-        """The limits that there are, by resource."""
+        """The limits of brokers that there are, by resource."""
         limits: dict[Limited, Limit] = {}
         for name in (*RESOURCES, *COUNTS):
             value = getattr(self, name)

@@ -50,8 +50,8 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
             yield ("balance", "replicas"), True, detail
     yield from _receivers_conflicts(request)
     yield from _leader_conflicts(request)
-    if request.log_dirs is not None and request.limits.disk:
-        detail = "limits.disk is of whole brokers, and log_dirs limits directories: by batches.max_disk_share"
+    if request.limits.disk and (request.log_dirs is not None or request.limits.log_dirs is not None):
+        detail = "limits.disk is of whole brokers, and log directories have limits of their own: limits.log_dirs"
         yield ("limits", "disk"), True, detail
     if request.balance.per_topic is not None:
         yield from _per_topic_conflicts(request, request.balance.per_topic)
