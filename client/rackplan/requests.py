@@ -1528,7 +1528,8 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers of brokers
     to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → shares of the
     capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and `limits.leaders.absolute` →
-    amounts. Every combination is a scenario. The last axis varies fastest."""
+    amounts; `broker_sets.<name>` → lists of the brokers of a set; `topic_sets.<topic>` → names of sets, null for
+    none. Every combination is a scenario. The last axis varies fastest."""
     topics: list[str] | None
     """Topics whose partitions may move; all by default. Others count where they are."""
     rack_mode: Literal["enforced", "safe", "disabled"]
@@ -1538,6 +1539,12 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     objective: Literal["balance", "relieve"] | GoalsFields
     """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its limits, and
     no other change; or goals in order of priority."""
+    broker_sets: Mapping[str, Sequence[int]]
+    """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and topics
+    of no set on the brokers outside every set. An added broker is in none."""
+    topic_sets: Literal["topic_name_hash"] | Mapping[str, str]
+    """By topic, the name of its set; `topic_name_hash` maps every topic by its name, as Cruise Control does by
+    default."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
 

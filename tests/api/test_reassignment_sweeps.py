@@ -169,6 +169,33 @@ class TestScenarios:
         clone = client.post(f"{path}/clones", json={"axes": {"add_brokers": [0, 1]}, "limits": {"disk": 0.5}})
         assert clone.json()["scenarios"] == 2
 
+    def test_sets_are_axes(self, client: httpx.Client, database: Database, request_body: Json) -> None:
+        """A set of three brokers, one of each rack, or of six; a topic in it or in none. Plans are what was scored."""
+        axes: Json = {"broker_sets.blue": [[0, 1, 2], [0, 1, 2, 3, 4, 5]], "topic_sets.payments": ["blue", None]}
+        body = request_body | {"axes": axes, "topic_sets": {"orders": "blue"}}
+        path = sweep(client, database, body)
+        actual = items(client, path)
+        assert [its["axes"] for its in actual] == [
+            {"broker_sets.blue": brokers, "topic_sets.payments": name}
+            for brokers in axes["broker_sets.blue"]
+            for name in axes["topic_sets.payments"]
+        ]
+        # With all brokers in blue, payments has none.
+        assert [its["error"] is None for its in actual] == [True, True, True, False]
+        assert actual[2]["moved_replicas"] == 0 < actual[1]["moved_replicas"]
+        for its in actual[:3]:
+            opened = client.post(f"{path}/scenarios/{its['index']}/plan").json()
+            certificate = opened["certificate"]
+            assert (certificate["moved_bytes"], certificate["lower_bound_bytes"]) == (
+                its["moved_bytes"],
+                its["lower_bound_bytes"],
+            )
+            assert opened["request"]["broker_sets"] == {"blue": its["axes"]["broker_sets.blue"]}
+        table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
+        read = pa.csv.read_csv(io.BytesIO(table.content))
+        assert read.column("axes.broker_sets.blue").to_pylist()[:2] == ["[0,1,2]", "[0,1,2]"]
+        assert read.column("axes.topic_sets.payments").to_pylist()[0] == "blue"
+
     def test_a_clone_changes_the_same_cluster_differently(
         self, client: httpx.Client, database: Database, request_body: Json
     ) -> None:
@@ -267,6 +294,11 @@ class TestBadInput:
             ({"axes": {"replace_broker": [1]}}, 422, "unknown_axis", "/axes/replace_broker"),
             ({"racks_of_added": ["a", "z"]}, 422, "unknown_rack", "/racks_of_added/1"),
             ({"topics": ["ghost"]}, 422, "unknown_topic", "/topics/0"),
+            ({"axes": {"broker_sets.blue": [[0, 99]]}}, 422, "unknown_broker", "/axes/broker_sets.blue/0/1"),
+            ({"axes": {"topic_sets.ghost": [None]}}, 422, "unknown_topic", "/axes/topic_sets.ghost"),
+            ({"axes": {"topic_sets.orders": ["red"]}}, 422, "unknown_broker_set", "/axes/topic_sets.orders/0"),
+            ({"broker_sets": {"blue": [99]}}, 422, "unknown_broker", "/broker_sets/blue/0"),
+            ({"topic_sets": {"orders": "red"}}, 422, "unknown_broker_set", "/topic_sets/orders"),
             ({"topics": ["orders", "orders"]}, 422, "duplicate_topic", "/topics/1"),
         ],
     )

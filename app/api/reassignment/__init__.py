@@ -5,6 +5,7 @@ Requests are imported from here: they need no web framework, as the other two do
 
 from app.api.reassignment.requests import (
     BatchFields,
+    BrokerSetName,
     EvenReplicas,
     Objective,
     PerTopicReplicasFields,

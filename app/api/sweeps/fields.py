@@ -104,7 +104,9 @@ ChangeAxes = Annotated[
         description="`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers "
         "of brokers to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → "
         "shares of the capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and "
-        "`limits.leaders.absolute` → amounts. Every combination is a scenario. The last axis varies fastest.",
+        "`limits.leaders.absolute` → amounts; `broker_sets.<name>` → lists of the brokers of a set; "
+        "`topic_sets.<topic>` → names of sets, null for none. Every combination is a scenario. The last axis varies "
+        "fastest.",
     ),
 ]
 AnyAxes = Annotated[

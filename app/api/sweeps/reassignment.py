@@ -4,10 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.models.fields import Labels, Rack, TopicName
+from app.api.models.fields import BrokerId, Labels, Rack, TopicName
 from app.api.models.fields import Request as RequestModel
 from app.api.models.snapshot_choice import OnSnapshot
-from app.api.reassignment import EvenReplicas, LimitsFields, LoadFields, Objective, PerTopicReplicasFields
+from app.api.reassignment import (
+    BrokerSetName,
+    EvenReplicas,
+    LimitsFields,
+    LoadFields,
+    Objective,
+    PerTopicReplicasFields,
+)
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 from app.services.reassignment.requests.resources import Resource
 from app.services.sweeps import SweepRequest
@@ -70,6 +77,16 @@ class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges, Load
         description="`balance`: what `balance` states; `relieve`: the least movement that brings every broker below "
         "its limits, and no other change; or goals in order of priority.",
     )
+    broker_sets: dict[BrokerSetName, Annotated[list[BrokerId], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, "
+        "and topics of no set on the brokers outside every set. An added broker is in none.",
+    )
+    topic_sets: Literal["topic_name_hash"] | dict[TopicName, BrokerSetName] = Field(
+        default_factory=dict,
+        description="By topic, the name of its set; `topic_name_hash` maps every topic by its name, as Cruise Control "
+        "does by default.",
+    )
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> SweepRequest:
@@ -77,7 +94,7 @@ class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges, Load
         request = super().service()
         unstated = {
             name
-            for name in ("objective", *LoadFields.model_fields)
+            for name in ("objective", "broker_sets", "topic_sets", *LoadFields.model_fields)
             if getattr(self, name) == type(self).model_fields[name].get_default(call_default_factory=True)
         }
         definition = {name: value for name, value in request.definition.items() if name not in unstated}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 import numpy as np
@@ -22,6 +22,7 @@ from app.core.reassignment.sweep.definition import (
 )
 from app.core.reassignment.sweep.loads import LIMIT_AXES, SweptLoads, read_loads
 from app.core.reassignment.sweep.objective import require_consistent
+from app.core.reassignment.sweep.sets import BROKERS_OF, is_set_axis, require_consistent_sets
 from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
 from app.errors import Json
@@ -44,6 +45,7 @@ from app.services.reassignment import (
 from app.services.reassignment.problem.capacities import capacity_of
 from app.services.reassignment.problem.loads import IngressRates, loads_of, with_recorded_rates
 from app.services.reassignment.problem.resources import NAMED_TOPICS, Resources, resources_of
+from app.services.reassignment.requests.broker_sets import TopicSetsRequest, check_broker_sets
 from app.services.reassignment.requests.resources import EVERY, Limit, LimitsRequest
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
@@ -79,6 +81,8 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     known = cast("Any", definition)["resolved"]["brokers"]
     axes = resolved_axes(definition)
     require_consistent(definition, axes, read_loads(cast("Any", definition)["resolved"]["loads"]))
+    topics = [topic["name"] for topic in cast("Any", definition)["resolved"]["topics"]]
+    require_consistent_sets(definition, axes, [broker["id"] for broker in known], topics)
     for axis in axes:
         if axis.path == ADD:
             limits.check_number("brokers", len(known) + max(cast("Sequence[int]", axis.values)), path=("axes", ADD))
@@ -98,14 +102,16 @@ def scenarios(definition: Mapping[str, Json]) -> int:
 def columns(definition: Mapping[str, Json]) -> list[Column]:
     """The axes in their order, then the figures."""
     return [
-        *(
-            Column.axis(axis.path, "double" if axis.path in LIMIT_AXES else "int64")
-            for axis in resolved_axes(definition)
-        ),
+        *(Column.axis(axis.path, _type_of(axis.path)) for axis in resolved_axes(definition)),
         *(Column.figure(name, "double" if name in _FRACTIONS else "int64") for name in NUMBERS),
         Column.figure("optimal", "bool"),
         Column.figure("feasible", "bool"),
     ]
+
+
+def _type_of(path: str) -> Literal["double", "int64"] | None:
+    """The type of the column of an axis; sets are text."""
+    return None if is_set_axis(path) else "double" if path in LIMIT_AXES else "int64"
 
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
@@ -113,7 +119,10 @@ def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     given = cast("Mapping[str, Any]", sweep.definition)
     definition = read_definition(given)
     change = definition.change(index)
-    stated = _request(given)
+    stated, sets = _request(given), definition.sets_of(index)
+    if sets is not None:
+        topics: TopicSetsRequest = "topic_name_hash" if sets.topics is None else sets.topics
+        stated = replace(stated, broker_sets=dict(sets.brokers), topic_sets=topics)
     request = replace(
         stated,
         add_brokers=[Broker(broker.id, broker.rack) for broker in added_brokers(definition, change)],
@@ -132,7 +141,7 @@ def _request(given: Mapping[str, Any]) -> ReassignmentRequest:
 
 
 def _limits(limits: Mapping[str, StatedLimit]) -> LimitsRequest:
-    stated = {name: Limit(limit.share, limit.absolute, limit.soft) for name, limit in limits.items()}
+    stated: Any = {name: Limit(limit.share, limit.absolute, limit.soft) for name, limit in limits.items()}
     return LimitsRequest(**stated)
 
 
@@ -140,6 +149,7 @@ def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits)
     given = cast("Mapping[str, Any]", definition)
     request = _request(given)
     check(request, limits)
+    _check_sets(given)
     snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
     request = with_recorded_rates(request, cluster)
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
@@ -156,6 +166,13 @@ def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits)
         "resolved": resolved_document(cluster_now, _loads(request, scope, sizes, loads.rates, resources))
         | {"sizes_known": sizes.unknown == 0},
     }
+
+
+def _check_sets(given: Mapping[str, Any]) -> None:
+    """Raise what is wrong with the stated sets by themselves; topics may be bound to sets that axes vary."""
+    axes, stated = given["axes"], given.get("broker_sets") or {}
+    varied = {name.removeprefix(BROKERS_OF): [-1 - at] for at, name in enumerate(axes) if name.startswith(BROKERS_OF)}
+    check_broker_sets({**varied, **stated}, given.get("topic_sets") or {})
 
 
 def _cluster(

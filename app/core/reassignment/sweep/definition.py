@@ -22,6 +22,7 @@ from app.core.reassignment.sweep.loads import (
     with_axes,
 )
 from app.core.reassignment.sweep.objective import SweptObjective, read_balance, read_objective
+from app.core.reassignment.sweep.sets import SweptSets, is_set_axis, read_set_axis, read_sets
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import as_integer
 from app.errors import Json
@@ -102,6 +103,7 @@ class ReassignmentSweepDefinition:
     balance : None is tight if brokers are added, and keep otherwise.
     racks_of_added : the racks of added brokers, in rotation; None chooses the racks with the fewest brokers.
     minimises_bytes : whether the moved bytes are minimised, or the moved replicas.
+    sets : of brokers, those that no axis varies; None if no scenario has any.
     """
 
     cluster: SweptCluster
@@ -111,6 +113,7 @@ class ReassignmentSweepDefinition:
     balance: Balance | None
     racks_of_added: tuple[str, ...] | None
     minimises_bytes: bool
+    sets: SweptSets | None = None
 
     def change(self, index: int) -> BrokerChange:
         """The change of scenario `index`. Raises IndexError beyond the last."""
@@ -120,6 +123,14 @@ class ReassignmentSweepDefinition:
     def limits(self, index: int) -> Mapping[str, StatedLimit]:
         """The limits of scenario `index` by resource. Raises IndexError beyond the last."""
         return with_axes(self.objective.limits, self.grid.values(index))
+
+    def sets_of(self, index: int) -> SweptSets | None:
+        """The broker sets of scenario `index`. Raises `DuplicateBroker` if two have a broker in common."""
+        if self.sets is None:
+            return None
+        sets = self.sets.varied(self.grid.values(index))
+        sets.require_disjoint(("broker_sets",))
+        return sets
 
     def balance_of(self, change: BrokerChange) -> Balance:
         """The balance constraint of a scenario; without one, added brokers receive their share."""
@@ -141,6 +152,7 @@ def read_definition(definition: Mapping[str, Any]) -> ReassignmentSweepDefinitio
         balance=read_balance((definition.get("balance") or {}).get("replicas")),
         racks_of_added=None if racks is None else tuple(racks),
         minimises_bytes=definition["minimise"] == "bytes" and resolved["sizes_known"],
+        sets=read_sets(definition),
     )
 
 
@@ -170,8 +182,13 @@ def read_axes(axes: Mapping[str, Json], brokers: Sequence[int]) -> tuple[Axis, .
 
 
 def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
+    if is_set_axis(name):
+        listed = read_set_axis(name, values, frozenset(brokers))
+        _require_distinct(name, [str(value) for value in listed])
+        return Axis(name, listed)
     if name not in NAMES:
-        detail = f"axis {name} is unknown; reassignment sweeps have {', '.join(NAMES)}"
+        known = ", ".join((*NAMES, "broker_sets.<name>", "topic_sets.<topic>"))
+        detail = f"axis {name} is unknown; reassignment sweeps have {known}"
         raise UnknownAxis(detail, path=("axes", name), value=name, known=list(NAMES))
     if name == REMOVE and values == EACH:
         return Axis(name, tuple(brokers))
@@ -189,8 +206,8 @@ def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
     return Axis(name, numbers)
 
 
-def _require_distinct(name: str, values: Sequence[float]) -> None:
-    seen = set()
+def _require_distinct(name: str, values: Sequence[float | str]) -> None:
+    seen: set[float | str] = set()
     for position, value in enumerate(values):
         if value in seen:
             raise ConflictingFields(f"{value} is listed twice", path=("axes", name, position), value=value)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_RACK, NO_REPLICA, Int32s
+from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement as NoDomain
-from app.core.reassignment.domains import ProblemBrokers, RackRule, problem_by_factor
+from app.core.reassignment.domains import PartitionKind, ProblemBrokers, RackRule, find_domains, problem_by_factor
 from app.core.reassignment.model import MovementProblem
 from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.reassignment.resources.model import MILLION
@@ -25,6 +25,7 @@ from app.core.reassignment.sweep.definition import (
 )
 from app.core.reassignment.sweep.loads import OF_CAPACITY
 from app.core.reassignment.sweep.placing import SweptPlacement, place
+from app.core.reassignment.sweep.sets import SweptSets
 from app.core.replica_lists import distinct_values, not_among, per_broker
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
@@ -101,7 +102,7 @@ class ReassignmentSweep:
     def figures(self, index: int) -> Mapping[str, Json]:
         """The figures of scenario `index`. Raises `NotFeasible`, `ImpossibleValue` as `problem_of` does."""
         definition, change = self.definition, self.definition.change(index)
-        cluster, problem = definition.cluster, problem_of(definition, change)
+        cluster, problem = definition.cluster, problem_of(definition, change, definition.sets_of(index))
         solution = place(definition, index, problem)
         moved = not_among(solution.replicas, problem.current).sum(axis=1)
         receives = np.array([broker.receives for broker in cluster.brokers], np.bool_)
@@ -124,7 +125,9 @@ def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
     return ReassignmentSweep(read_definition(definition))
 
 
-def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) -> MovementProblem:
+def problem_of(
+    definition: ReassignmentSweepDefinition, change: BrokerChange, sets: SweptSets | None = None
+) -> MovementProblem:
     """The reassignment problem of a change; positions are those of the cluster's brokers, then of the added ones.
 
     Raises
@@ -138,16 +141,47 @@ def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) ->
     receives = remains & np.array([broker.receives for broker in brokers], np.bool_)
     rack_of = rack_indices(cluster, brokers)
     usable_racks = len(np.unique(rack_of[receives]))
-    rule = RackRule(max(len(cluster.racks) if cluster.spans_all else usable_racks, 1))
+    to_span = len(cluster.racks) if cluster.spans_all else usable_racks
     base = np.pad(cluster.base, (0, len(added)))
     weight = cluster.size_bytes if definition.minimises_bytes else np.ones(len(cluster.replicas), np.int64)
     factors = (cluster.replicas != NO_REPLICA).sum(axis=1)
+    eligible = ProblemBrokers(ids, rack_of, base, receives, may_keep=remains)
     try:
-        return problem_by_factor(
-            ProblemBrokers(ids, rack_of, base, receives, may_keep=remains), cluster.replicas, factors, weight, rule
-        )
+        if sets is not None:
+            return _problem_of_sets(definition, sets, eligible, factors, weight)
+        return problem_by_factor(eligible, cluster.replicas, factors, weight, RackRule(max(to_span, 1)))
     except NoDomain as short:
         raise _not_feasible(cluster, change, short, receiving_racks=rack_of[receives]) from None
+
+
+def _problem_of_sets(
+    definition: ReassignmentSweepDefinition, sets: SweptSets, brokers: ProblemBrokers, factors: Int64s, weight: Int64s
+) -> MovementProblem:
+    """The problem in which each partition is on the brokers of its set alone. Raises `NoDomain`."""
+    cluster = definition.cluster
+    of_broker, of_row = sets.of_brokers(brokers.ids), np.repeat(sets.of_topics(cluster.topics), np.diff(cluster.starts))
+    keys, kind_of = np.unique(np.column_stack([factors, of_row]), axis=0, return_inverse=True)
+    kinds = []
+    for factor, index in keys.tolist():
+        inside = of_broker == index
+        # If racks need not all be spanned, those of the set are.
+        racks = len(cluster.racks) if cluster.spans_all else len(np.unique(brokers.rack_of[brokers.target & inside]))
+        kinds.append(PartitionKind(factor, brokers.may_keep & inside, brokers.target & inside, to_span=max(racks, 1)))
+    rule = RackRule(max(len(cluster.racks), 1))
+    kinds_of_rows = kind_of.reshape(-1).astype(np.int32)
+    domains, domain_of = find_domains(kinds, kinds_of_rows, cluster.replicas, brokers.rack_of, rule)
+    return MovementProblem(
+        broker_ids=brokers.ids,
+        rack_of=brokers.rack_of,
+        target=brokers.target,
+        base=brokers.base,
+        domains=domains,
+        domain_of=domain_of,
+        current=cluster.replicas,
+        is_copied=np.zeros(cluster.replicas.shape, np.bool_),
+        must_keep=np.full(len(cluster.replicas), NO_REPLICA, np.int32),
+        weight=weight,
+    )
 
 
 def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32s:

@@ -120,7 +120,7 @@ def log_dirs_of(
     """
     if request is None:
         return None
-    path: FieldPath = ("log_dirs",) if limits.log_dirs is None else _LIMITS
+    path: tuple[str, ...] = ("log_dirs",) if limits.log_dirs is None else _LIMITS
     if not cluster.log_dirs:
         detail = "log_dirs chooses log directories, and the snapshot has none; post kafka-log-dirs --describe with it"
         raise LogDirsMissing(detail, path=path)
