@@ -84,7 +84,7 @@ def serve(
     ] = None,
     data_dir: Annotated[str | None, typer.Option(help="Folder of the data, in place of RACKPLAN_DATA_DIR.")] = None,
 ) -> None:
-    """Serve the API and the pages, with an embedded Postgres if RACKPLAN_DATABASE_URL is not set."""
+    """Serve the API and the pages. Without RACKPLAN_DATABASE_URL Postgres is embedded."""
     # Settings are read from the environment, by the worker and its processes as well.
     stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
     os.environ.update({name: value for name, value in stated.items() if value is not None})
@@ -96,7 +96,7 @@ def serve(
 
 @app.command()
 def worker(allow_root: AllowRoot = False) -> None:
-    """Run jobs from the queue of the Postgres at RACKPLAN_DATABASE_URL."""
+    """Run jobs from the queue. RACKPLAN_DATABASE_URL is the address of its Postgres."""
     from app.cli import worker_process  # noqa: PLC0415 — see the module's docstring
 
     worker_process.become(allow_root=allow_root)
@@ -125,7 +125,7 @@ def migrate(
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write, which does not exist.", dir_okay=False)],
 ) -> None:
-    """Write everything that the database has to one file, as of one moment; the service may run meanwhile."""
+    """Write a backup of the database to a file. The service may run meanwhile."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import backup as backups  # noqa: PLC0415 — as above
 
@@ -142,7 +142,7 @@ def restore(
     file: Annotated[Path, typer.Argument(help="A file of `rackplan backup`.", exists=True, dir_okay=False)],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Delete what the database has.")] = False,
 ) -> None:
-    """Store what a backup has into an empty database, migrate it, and verify the hash of every plan and snapshot."""
+    """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.services import backups as restored  # noqa: PLC0415 — as above
     from app.store import backup as backups  # noqa: PLC0415 — as above
@@ -161,7 +161,7 @@ def restore(
 def compile_loops(
     processes: Annotated[int | None, typer.Option(help="Parallel processes. Default: one a processor.", min=1)] = None,
 ) -> None:
-    """Compile the loops of the solvers, so that no request waits for it; `make` and the images do."""
+    """Compile the loops of the solvers. No request waits for it then; `make` and the images do it."""
     from app.cli import compiling  # noqa: PLC0415 — see the module's docstring
 
     compiling.compile_loops(processes)
@@ -173,7 +173,7 @@ def conformance(
         "tests/vectors"
     ),
 ) -> None:
-    """Compare every algorithm with results measured from Kafka; exit 1 if any differs."""
+    """Compare every algorithm with Kafka's own results. The exit code is 1 if any differs."""
     from app.services.conformance import run  # noqa: PLC0415 — see the module's docstring
 
     has_mismatch = False
@@ -208,7 +208,7 @@ def snapshot(
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
     timeout: Annotated[float, typer.Option(help="Timeout in seconds for the whole command.", min=1, max=86400)] = 60,
 ) -> None:
-    """Read a running cluster without changing it, and write the JSON for POST /v1/snapshots.
+    """Read a running cluster, without changing it. The output is the JSON of POST /v1/snapshots.
 
     With a service: rackplan snapshot --bootstrap HOST:PORT | curl --json @- http://127.0.0.1:8080/v1/snapshots
     """
@@ -233,7 +233,7 @@ def watch(
     properties_file: PropertiesFile = None,
     timeout: Annotated[float, typer.Option(help="Timeout in seconds for each time.", min=1, max=86400)] = 60,
 ) -> None:
-    """Store a snapshot of a running cluster whenever it has changed, in a folder or on a service.
+    """Store a snapshot of a running cluster at each change. It is stored in a folder or on a service.
 
     The key of the service is RACKPLAN_KEY. The command goes on if the cluster or the service does not answer.
     """

@@ -61,7 +61,7 @@ def check(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Check a cluster, or a reassignment of it; exit code 3 if a condition of --fail-on holds."""
+    """Check a cluster, or a reassignment of it. The exit code is 3 if a condition of --fail-on holds."""
     options = dict(locals())
     with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it

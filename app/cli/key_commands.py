@@ -51,7 +51,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys() -> None:
-    """List all keys, including revoked and expired ones, without their secrets."""
+    """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import teams  # noqa: PLC0415 — as above
 

@@ -84,7 +84,7 @@ def plan_replicas(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Place new topics; the JSON is that of POST /v1/plans/replicas."""
+    """Place new topics. The JSON is that of POST /v1/plans/replicas."""
     _plan("replicas", dict(locals()))
 
 
@@ -185,7 +185,7 @@ def plan_reassignment(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
+    """Change a cluster with minimum movement. The JSON is that of POST /v1/plans/reassignment."""
     _plan("reassignment", dict(locals()))
 
 
@@ -213,7 +213,7 @@ def plan_group(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
+    """Predict the assignment of a group. The JSON is that of POST /v1/plans/group."""
     _plan("group", dict(locals()))
 
 
@@ -240,7 +240,7 @@ def plan_streams(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Predict the tasks of a Streams application; the JSON is that of POST /v1/plans/streams."""
+    """Predict the tasks of a Streams application. The JSON is that of POST /v1/plans/streams."""
     _plan("streams", dict(locals()))
 
 
@@ -271,7 +271,7 @@ def plan_keys(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Find the partition of each key; the JSON is that of POST /v1/keys/partitions.
+    """Find the partition of each key. The JSON is that of POST /v1/keys/partitions.
 
     Each option for records without key implies --null-keys.
     """

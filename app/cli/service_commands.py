@@ -35,7 +35,7 @@ def run_sweep(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Start a sweep, and wait for it with --watch; exit code 1 if it fails."""
+    """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
     from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
 
     if export is not None and not watch:
@@ -170,7 +170,7 @@ def export_plan(
     output: Output = None,
     url: Url = None,
 ) -> None:
-    """Print a plan in a format: files for Kafka's tools, tables, a manifest of Kubernetes."""
+    """Print a plan as a file. Formats are those of Kafka's tools, tables, and a manifest of Kubernetes."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
     with service.connected(_address(url)) as client:
@@ -189,7 +189,7 @@ def show_progress(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Show what a reassignment has done and left at a later snapshot; without one, at the newest of its cluster."""
+    """Show the progress of a reassignment. Without a later snapshot it is that at the newest one."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
     if snapshot is not None and cluster is not None:
@@ -224,7 +224,7 @@ def create_share_link(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Create a link to a page with its pictures and files, and one to its picture alone."""
+    """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
     with service.connected(_address(url)) as client:
