@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api import examples
 from app.api.groups import PlanGroupRequest
+from app.api.keys import PlaceKeysRequest
 from app.api.problems.field_errors import field_errors, within_body
 from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
@@ -21,7 +22,8 @@ from app.api.sweeps.requests import SweepSubmission
 from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
-from app.services import sweeps, webhooks
+from app.services import keys, sweeps, webhooks
+from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.services.plans import check_job, make_plan
@@ -99,6 +101,14 @@ class FormRequests:
                 raise
         check_job(uow, planner, wanted, self._limits)
         return f"/jobs/{uow.jobs.enqueue(planner.kind, planner.stored(wanted)).id}"
+
+    def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
+        """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""
+        try:
+            request = PlaceKeysRequest.model_validate_json(body)
+        except ValidationError as invalid:
+            return _errors(invalid, body)
+        return keys.place_keys(request.service(), self._limits)
 
 
 def _errors(invalid: ValidationError, body: bytes) -> list[Mapping[str, Json]]:

@@ -12,6 +12,7 @@ from app.web.access import OPEN, Access
 from app.web.administration import keys, webhooks
 from app.web.administration.webhooks import Subscriptions
 from app.web.clusters import cluster, home
+from app.web.forms import keys as keys_form
 from app.web.forms import requests as plan_forms
 from app.web.forms import topic as topic_form
 from app.web.pages import framing
@@ -19,7 +20,7 @@ from app.web.plans import page as plans
 from app.web.sweeps import pages as sweeps
 
 
-class Requests(plan_forms.Requests, Subscriptions, Protocol):
+class Requests(plan_forms.Requests, keys_form.Requests, Subscriptions, Protocol):
     """What carries out the requests of forms."""
 
 
@@ -44,6 +45,7 @@ def router(
     for pages in (
         home.router(database, limits, form_dependencies=forms),
         topic_form.router(database, limits, form_dependencies=forms),
+        keys_form.router(requests, access, limits),
         plan_forms.router(database, requests, access, limits),
         lists.router(database),
         sweeps.router(database, limits, access),

@@ -115,7 +115,7 @@ def test_it_can_be_looked_at(client: httpx.Client, plan: dict[str, Any]) -> None
     assert "no plan that satisfies these constraints moves less" in page.text
     drawn = client.get(f"/v1/plans/{plan['id']}/picture.svg")
     root = ET.fromstring(drawn.content)  # noqa: S314 — it is what was drawn just now
-    assert root.findtext("{http://www.w3.org/2000/svg}title") == "Reassignment: remove 106"
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "Reassignment: remove broker 106"
 
 
 def test_brokers_factors_and_partitions_that_come_are_shown_too(client: httpx.Client) -> None:

@@ -152,6 +152,25 @@ def test_a_sweep_is_submitted(browser: Browser) -> None:
     assert "cancelled" in browser.get(cancelled.headers["location"]).text
 
 
+@pytest.mark.parametrize(
+    ("typed", "field", "words"),
+    [
+        ({"cluster": "nin"}, "cluster", "no snapshot of a cluster nin"),
+        ({"remove_brokers": "999"}, "remove_brokers", "999"),
+        ({"replication_factor": "clicks=99"}, "replication_factor", "99"),
+    ],
+)
+def test_what_planning_rejects_is_beside_its_field(
+    browser: Browser, typed: dict[str, str], field: str, words: str
+) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    page = browser.post("/plan/reassignment", EMPTY | {"cluster": "nine"} | typed)
+    assert page.status == 422
+    assert words in page.by_id(f"{field}-problem").text
+    assert page.by_id(field).attributes["aria-invalid"] == "true"
+    assert page.by_id(field).attributes["aria-describedby"].startswith(f"{field}-problem")
+
+
 def test_a_link_cannot_end_the_text_of_a_snippet(browser: Browser) -> None:
     """A name that a link fills in stays inside the here-document and inside the raw string of Python."""
     name = '"""\nJSON\nrm -rf ~\n"""); import os'

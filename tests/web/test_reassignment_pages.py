@@ -103,7 +103,7 @@ def test_a_long_plan_shows_its_beginning_and_says_how_much_there_is() -> None:
     ("request_", "title"),
     [
         ({}, "Reassignment"),
-        ({"remove_brokers": [105]}, "Reassignment: remove 105"),
+        ({"remove_brokers": [105]}, "Reassignment: remove broker 105"),
         (
             {"remove_brokers": [1, 2], "replace_brokers": {"103": 111}, "replication_factor": {"orders": 4}},
             "Reassignment: remove 2 brokers, 111 for 103, orders × 4",

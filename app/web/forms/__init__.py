@@ -4,6 +4,7 @@ requests.py     `/plan` and `/plan/{kind}`: a request as a form, and the same as
 reassignment.py the fields of a change of a cluster, and the request that they make
 constraints.py  its fields of limits, goals, sets of brokers and log directories; fields.py reads values
 members.py      members of a group from what Kafka's tools print
+keys.py         `/plan/keys`: keys and the partition of each, which are not stored
 texts.py        texts that are pasted or dropped as files
 topic.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and their request
 """

@@ -64,7 +64,7 @@ def _title(head: PlanHead, _: Sequence[str]) -> str:
 def _brokers(verb: str, ids: Sequence[int]) -> list[str]:
     if not ids:
         return []
-    return [f"{verb} {ids[0]}"] if len(ids) == 1 else [f"{verb} {counted(len(ids), 'broker')}"]
+    return [f"{verb} broker {ids[0]}"] if len(ids) == 1 else [f"{verb} {counted(len(ids), 'broker')}"]
 
 
 def _draw(plan: Plan, cluster: Cluster, style: str) -> str:

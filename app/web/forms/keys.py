@@ -1,0 +1,112 @@
+"""`/plan/keys`: the form that places keys, and its answer on the same page: nothing of it is stored."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from itertools import islice
+from typing import Annotated, Any, Protocol
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from app.core.keys.clients import CLIENTS
+from app.core.keys.partitioners import PARTITIONERS
+from app.errors import Failure, Json
+from app.services.keys import KeysAnswer
+from app.services.limits import Limits
+from app.web.access import Access
+from app.web.forms import fields
+from app.web.pages import page
+
+ADDRESS = "/plan/keys"
+MOST_ROWS = 100
+"""Keys whose partitions the page lists."""
+ENCODINGS = {
+    "utf8": "text, as UTF-8",
+    "int32": "numbers of 32 bits, as Java's IntegerSerializer",
+    "int64": "numbers of 64 bits, as Java's LongSerializer",
+    "base64": "bytes, in base64",
+}
+EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
+_EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
+_EMPTY = {"keys": "", "partitions": "", "compare_partitions": "", "encoding": "utf8"}
+
+
+class Requests(Protocol):
+    """What places keys, by the rules of the API."""
+
+    def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
+        """The answer, or the errors of fields. Raises the `Failure`s of placing keys."""
+
+
+def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
+    """The form."""
+    routes = APIRouter(include_in_schema=False)
+
+    async def typed_form(request: Request) -> Mapping[str, Any]:
+        async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:
+            texts = {name: str(form.get(name, "")) for name in _EMPTY}
+            return {**texts, "partitioner": [str(name) for name in form.getlist("partitioner")]}
+
+    @routes.get(ADDRESS)
+    def form(example: str = "") -> Response:
+        return _page({**EXAMPLE, "partitioner": _EXAMPLE_PARTITIONERS} if example else {**_EMPTY, "partitioner": ()})
+
+    @routes.post(ADDRESS, dependencies=[access.plan])
+    def place(typed: Annotated[Mapping[str, Any], Depends(typed_form)]) -> Response:
+        problems: dict[str, str] = {}
+        body = _body(typed, problems)
+        if problems:
+            return _page(typed, problems=problems)
+        try:
+            answer = requests.place_keys(orjson.dumps(body))
+        except Failure as failure:
+            answer = [{"pointer": "/".join(map(str, failure.path)), "detail": failure.detail}]
+        if isinstance(answer, KeysAnswer):
+            return _page(typed, keys=body["keys"], answer=answer)
+        return _page(typed, problems=_beside(answer))
+
+    return routes
+
+
+def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
+    """The body of the same request of the API; what is no number becomes a problem of its field."""
+    counts = fields.words(typed, "compare_partitions")
+    return {
+        # Blanks are part of a key; browsers end lines with two characters.
+        "keys": [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line],
+        "encoding": typed["encoding"],
+        "partitions": fields.whole(typed["partitions"].strip(), "partitions", problems),
+        "compare_partitions": [fields.whole(count, "compare_partitions", problems) for count in counts],
+        "partitioner": typed["partitioner"] or ["murmur2"],
+    }
+
+
+def _beside(errors: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+    """The first error of each field."""
+    return {str(each["pointer"]).strip("/").partition("/")[0]: str(each["detail"]) for each in reversed(errors)}
+
+
+def _page(
+    typed: Mapping[str, Any],
+    *,
+    problems: Mapping[str, str] | None = None,
+    keys: Sequence[str] = (),
+    answer: KeysAnswer | None = None,
+) -> Response:
+    by_key = [] if answer is None else [list(islice(each.partition_by_key, MOST_ROWS)) for each in answer.partitioners]
+    return page(
+        "keys_form.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+        typed=typed,
+        problems=problems or {},
+        encodings=ENCODINGS,
+        partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
+        answer=answer,
+        rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),
+        shown_keys=keys,
+    )
+
+
+def _clients(partitioner: str) -> str:
+    """The client libraries whose default a partitioner is."""
+    return ", ".join(f"{client.library} {client.versions}" for client in CLIENTS if client.partitioner == partitioner)

@@ -1,0 +1,60 @@
+"""The form that places keys: its answer is that of the API, errors are beside their fields."""
+
+import httpx
+import pytest
+
+from app.core.keys.partitioners import PARTITIONERS
+from app.web.forms.keys import EXAMPLE, MOST_ROWS
+from tests.web.browser import Browser, Page
+
+
+def sent(**typed: object) -> dict[str, object]:
+    return {**EXAMPLE, "partitioner": ["murmur2", "consistent_random"], **typed}
+
+
+def posted(browser: Browser, **typed: object) -> Page:
+    answer = browser.ask("POST", "/plan/keys", data=sent(**typed))
+    return Page(answer.status_code, answer.headers, answer.text)
+
+
+def test_the_form_answers_as_the_api_does(browser: Browser, client: httpx.Client) -> None:
+    body = {"keys": ["alice", "bob", "carol"], "partitions": 12, "compare_partitions": [24]}
+    own = client.post("/v1/keys/partitions", json={**body, "partitioner": ["murmur2", "consistent_random"]}).json()
+    page = posted(browser)
+    assert page.status == 200
+    columns = [each["partition_by_key"] for each in own["partitioners"]]
+    for key, *partitions in zip(body["keys"], *columns, strict=True):  # type: ignore[call-overload] # lists
+        assert " ".join(map(str, [key, *partitions])) in page.text
+    [pair] = own["disagreements"]
+    assert f"send {pair['differing_keys']} keys of {pair['keys']} to different partitions" in page.text
+    for each in own["partitioners"]:
+        assert f"{each['resizes'][0]['moved_keys']} of 3" in page.text
+    assert all(name in page.text for name in PARTITIONERS)
+    assert browser.get("/plan/keys?example=1").form()["keys"] == "alice\nbob\ncarol"
+
+
+def test_many_keys_of_any_text_are_listed_in_part(browser: Browser) -> None:
+    keys = "\n".join(["<script>", "\u202eabc", *(f"key-{number}" for number in range(MOST_ROWS))])
+    page = posted(browser, keys=keys)
+    assert (page.status, page.inline_scripts) == (200, [])
+    assert f"the first {MOST_ROWS} of {MOST_ROWS + 2}" in page.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "words"),
+    [
+        ({"partitions": "0"}, "partitions", "0 given"),
+        ({"partitions": "1000001"}, "partitions", "1000000"),
+        ({"partitions": "many"}, "partitions", "whole numbers"),
+        ({"compare_partitions": "24 x"}, "compare_partitions", "whole numbers"),
+        ({"compare_partitions": "1 " * 33}, "compare_partitions", "32"),
+        ({"keys": "\n"}, "keys", "at least 1"),
+        ({"encoding": "int32", "keys": "1\nx"}, "keys", "key 1"),
+        ({"encoding": "utf7"}, "encoding", "utf8"),
+        ({"partitioner": ["murmur3"]}, "partitioner", "murmur2"),
+    ],
+)
+def test_what_is_wrong_is_beside_its_field(browser: Browser, typed: dict[str, object], field: str, words: str) -> None:
+    page = posted(browser, **typed)
+    assert page.status == 422
+    assert words in page.by_id(f"{field}-problem").text, page.text[-600:]
