@@ -42,6 +42,7 @@ PAGES = {
     "group": "/plan/group?example=range",
     "application": "/plan/streams?example=zones",
     "new sweep": "/plan/sweep?example=grid",
+    "placed keys": "/plan/keys?example=1",
     "sweeps": "/sweeps",
     "sweep": f"/sweeps/{EXAMPLE_SWEEP_ID}",
     "plans compared": f"/plans/compare?a={EXAMPLE_REASSIGNMENT_PLAN_ID}&b={EXAMPLE_REASSIGNMENT_PLAN_ID}",
