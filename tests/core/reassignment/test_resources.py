@@ -57,6 +57,7 @@ def test_every_answer_is_legal_and_says_what_it_is(problem: ResourceProblem, nam
         balance_resources(problem, goals, never),
         reach_goals(problem, [(goal,) for goal in goals], never),
         reach_goals(problem, [(goal,) for goal in goals], lambda: True),
+        balance_resources(problem, goals, never, lambda: True),
     ):
         assert resource_violations(problem, answer) == []
         assert (answer.leaders != NO_LEADER).all()

@@ -33,7 +33,10 @@ MAX_RERUNS = 3
 
 
 def balance_resources(
-    problem: ResourceProblem, goals: Sequence[Goal], is_over: Callable[[], bool]
+    problem: ResourceProblem,
+    goals: Sequence[Goal],
+    is_over: Callable[[], bool],
+    ends_search: Callable[[], bool] | None = None,
 ) -> ResourcePlacement:
     """Balance goals jointly: all count alike.
 
@@ -44,17 +47,21 @@ def balance_resources(
     Parameters
     ----------
     is_over : whether the deadline has passed; then the best placement so far is returned.
+    ends_search : as of `reach_goals`.
 
     Raises
     ------
     InfeasibleFlow : if some partition has no legal placement.
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
-    return reach_goals(problem, [tuple(goals)], is_over)
+    return reach_goals(problem, [tuple(goals)], is_over, ends_search)
 
 
 def reach_goals(
-    problem: ResourceProblem, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]
+    problem: ResourceProblem,
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+    ends_search: Callable[[], bool] | None = None,
 ) -> ResourcePlacement:
     """Reach goals in order of priority: a goal does not worsen what those before it reached, or their tolerance.
 
@@ -62,11 +69,14 @@ def reach_goals(
     ----------
     priorities : the goals, the most important first; those of one entry are reached jointly.
     is_over : whether the deadline has passed; then the best placement so far is returned.
+    ends_search : whether the time of the search has passed, before the deadline, so that the bound on the movement has
+        time as well; None is the deadline.
 
     Raises
     ------
     InfeasibleFlow, LimitExceeded : as `balance_resources`.
     """
+    ends = is_over if ends_search is None else ends_search
     rules = rules_of(problem)
     start = start_of(problem, rules)
     aims = _Aims(problem, start)
@@ -74,14 +84,14 @@ def reach_goals(
     best: SearchedPlacement | None = None
     for group in priorities:
         wanted = [aims.range_of(goal) for goal in group]
-        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), ends)
         if best is None or all(aims.is_within(each, after) for each in reached):
             best = after
         reached += [aims.widened(each, best) for each in wanted]
     if best is None:
-        best = search(problem, rules, start, aims.bounds([], []), is_over)
+        best = search(problem, rules, start, aims.bounds([], []), ends)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
-        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, is_over)
+        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)

@@ -185,7 +185,8 @@ def _reached(
                 raise BudgetBelowMinimum(detail, path=path, value=budget, minimum_bytes=minimum) from None
         return [relieve(part, problem.is_over) for part in parts], [Relaxation("max_moved_bytes", detail)]
     if objective.priorities:
-        return [reach_goals(part, objective.priorities, problem.is_over) for part in parts], []
+        of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
+        return of_parts, []
     return [relieve(part, problem.is_over) for part in parts], []
 
 

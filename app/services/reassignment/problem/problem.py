@@ -1,6 +1,6 @@
 """A change of a cluster with nothing left to look up."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -55,6 +55,10 @@ class BatchRules:
     disks: BrokerDisks | None
     cordons: Cordons
     disk_path: FieldPath = DISK_SHARE
+
+
+SEARCH_SHARE = 0.7
+"""Of the time until the deadline, a search over resources; the rest is for the bound on the movement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +144,14 @@ class ReassignmentProblem:
     def is_over(self) -> bool:
         """Whether the deadline has passed."""
         return self.deadline_s is not None and monotonic() >= self.deadline_s
+
+    def ends_search(self) -> Callable[[], bool]:
+        """Whether the time of a search that begins now has passed: `SEARCH_SHARE` of the time until the deadline."""
+        if self.deadline_s is None:
+            return lambda: False
+        now = monotonic()
+        ends_s = now + SEARCH_SHARE * (self.deadline_s - now)
+        return lambda: monotonic() >= ends_s
 
 
 def tally_of(problem: ReassignmentProblem, replicas: Int32s, *, is_before: bool = False) -> Tally:
