@@ -8,7 +8,7 @@ import gc
 
 gc.disable()
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from socket import socket
@@ -53,6 +53,7 @@ from app.api.start.preparation import CompilingHeader, Preparation
 from app.core.model import Cluster
 from app.deferred import IMPORTING
 from app.errors.access import ShareLinkRejected
+from app.services.oidc.options import OidcOptions
 from app.services.plans import Plan
 from app.settings import DIRECT_CONNECTIONS, SLOT_CONNECTIONS, Settings
 from app.slots import server
@@ -71,6 +72,10 @@ _FOLLOWERS = 2
 _EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
 _OWN_PATHS = (*_EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
+_SIGN_IN_PATHS = ("/sign-in", "/sign-out")
+"""Beginnings of the paths that sign browsers in and out: only the process that listens sends requests to the issuer."""
+_BY_KEY = "/use-key"
+"""The path at which a browser asks for an API key, where it could sign in instead."""
 _PRELOADED = (
     "app.slots.tied",
     "app.main",
@@ -98,7 +103,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     pool = _slots(settings) if settings.solver_processes else None
-    reads = DirectReads(database, may_be_open=settings.is_loopback)
+    reads = DirectReads(database, may_be_open=settings.may_be_open)
     reading = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
     readiness = Readiness(
         settings.database_url,
@@ -128,6 +133,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         tracing.stop()
 
     app = _operations(settings, database, admission, lifespan)
+    own_paths = (*_OWN_PATHS, *(_SIGN_IN_PATHS if app.state.may_sign_in else ()))
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
     app.state.occupancy = lambda: {
@@ -139,21 +145,39 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         SlotDispatch,
         pool=pool,
         limits=settings.limits,
-        own_paths=_OWN_PATHS,
+        own_paths=own_paths,
         is_compiling=lambda: preparation.compiling is not None,
     )
     app.add_middleware(
         KeyBeforeBody,
         database=database,
-        open_paths=_OWN_PATHS,
-        may_be_open=settings.is_loopback,
+        open_paths=own_paths,
+        may_be_open=settings.may_be_open,
         known=None if pool is None else KeyCheck(reads, reading),
     )
+    if settings.oidc is not None:
+        _identify(app, settings.oidc, database, own_paths)
     if pool is not None:
         app.add_middleware(Direct, reads=reads, admission=reading)
     install_problems(app)
     _surround(app, settings, admission, preparation)
     return app
+
+
+def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths: Sequence[str]) -> None:
+    with IMPORTING:  # services without an issuer do without
+        from app.api.http.identification import Identification  # noqa: PLC0415
+        from app.services.oidc.tokens import Tokens  # noqa: PLC0415
+
+    tokens = Tokens(options, app.state.issuer)
+    app.add_middleware(Identification, database=database, options=options, tokens=tokens, open_paths=open_paths)
+
+
+def _issuer(options: OidcOptions) -> Any:
+    with IMPORTING:  # as above
+        from app.services.oidc.issuer import Issuer  # noqa: PLC0415
+
+    return Issuer(options)
 
 
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
@@ -249,7 +273,10 @@ def _operations(
     app.state.outbound = settings.outbound
     app.state.admission = admission
     # An address that other machines can reach is never open, also if the keys are forgotten while the service runs.
-    app.state.may_be_open = settings.is_loopback
+    app.state.may_be_open = settings.may_be_open
+    options = settings.oidc
+    app.state.may_sign_in = options is not None and options.may_sign_in
+    app.state.issuer = None if options is None else _issuer(options)
     routers = DeferredRouters(
         {
             **{operation: partial(ROUTERS.__getitem__, operation) for operation in ROUTERS},
@@ -266,7 +293,7 @@ def _operations(
     app.add_middleware(BuildRouters, routers=routers)
     app.add_middleware(NoTeamYet)
     app.state.picture = _picture
-    app.state.problem_page = _problem_page
+    app.state.problem_page = partial(_problem_page, may_sign_in=app.state.may_sign_in)
 
     def openapi() -> dict[str, Any]:
         with IMPORTING:
@@ -300,6 +327,7 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
         Security(named(CONSOLE), scopes=["plan"]),
         Security(named(CONSOLE), scopes=["sweep"]),
         Security(named(CONSOLE), scopes=["admin"]),
+        may_be_open=settings.may_be_open,
     )
     openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
     routes = APIRouter()
@@ -313,6 +341,12 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
             access=access,
         )
     )
+    if settings.oidc is not None and settings.oidc.may_sign_in:
+        with IMPORTING:
+            from app.services.oidc.sign_in import SignIn  # noqa: PLC0415
+            from app.web import sign_in  # noqa: PLC0415
+
+        routes.include_router(sign_in.router(database, SignIn(settings.oidc, app.state.issuer), access))
     return routes
 
 
@@ -323,8 +357,20 @@ def _picture(plan: Plan, cluster: Cluster) -> bytes:
     return page.plan_picture(plan, cluster)
 
 
-def _problem_page(document: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+def _problem_page(
+    request: Request, document: Mapping[str, Any], status: int, headers: Mapping[str, str], *, may_sign_in: bool
+) -> Response:
     with IMPORTING:
         from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
 
-    return problem_page(document, status, headers)
+    if not may_sign_in or status not in (401, 403) or request.url.path == _BY_KEY:
+        return problem_page(document, status, headers)
+    # Without a challenge of HTTP Basic, for which a browser shows a dialog of its own in place of the page.
+    headers = {name: value for name, value in headers.items() if name != "WWW-Authenticate"}
+    challenge = {"WWW-Authenticate": 'Bearer realm="rackplan"'} if status == 401 else {}
+    to = "/" if request.method != "GET" or request.url.path.startswith(_SIGN_IN_PATHS) else _path_of(request)
+    return problem_page(document, status, headers | challenge, sign_in=to)
+
+
+def _path_of(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

@@ -22,6 +22,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from app.errors.machine import SettingNotValid
 from app.errors.quotation import quoted
 from app.services.limits import Limits
+from app.services.oidc import options
+from app.services.oidc.options import OidcOptions
 from app.services.outbound import Outbound
 from app.services.spark_master import LOCAL, PATTERN
 
@@ -40,14 +42,15 @@ OTHER_CONNECTIONS = 19
 """
 
 
-class Settings(Limits, BaseSettings):
-    """Every setting of the service and its worker, with the limits of `Limits`. Raises `SettingNotValid`."""
+class Settings(Limits, OidcOptions, BaseSettings):
+    """Every setting of the service and its worker, with those of its base classes. Raises `SettingNotValid`."""
 
     # Lists are texts with commas in the environment, not JSON.
     model_config = SettingsConfigDict(env_prefix="RACKPLAN_", env_ignore_empty=True, enable_decoding=False, frozen=True)
 
     host: str = Field(
-        "127.0.0.1", description="Address to listen on. An address other than loopback requires an API key."
+        "127.0.0.1",
+        description="Address to listen on. An address other than loopback requires an API key or OIDC.",
     )
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 chooses a free one.")
     data_dir: Path = Field(Path(".data"), description="Folder of the embedded Postgres.")
@@ -210,6 +213,11 @@ class Settings(Limits, BaseSettings):
         return Limits(**{name: getattr(self, name) for name in Limits.model_fields})
 
     @property
+    def oidc(self) -> OidcOptions | None:
+        """The options of OIDC; None if there is no issuer."""
+        return options.of(self)
+
+    @property
     def all_connections(self) -> int:
         """Database connections that the service and one worker use at most."""
         # The worker's slots, for jobs of plans, are two.
@@ -228,6 +236,11 @@ class Settings(Limits, BaseSettings):
         if not self.is_loopback:
             return None
         return frozenset({"localhost", "127.0.0.1", "[::1]", self.host, *map(str.lower, self.allowed_hosts)})
+
+    @property
+    def may_be_open(self) -> bool:
+        """Whether the service is open until the first API key is created."""
+        return self.is_loopback and self.oidc is None
 
     @property
     def is_loopback(self) -> bool:

@@ -20,6 +20,7 @@ from app.formats.syntax.wire_formats import WireFormat
 from app.services.cautions import CAUTIONS
 from app.services.checks import MEASURES
 from app.services.limits import Limits
+from app.services.oidc.options import OidcOptions
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
 from tests.conftest import ROOT
@@ -39,11 +40,14 @@ def settings() -> Rows:
     return [
         (
             code(f"RACKPLAN_{name.upper()}"),
-            "" if field.default in (None, ()) else code(str(field.default)),
+            "" if field.default in (None, (), {}) else code(_default(field.default)),
             field.description or "",
         )
-        # The fields of a base class come first; the table ends with the limits.
-        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in Limits.model_fields)
+        # The fields of base classes come first; the table ends with those of OIDC and the limits.
+        for name, field in sorted(
+            Settings.model_fields.items(),
+            key=lambda item: (item[0] in Limits.model_fields, item[0] in OidcOptions.model_fields),
+        )
     ]
 
 
@@ -97,6 +101,10 @@ TABLES = (
     (FORMATS_PAGE, ("format", "what it contains"), wire_formats),
     (FORMATS_PAGE, ("`format`", "file", "media type"), exports),
 )
+
+
+def _default(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _status(failure: type[Failure]) -> str:

@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock", "requirements-fuzz.lock")
 ALLOWED = frozenset(
     {
-        *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "PSF-2.0"),
-        *("Zlib", "LLVM-exception", "LGPL-3.0-only"),
+        *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0"),
+        *("PSF-2.0", "Zlib", "LLVM-exception", "LGPL-3.0-only"),
     }
 )
 """SPDX identifiers. MPL and LGPL: the packages are used as they are, and can be replaced by others."""

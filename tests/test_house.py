@@ -149,7 +149,19 @@ def test_the_command_answers_for_help_without_loading_what_it_does_not_need() ->
 
 def test_the_api_is_imported_without_what_only_solvers_need() -> None:
     """A start waits for none of it: the service loads the loops once it listens, and the rest with its first use."""
-    late = {"numba", "llvmlite", "ortools", "scipy", "pyarrow", "pyspark", "alembic"}
+    late = {
+        "numba",
+        "llvmlite",
+        "ortools",
+        "scipy",
+        "pyarrow",
+        "pyspark",
+        "alembic",
+        "joserfc",
+        "cryptography",
+        "httpx",
+    }
+    late |= {"app.services.oidc.issuer", "app.services.oidc.tokens", "app.services.oidc.sign_in"}
     code = "import sys, app.main, app.api.plans.listing; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())

@@ -71,3 +71,53 @@ def test_no_message_repeats_the_address_of_the_database(monkeypatch: pytest.Monk
     with pytest.raises(SettingNotValid) as invalid:
         Settings()
     assert "secret" not in invalid.value.detail
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        (
+            "OIDC_ISSUER",
+            "http://issuer.example",
+            "it has to begin with https:// (http:// for a loopback address alone)",
+        ),
+        ("OIDC_ISSUER", "https://a:b@issuer.example", "it has to have a host, and neither a user nor a fragment"),
+        ("OIDC_ISSUER", "https://issuer.example?x=1", "it has to be an address without a query"),
+        (
+            "OIDC_ISSUER",
+            "https://issuer.example",
+            "OIDC_ISSUER needs RACKPLAN_OIDC_AUDIENCE, RACKPLAN_OIDC_CLIENT_ID or both",
+        ),
+        ("OIDC_AUDIENCE", "x", "OIDC_AUDIENCE needs RACKPLAN_OIDC_ISSUER"),
+        ("OIDC_ALGORITHMS", "RS256,HS256", "Input should be 'RS256', 'RS384'"),
+        ("OIDC_ALGORITHMS", "none", "Input should be 'RS256'"),
+        ("OIDC_SKEW_SECONDS", "301", "less than or equal to 300"),
+        ("OIDC_TEAMS", "group", "'group' has no `=`"),
+        ("OIDC_TEAMS", "group=Payments", "'Payments' is no name of a team"),
+        ("OIDC_SCOPES", "planner=root", "Input should be 'read', 'plan', 'sweep' or 'admin'"),
+        ("OIDC_SIGN_IN_SCOPES", "profile", "String should match pattern"),
+        ("OIDC_CLIENT_SECRET_FILE", "/none", "Path does not point to"),
+        ("PUBLIC_URL", "https://a.example/rackplan", "it has a path; the pages are at the root of a host"),
+        ("PUBLIC_URL", "//a.example", "it has to begin with https://"),
+    ],
+)
+def test_a_bad_setting_of_oidc(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str) -> None:
+    monkeypatch.setenv(f"RACKPLAN_{variable}", value)
+    with pytest.raises(SettingNotValid) as invalid:
+        Settings()
+    assert invalid.value.detail.startswith(f"RACKPLAN_{variable} ")
+    assert reason in invalid.value.detail
+
+
+def test_a_sign_in_needs_the_address_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKPLAN_OIDC_ISSUER", "https://issuer.example")
+    monkeypatch.setenv("RACKPLAN_OIDC_CLIENT_ID", "rackplan")
+    with pytest.raises(SettingNotValid, match="RACKPLAN_OIDC_CLIENT_ID needs RACKPLAN_PUBLIC_URL"):
+        Settings()
+    monkeypatch.setenv("RACKPLAN_PUBLIC_URL", "https://rackplan.example")
+    monkeypatch.setenv("RACKPLAN_OIDC_AUTHORIZED_PARTIES", "portal, cli")
+    monkeypatch.setenv("RACKPLAN_OIDC_TEAMS", "/groups/a=payments, CN=b=orders,ops=*")
+    oidc = Settings().oidc
+    assert oidc is not None
+    assert oidc.oidc_authorized_parties == ("portal", "cli")
+    assert dict(oidc.oidc_teams) == {"/groups/a": "payments", "CN=b": "orders", "ops": "*"}

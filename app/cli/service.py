@@ -28,7 +28,7 @@ def as_json(document: object) -> bytes:
 def connected(url: str) -> Iterator[Any]:
     """A client of the service; what the service rejects ends the command with its detail.
 
-    The key is that of the environment, `RACKPLAN_KEY`: options of a command are visible to other users.
+    The key or access token is that of the environment, `RACKPLAN_KEY`: options of a command are visible to others.
     """
     import rackplan  # noqa: PLC0415 — most commands need no HTTP
 

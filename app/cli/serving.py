@@ -198,7 +198,7 @@ def _require_address(settings: Settings) -> None:
 
 
 def _require_key(database: Database, settings: Settings) -> None:
-    if settings.is_loopback:
+    if settings.is_loopback or settings.oidc is not None:
         return
     with database.begin() as uow:
         if not uow.api_keys.any_unrevoked():

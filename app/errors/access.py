@@ -15,10 +15,28 @@ class ApiKeyExpired(Unauthenticated):
     title = "The API key has expired"
 
 
+class TokenRejected(Unauthenticated):
+    """The access token is not one of the issuer for this service, or not now; says which check failed."""
+
+    title = "The access token is not valid"
+
+
+class IssuerUnavailable(Unavailable):
+    """The OIDC issuer, which a token or a sign-in needs, does not answer. The same request may be sent again."""
+
+    title = "The OIDC issuer is not available"
+
+
 class Forbidden(Failure):
     """The API key lacks the scope that the operation requires, or the request was sent by a page of another origin."""
 
     title = "Not allowed"
+
+
+class SignInFailed(Forbidden):
+    """The browser could not be signed in: the issuer rejected that, or it had not begun it."""
+
+    title = "The sign-in has failed"
 
 
 class ShareLinkRejected(Forbidden):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
+from app.services.callers import OIDC_PREFIX
 from app.store import teams
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def create(
             f"{quoted(name) or 'an empty name'} is no name of a key: it has 1 to {LONGEST_NAME} printable characters"
         )
         raise InvalidField(detail, path=("name",), limit=LONGEST_NAME)
+    if name.startswith(OIDC_PREFIX):
+        raise InvalidField(f"names that begin with {OIDC_PREFIX} are those of the OIDC issuer", path=("name",))
     unknown = [scope for scope in scopes if scope not in list(Scope)]
     if unknown or not scopes:
         found = f"unknown scope {quoted(unknown[0])}" if unknown else "a key needs a scope"

@@ -4,8 +4,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-ActorKind: TypeAlias = Literal["key", "link", "anyone", "unknown", "command"]
-"""An API key, a share link, any process while the service is open, a request without valid credentials, a command."""
+ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
+"""An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request
+without valid credentials, a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class Actor:
 
     Parameters
     ----------
-    name : of the key; None if there is none.
+    name : of the key, or of whom the token is about; None if there is none.
     key_id : the UUID of the key, as a text.
     team : that is acted for, or `teams.ALL`; None if it is not known.
     address : of the client. request_id : of the request. Both are None for a command.

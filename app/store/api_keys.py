@@ -16,7 +16,8 @@ from app.store.ids import uuid7
 from app.store.tables import api_keys
 from app.store.transaction import Store, columns_of
 
-_PREFIX = "rackplan_"
+PREFIX = "rackplan_"
+"""The beginning of every key."""
 USE_RECORDED_EVERY = timedelta(minutes=1)
 
 
@@ -78,7 +79,7 @@ class ApiKeys(Store):
         ----------
         team : if None, that of the transaction.
         """
-        secret = _PREFIX + token_urlsafe(32)
+        secret = PREFIX + token_urlsafe(32)
         row = insert(api_keys).values(
             id=uuid7(),
             team=team or self._team,

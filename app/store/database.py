@@ -19,6 +19,7 @@ from app.store.audit import Audit
 from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
+from app.store.sessions import Sessions
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.transaction import FULL, LOST, RowSecurity, Transaction
@@ -51,6 +52,7 @@ class UnitOfWork:
         self.webhooks = Webhooks(transaction)
         self.activities = Activities(transaction)
         self.installation_keys = InstallationKeys(transaction)
+        self.sessions = Sessions(transaction)
 
     @property
     def is_open(self) -> bool:

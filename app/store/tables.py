@@ -301,3 +301,15 @@ installation_keys = Table(
     Column("key", LargeBinary, nullable=False),
     _created_at(),
 )
+
+# Of browsers that have signed in at the OIDC issuer, with the caller as its ID token had it.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("secret_hash", Text, primary_key=True),
+    Column("issuer", Text, nullable=False),
+    Column("caller", JSON, nullable=False),
+    _created_at(),
+    Column("expires_at", DateTime(timezone=True), nullable=False),
+    Index(None, "expires_at"),
+)

@@ -20,12 +20,14 @@ class Access:
     ----------
     read : of every page. plan : of what plans or stores something. sweep : of what starts
         or ends sweeps. admin : of keys, webhooks and share links.
+    may_be_open : whether anyone may do everything while there is no API key.
     """
 
     read: params.Depends
     plan: params.Depends
     sweep: params.Depends
     admin: params.Depends
+    may_be_open: bool = True
 
 
 OPEN = Access(Depends(_console), Depends(_console), Depends(_console), Depends(_console))

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app import __version__
+from app.services import callers
 from app.web import words
 from app.web.assets import ASSETS
 
@@ -27,6 +28,7 @@ class Framing:
     share : the signed part of the share link that leads to the page; empty if it is shown without one.
     shared_until : when that link expires. path : of the page.
     origin : the beginning of every address of the service, without a slash at the end.
+    signed_in : the name of the person whose browser has signed in; empty otherwise.
     """
 
     is_embedded: bool = False
@@ -35,6 +37,7 @@ class Framing:
     shared_until: datetime | None = None
     path: str = ""
     origin: str = "http://127.0.0.1:8080"
+    signed_in: str = ""
 
     @property
     def section(self) -> str:
@@ -61,7 +64,9 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
         until: datetime | None = getattr(request.state, "shared_until", None)
         share = "" if until is None else request.query_params.get("share", "")
         origin = str(request.base_url).rstrip("/")
-        _framing.set(Framing(embed, ancestors, share, until, request.url.path, origin))
+        caller = getattr(request.state, callers.STATE, None) or {}
+        shown: str = "" if until is not None else caller.get("shown", "")
+        _framing.set(Framing(embed, ancestors, share, until, request.url.path, origin, shown))
 
     return of_request
 
@@ -134,6 +139,7 @@ def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | Non
         carried=parse_qsl(framing.carried),
         origin=framing.origin,
         section=framing.section if framing.path else "",
+        signed_in=framing.signed_in,
         **values,
     )
     return HTMLResponse(content, status, headers=headers(policy))

@@ -9,11 +9,20 @@ from fastapi import Response
 from app.web.pages import page
 
 
-def problem_page(document: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """The page of a problem document. `headers` are those of the response, such as `Retry-After`."""
+def problem_page(
+    document: Mapping[str, Any], status: int, headers: Mapping[str, str], *, sign_in: str = ""
+) -> Response:
+    """The page of a problem document.
+
+    Parameters
+    ----------
+    headers : those of the response, such as `Retry-After`.
+    sign_in : the path to return to if the page offers to sign in; empty if it does not.
+    """
     errors = [{**error, "place": _place(str(error.get("pointer") or ""))} for error in document.get("errors") or ()]
     shown = {**document, "detail": str(document["detail"]).rstrip("."), "errors": errors}
-    answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=headers.get("Retry-After", ""))
+    retry_after = headers.get("Retry-After", "")
+    answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=retry_after, sign_in=sign_in)
     answer.headers.update(headers)
     return answer
 

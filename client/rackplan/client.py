@@ -46,7 +46,7 @@ class Operations(
     Parameters
     ----------
     url : of the service; by default the environment's RACKPLAN_URL, or else `http://127.0.0.1:8080`.
-    key : an API key; by default the environment's RACKPLAN_KEY. A service without keys needs none.
+    key : an API key or an access token; by default the environment's RACKPLAN_KEY. A service without keys needs none.
     team : that is acted for, if the key is one of all teams; by default the environment's RACKPLAN_TEAM, or else none.
     timeout : seconds in which the service has to accept a connection, and to answer.
     retries : how often a request is repeated if the service is busy or out of reach.

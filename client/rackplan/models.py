@@ -60,7 +60,7 @@ class AuditEntryDocument(Record):
     """Number of the entry, in the order in which entries were added."""
     at: datetime
     """When it was added, by the clock of the database."""
-    actor: Literal["key", "link", "anyone", "unknown", "command"]
+    actor: Literal["key", "token", "link", "anyone", "unknown", "command"]
     """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
     credentials; `command`: a command of the operator."""
     name: str | None

@@ -99,10 +99,10 @@ ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "
 ListDeliveriesState: TypeAlias = Literal["pending", "succeeded", "failed"]
 
 
-ListAuditEntriesActor: TypeAlias = Literal["key", "link", "anyone", "unknown", "command"]
+ListAuditEntriesActor: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 
 
-ExportAuditLogActor: TypeAlias = Literal["key", "link", "anyone", "unknown", "command"]
+ExportAuditLogActor: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 
 
 class BalanceFields(TypedDict, total=False):

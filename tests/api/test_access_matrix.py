@@ -31,7 +31,8 @@ from app.main import create_app
 from app.services.api_keys import Scope
 from app.settings import Settings
 from app.store.database import Database
-from tests import databases
+from tests import databases, issuer
+from tests.issuer import Provider
 
 OPEN = None
 READ, PLAN, RUN, ADMIN = Scope
@@ -141,6 +142,11 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/redoc"): Route(OPEN),
     ("GET", "/problems"): Route(OPEN),
     ("GET", "/violations"): Route(OPEN),
+    ("GET", "/sign-in"): Route(OPEN),
+    ("GET", "/sign-in/callback"): Route(OPEN),
+    ("GET", "/use-key"): Route(READ),
+    ("GET", "/sign-out"): Route(OPEN),
+    ("POST", "/sign-out"): Route(OPEN, is_form=True),
     ("GET", "/warnings"): Route(OPEN),
     ("GET", "/"): Route(READ),
     ("POST", "/clusters"): Route(PLAN, body={"text": ""}, is_form=True),
@@ -204,10 +210,28 @@ def routes_of(router: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def app(rows: databases.Rows) -> Iterator[FastAPI]:
-    """The application without a server."""
+def provider() -> Iterator[Provider]:
+    """An OIDC issuer whose tokens the application takes."""
+    with issuer.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def app(rows: databases.Rows, provider: Provider) -> Iterator[FastAPI]:
+    """The application without a server; browsers may sign in, too."""
     url = rows.database.url.render_as_string(hide_password=False)
-    made = create_app(Settings(database_url=url, log_level="error", webhooks=True, solver_processes=0))
+    made = create_app(
+        Settings(
+            database_url=url,
+            log_level="error",
+            webhooks=True,
+            solver_processes=0,
+            oidc_issuer=provider.url,
+            oidc_audience=issuer.AUDIENCE,
+            oidc_client_id=issuer.CLIENT,
+            public_url="http://localhost",
+        )
+    )
     made.state.routers.build_all()
     yield made
     made.state.audit.close()
@@ -243,8 +267,8 @@ class Caller:
                 body = {"data": route.body or {"x": ""}} if route.is_form else {"json": route.body}
                 sent = body if method in ("POST", "PATCH") else {}
                 answers[method, path] = await client.request(method, address(path), params=route.query, **sent)
-                # A key is sent with each request: there is no session that another origin could ride on.
-                assert "set-cookie" not in answers[method, path].headers
+                # Only signing in begins a session, and no other request has one that another origin could ride on.
+                assert path.startswith("/sign-") or "set-cookie" not in answers[method, path].headers
             return answers
 
 
@@ -267,6 +291,8 @@ def key(database: Database, scope: str, *, team: str = "default", name: str = ""
 
 
 OPEN_ROUTES = [each for each, route in ROUTES.items() if route.scope is OPEN]
+SIGN_IN = {("GET", "/sign-in"): 303, ("GET", "/sign-in/callback"): 403}
+"""The statuses of those open routes that take part in a sign-in."""
 CLOSED_ROUTES = [each for each, route in ROUTES.items() if route.scope is not OPEN]
 
 
@@ -274,6 +300,36 @@ def test_every_route_is_in_the_table(app: FastAPI) -> None:
     found = list(routes_of(app.router))
     assert sorted(found) == sorted(ROUTES), "list new routes with what they need"
     assert len(found) == len(set(found))
+
+
+def check_open_routes(caller: Caller, secret: str | None) -> None:
+    for each, answer in caller.all(OPEN_ROUTES, secret).items():
+        assert answer.status_code in (SIGN_IN.get(each, 200), 503), each
+
+
+@pytest.mark.parametrize("changed", [{"aud": "another-service"}, {"exp": 1}, {"iss": "https://elsewhere.example"}])
+def test_with_a_token_that_is_not_for_the_service(
+    caller: Caller, provider: Provider, examples: Database, changed: dict[str, Any]
+) -> None:
+    """401 that names the claim, as for a key that is not valid."""
+    key(examples, "admin")
+    token = provider.token(**changed)
+    rejected = caller.all(CLOSED_ROUTES, token)
+    assert {each: (answer.status_code, answer.json()["code"]) for each, answer in rejected.items()} == dict.fromkeys(
+        CLOSED_ROUTES, (401, "token_rejected")
+    )
+    assert {answer.json()["check"] for answer in rejected.values()} == set(changed)
+    check_open_routes(caller, token)
+
+
+@pytest.mark.parametrize("claims", [{"team": None}, {"roles": None}, {"team": "*"}, {"roles": ["root"]}])
+def test_with_a_token_that_gives_nothing(
+    caller: Caller, provider: Provider, examples: Database, claims: dict[str, Any]
+) -> None:
+    """403 for every route: without a team or a scope a token may do nothing."""
+    key(examples, "admin")
+    rejected = caller.all(CLOSED_ROUTES, provider.token(**claims))
+    assert {each: answer.status_code for each, answer in rejected.items()} == dict.fromkeys(CLOSED_ROUTES, 403)
 
 
 @pytest.mark.parametrize("credentials", ["none", "garbage", "revoked", "expired"])
@@ -293,27 +349,30 @@ def test_without_a_valid_key(caller: Caller, examples: Database, credentials: st
     assert {each: (answer.status_code, answer.json()["code"]) for each, answer in rejected.items()} == dict.fromkeys(
         CLOSED_ROUTES, (401, code)
     )
-    assert {answer.status_code for answer in caller.all(OPEN_ROUTES, secrets[credentials]).values()} <= {200, 503}
+    check_open_routes(caller, secrets[credentials])
 
 
 @pytest.mark.parametrize("held", list(Scope))
-def test_with_too_low_a_scope(caller: Caller, examples: Database, held: Scope) -> None:
+@pytest.mark.parametrize("by", ["key", "token"])
+def test_with_too_low_a_scope(caller: Caller, provider: Provider, examples: Database, held: Scope, by: str) -> None:
     """403 for every route that needs a higher scope."""
     order = list(Scope)
     beyond = [each for each in CLOSED_ROUTES if order.index(ROUTES[each].scope or READ) > order.index(held)]
-    rejected = caller.all(beyond, key(examples, held))
+    secret = key(examples, held) if by == "key" else provider.token(roles=[held])
+    rejected = caller.all(beyond, secret)
     assert {each: answer.status_code for each, answer in rejected.items()} == dict.fromkeys(beyond, 403)
 
 
-def test_what_another_team_has(caller: Caller, examples: Database) -> None:
+@pytest.mark.parametrize("by", ["key", "token"])
+def test_what_another_team_has(caller: Caller, provider: Provider, examples: Database, by: str) -> None:
     """As if it did not exist: 404, never 403; and nothing of it in what is answered."""
     key(examples, "admin")
-    theirs = key(examples, "admin", team="others", name="theirs")
+    theirs = key(examples, "admin", team="others", name="theirs") if by == "key" else provider.token(team="others")
     named = {each: route.of_other for each, route in ROUTES.items() if route.of_other is not None}
     assert {each: answer.status_code for each, answer in caller.all(list(named), theirs).items()} == named
     reading = [each for each in CLOSED_ROUTES if each not in named and each[0] == "GET"]
     for each, answer in caller.all(reading, theirs).items():
-        assert answer.status_code in (200, 404), each
+        assert answer.status_code in (200, 303, 404), each
         assert f'href="/clusters/{CLUSTER}' not in answer.text, each
         if each[1].startswith("/v1/audit"):  # has what this key did itself
             assert '"team":"default"' not in answer.text

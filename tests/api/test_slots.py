@@ -94,7 +94,7 @@ class TestFrames:
             "headers": headers,
             "client": ("127.0.0.1", 1),
             "server": None,
-            "state": {"request_id": "r", "traceparent": None},
+            "state": {"request_id": "r", "traceparent": None, "caller": None},
         }
         crossed = scopes.read_scope(scopes.written_scope(scope))
         assert {name: crossed[name] for name in scope} == scope

@@ -60,7 +60,7 @@ class AuditLog:
 
         A stranger who sends many requests cannot make many entries. Raises as `add`.
         """
-        sender: _Sender = (entry.actor.address, entry.actor.key_id, entry.status)
+        sender: _Sender = (entry.actor.address, entry.actor.key_id or entry.actor.name, entry.status)
         if sender not in self._counted and len(self._counted) >= _MOST_ENTRIES:
             sender, entry = (None, None, None), replace(entry, actor=replace(entry.actor, address="others"))
         if self._end_of_count is None:

@@ -1,10 +1,12 @@
-"""Authentication by API key, and authorisation by its scopes.
+"""Authentication of callers, and authorisation by their scopes.
 
-Until the first API key is created, a service on a loopback address is open. From then on every request needs a key,
-also after all keys were revoked: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
+Until the first API key is created, a service on a loopback address without an OIDC issuer is open. From then on every
+request needs a key, also after all keys were revoked: as a bearer token, or as the password of HTTP Basic, which
+browsers can prompt for; or a token or session of the issuer, which `identification` has verified before.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request, Response
@@ -20,13 +22,19 @@ from app.errors import Failure
 from app.errors.access import ApiKeyExpired, Forbidden, Unauthenticated
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
+from app.services import callers
 from app.services.api_keys import Scope
+from app.services.callers import Caller
 from app.store import actors, teams
 from app.store.actors import Actor
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
 
-_BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")
+_BEARER = HTTPBearer(
+    auto_error=False,
+    scheme_name="API key",
+    description="`rackplan keys create` makes one. An access token of the operator's OIDC issuer takes its place.",
+)
 _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
 
 ANYONE = "anyone"
@@ -44,39 +52,50 @@ async def principal(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
 ) -> str:
-    """The name of the key of the request, which acts for the team of the key from now on.
+    """The name of the caller of the request, which acts for the team of the caller from now on.
 
-    Raises `Unauthenticated`, `ApiKeyExpired` or `Forbidden`.
+    Raises `Unauthenticated`, `ApiKeyExpired`, `TokenRejected`, `IssuerUnavailable` or `Forbidden`.
     """
     state = request.app.state
-    presented = await run_in_threadpool(_checked, state.database, bearer, basic, may_be_open=state.may_be_open)
-    _note(request.scope, presented)
+    caller = callers.of_state(request.scope.get("state", {}))
+    if caller is not None:
+        actor = _actor_of_token(caller)
+        _note(request.scope, actor)
+    else:
+        presented = await run_in_threadpool(_checked, state.database, bearer, basic, may_be_open=state.may_be_open)
+        actor = _actor_of_key(presented)
+        _note(request.scope, actor)
+        caller = None if presented is None else _holder(_unexpired(presented))
+    if caller is not None:
+        _require(needed, caller)
     stated = request.headers.get(TEAM_HEADER)
-    key = None if presented is None else _unexpired(presented)
-    if key is not None:
-        _require(needed, key)
     if stated is not None and not teams.is_name(stated):
         raise InvalidField(f"{TEAM_HEADER} is {quoted(stated)}, which is no name of a team", path=("header",))
-    if presented is None or key is None:
+    if caller is None:
         teams.become(teams.DEFAULT)
         return ANYONE
-    team = _team(stated, key, needed)
-    _note(request.scope, presented, team)
+    team = _team(stated, caller, needed)
+    _note(request.scope, replace(actor, team=team))
     teams.become(team)
-    return key.name
+    return caller.name
 
 
-def _note(scope: ASGIScope, presented: PresentedKey | None, team: str | None = None) -> None:
-    """Note who sends a request, for the audit log."""
+def _holder(key: ApiKey) -> Caller:
+    return Caller(key.name, f"key {key.name}", (key.team,), tuple(key.scopes))
+
+
+def _actor_of_key(presented: PresentedKey | None) -> Actor:
     if presented is None:
-        actor = Actor("anyone", team=teams.DEFAULT)
-    else:
-        key = presented.key
-        actor = Actor("key", key.name, str(key.id), team or key.team)
-    _note_actor(scope, actor)
+        return Actor("anyone", team=teams.DEFAULT)
+    return Actor("key", presented.key.name, str(presented.key.id), presented.key.team)
 
 
-def _note_actor(scope: ASGIScope, actor: Actor) -> None:
+def _actor_of_token(caller: Caller) -> Actor:
+    return Actor("token", caller.name, team=caller.teams[0] if len(caller.teams) == 1 else None)
+
+
+def _note(scope: ASGIScope, actor: Actor) -> None:
+    """Note who sends a request, for the audit log."""
     scope.setdefault("state", {})["actor"] = actor
     actors.become(actor_of(scope))
 
@@ -98,12 +117,15 @@ def _checked(
     return presented
 
 
-def _team(stated: str | None, key: ApiKey, needed: SecurityScopes) -> str:
+def _team(stated: str | None, caller: Caller, needed: SecurityScopes) -> str:
     """The team that a request acts for. A key of all teams reads and administrates all, and plans for one at a time."""
-    if key.team != teams.ALL:
-        if stated not in (None, key.team):
-            raise Forbidden(f"key {key.name} is not of the team {stated}", team=stated)
-        return key.team
+    if teams.ALL not in caller.teams:
+        if stated is not None and stated not in caller.teams:
+            raise Forbidden(f"{caller.described} is not of the team {stated}", team=stated)
+        if stated is None and len(caller.teams) > 1:
+            own = ", ".join(caller.teams)
+            raise Forbidden(f"{caller.described} is of the teams {own}: {TEAM_HEADER} states one", teams=caller.teams)
+        return stated or caller.teams[0]
     is_one = teams.acting() not in (None, teams.ALL, teams.NONE) or not _ALL_TEAMS.issuperset(needed.scopes)
     return stated or (teams.DEFAULT if is_one else teams.ALL)
 
@@ -190,13 +212,17 @@ class KeyBeforeBody:
 
     async def _rejection(self, request: Request) -> Response | None:
         try:
+            caller = callers.of_state(request.scope.get("state", {}))
+            if caller is not None:
+                _note(request.scope, _actor_of_token(caller))
+                return None
             bearer, basic = await _BEARER(request), await _BASIC(request)
             actor = None if self._known is None else await self._known(_secret(bearer, basic))
             if actor is not None:
-                _note_actor(request.scope, actor)
+                _note(request.scope, actor)
                 return None
             presented = await run_in_threadpool(self._check, bearer, basic)
-            _note(request.scope, presented)
+            _note(request.scope, _actor_of_key(presented))
             if presented is not None:
                 _unexpired(presented)
         except Failure as failure:
@@ -243,13 +269,13 @@ def _unexpired(presented: PresentedKey) -> ApiKey:
 
 
 def has_scope(scopes: Iterable[str], needed: Scope) -> bool:
-    """Whether a key with these scopes may do what needs a scope: each scope includes those before it."""
+    """Whether a caller with these scopes may do what needs a scope: each scope includes those before it."""
     order = list(Scope)
     return order.index(needed) <= max((order.index(Scope(scope)) for scope in scopes), default=-1)
 
 
-def _require(needed: SecurityScopes, key: ApiKey) -> None:
-    """Raise `Forbidden` unless the key has the scopes."""
+def _require(needed: SecurityScopes, caller: Caller) -> None:
+    """Raise `Forbidden` unless the caller has the scopes."""
     for scope in needed.scopes:
-        if not has_scope(key.scopes, Scope(scope)):
-            raise Forbidden(f"key {key.name} lacks the scope {scope}", scope=scope, scopes=list(key.scopes))
+        if not has_scope(caller.scopes, Scope(scope)):
+            raise Forbidden(f"{caller.described} lacks the scope {scope}", scope=scope, scopes=list(caller.scopes))

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.http.audit import address_of
 from app.api.problems.documents import of_failure
 from app.errors.access import TooManyRequests
+from app.services.oidc.options import SESSION_COOKIES
 from app.store.actors import Actor
 
 WINDOW_S = 60
@@ -201,7 +202,7 @@ def _credentials(scope: Scope) -> bytes | None:
     """A digest of the secret of a request, the same for each way to send it; None without one."""
     scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
     if not given:
-        return None
+        return _session(Request(scope))
     secret = given.encode("utf-8", "surrogateescape")
     if scheme.lower() == "basic":
         try:
@@ -209,3 +210,9 @@ def _credentials(scope: Scope) -> bytes | None:
         except (Base64Error, ValueError):
             return None
     return sha256(secret).digest()[:16] if secret else None
+
+
+def _session(request: Request) -> bytes | None:
+    """A digest of the cookie of a browser that has signed in; None without one."""
+    secret = next((request.cookies[name] for name in SESSION_COOKIES if name in request.cookies), "")
+    return sha256(secret.encode("utf-8", "surrogateescape")).digest()[:16] if secret else None

@@ -23,8 +23,10 @@ from app.errors.access import (
     Forbidden,
     IdempotencyKeyInFlight,
     IdempotencyKeyReused,
+    IssuerUnavailable,
     ServiceBusy,
     ServiceStopping,
+    TokenRejected,
     TooManyRequests,
     Unauthenticated,
 )
@@ -34,7 +36,7 @@ from app.errors.registry import FAILURES
 from app.errors.requests import InvalidField, LimitExceeded
 
 MEDIA_TYPE = "application/problem+json"
-ProblemPage = Callable[[Mapping[str, Any], int, Mapping[str, str]], Response]
+ProblemPage = Callable[[Request, Mapping[str, Any], int, Mapping[str, str]], Response]
 """Shows a problem document as a page; the composition root puts the one of the pages on the app."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MOST_FIELD_ERRORS = 100
@@ -128,6 +130,7 @@ class Problem(BaseModel):
 
 _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     Unauthenticated,
+    TokenRejected,
     Forbidden,
     InvalidField,
     LimitExceeded,  # of time and of memory
@@ -135,6 +138,7 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     ServiceBusy,
     ServiceStopping,
     DatabaseUnavailable,
+    IssuerUnavailable,
 )
 _IMPLIED: Mapping[type[Failure], type[Failure]] = {
     IdempotencyKeyInFlight: IdempotencyKeyReused,
@@ -202,7 +206,7 @@ def problem(
     if _is_for_a_person(request):
         page: ProblemPage | None = getattr(request.app.state, "problem_page", None)
         if page is not None:
-            return page(document, status, dict(headers or {}))
+            return page(request, document, status, dict(headers or {}))
     return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 

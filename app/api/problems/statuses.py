@@ -30,6 +30,8 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
     {
         access.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
         access.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
+        access.TokenRejected: {"WWW-Authenticate": 'Bearer realm="rackplan", error="invalid_token"'},
+        access.IssuerUnavailable: {"Retry-After": "10"},
         access.IdempotencyKeyInFlight: {"Retry-After": "1"},
         access.TooManyRequests: {"Retry-After": "1"},  # at least; the answer states it
         requests.TooManySweeps: {"Retry-After": "30"},

@@ -8,6 +8,7 @@ import orjson
 from starlette.types import Scope
 
 from app import tracing
+from app.services import callers
 from app.store.actors import Actor
 
 _TEXTS = ("method", "path", "root_path", "scheme", "http_version")
@@ -24,6 +25,7 @@ def written_scope(scope: Scope) -> bytes:
         "server": scope.get("server"),
         "request_id": scope.get("state", {}).get("request_id", ""),
         "traceparent": tracing.traceparent(),
+        "caller": scope.get("state", {}).get(callers.STATE),
     }
     return orjson.dumps(document)
 
@@ -40,7 +42,11 @@ def read_scope(content: bytes) -> Scope:
         "headers": read_headers(document["headers"]),
         "client": document["client"] and tuple(document["client"]),
         "server": document["server"] and tuple(document["server"]),
-        "state": {"request_id": document["request_id"], "traceparent": document["traceparent"]},
+        "state": {
+            "request_id": document["request_id"],
+            "traceparent": document["traceparent"],
+            callers.STATE: document["caller"],
+        },
     }
 
 

@@ -33,7 +33,7 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/keys")
     def keys(revoked: Annotated[str, Query(max_length=20)] = "") -> Response:
-        return _page(database, are_links_revoked=revoked == "links")
+        return _page(database, access, are_links_revoked=revoked == "links")
 
     @routes.post("/keys")
     def create(
@@ -46,10 +46,11 @@ def router(database: Database, access: Access) -> APIRouter:
         try:
             expires_at = _expiry(days.strip())
             with database.begin() as uow:
-                _require_admin_first(uow, scope)
+                if access.may_be_open:
+                    _require_admin_first(uow, scope)
                 made = api_keys.create(uow, name=name, scopes=[scope], team=_team(team.strip()), expires_at=expires_at)
         except Failure as failure:
-            return _page(database, name=name, scope=scope, days=days, team=team, problem=failure.detail)
+            return _page(database, access, name=name, scope=scope, days=days, team=team, problem=failure.detail)
         return shown_once(page("key.html", key=made[0], secret=made[1]))
 
     @routes.post("/keys/revoke")
@@ -58,7 +59,7 @@ def router(database: Database, access: Access) -> APIRouter:
             with database.begin() as uow:
                 uow.api_keys.revoke(name, team=team or None)
         except Failure as failure:
-            return _page(database, problem=failure.detail)
+            return _page(database, access, problem=failure.detail)
         return RedirectResponse("/keys", HTTPStatus.SEE_OTHER)
 
     return routes
@@ -94,6 +95,7 @@ def _require_admin_first(uow: UnitOfWork, scope: str) -> None:
 
 def _page(
     database: Database,
+    access: Access,
     *,
     name: str = "",
     scope: str = "",
@@ -108,7 +110,7 @@ def _page(
         "keys.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         keys=keys,
-        is_open=not keys,
+        is_open=access.may_be_open and not keys,
         scopes=SCOPES,
         name=name,
         scope=scope,

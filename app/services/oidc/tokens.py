@@ -1,0 +1,154 @@
+"""The checks of a token: form, algorithm, key, signature, then issuer, audience, party and times.
+
+Each rejection names the check (`check` in the problem) and states nothing of the token. No key, address or certificate
+in a token is used: the only keys are those that the issuer publishes.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import orjson
+
+from app.errors.access import TokenRejected
+from app.services.oidc.issuer import Issuer
+from app.services.oidc.options import OidcOptions
+
+LONGEST_TOKEN = 16_384
+_LONGEST_HEADER = 2_048
+_LONGEST_TEXT = 255
+_KEY_HEADERS = ("jwk", "jku", "x5u", "x5c")
+_ACCESS_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
+_ID_TYPES = frozenset({"", "jwt"})
+
+
+class Tokens:
+    """Verifies tokens of an issuer.
+
+    Parameters
+    ----------
+    now : seconds since 1970.
+    """
+
+    def __init__(self, options: OidcOptions, issuer: Issuer, *, now: Callable[[], float] = time.time) -> None:
+        self._options, self._issuer, self._now = options, issuer, now
+
+    async def of_access(self, token: str) -> Mapping[str, Any]:
+        """The claims of an access token.
+
+        Raises
+        ------
+        TokenRejected : it is not one of the issuer for this service, or not now; `check` says which check failed.
+        IssuerUnavailable : its key is not known, and the issuer cannot be asked.
+        """
+        options = self._options
+        if options.oidc_audience is None:
+            _reject("aud", "this service accepts no access tokens; RACKPLAN_OIDC_AUDIENCE allows them")
+        claims = await self._signed(token, _ACCESS_TYPES)
+        self._check(claims, audience=str(options.oidc_audience))
+        parties, party = options.oidc_authorized_parties, claims.get("azp")
+        if parties and party not in parties:
+            _reject("azp", "its `azp` is not in RACKPLAN_OIDC_AUTHORIZED_PARTIES")
+        return claims
+
+    async def of_sign_in(self, token: str, *, nonce: str) -> Mapping[str, Any]:
+        """The claims of the ID token of a sign-in, which has the nonce that began it. Raises as `of_access`."""
+        client = str(self._options.oidc_client_id)
+        claims = await self._signed(token, _ID_TYPES)
+        self._check(claims, audience=client)
+        if claims.get("azp", client) != client or ("azp" not in claims and len(_audiences(claims)) > 1):
+            _reject("azp", "its `azp` is not RACKPLAN_OIDC_CLIENT_ID")
+        if "iat" not in claims:
+            _reject("iat", "it has no `iat`")
+        if claims.get("nonce") != nonce:
+            _reject("nonce", "its `nonce` is not that of this sign-in")
+        return claims
+
+    async def _signed(self, token: str, types: frozenset[str]) -> Mapping[str, Any]:
+        """The claims of a token with a valid signature of the issuer."""
+        from joserfc import jws  # noqa: PLC0415 -- see the package's docstring
+        from joserfc.errors import JoseError  # noqa: PLC0415 -- as above
+
+        if len(token) > LONGEST_TOKEN:
+            _reject("length", f"it has {len(token)} characters; the limit is {LONGEST_TOKEN}")
+        if not token.isascii() or token.count(".") != 2:
+            _reject("form", "it is not three parts of base64url with dots between them")
+        registry = jws.JWSRegistry(algorithms=self._options.oidc_algorithms, strict_check_header=False)
+        registry.max_header_length = _LONGEST_HEADER
+        try:
+            signed = jws.extract_compact(token.encode(), None, registry)
+            header = signed.headers()
+            algorithm = self._algorithm(header, types)
+        except (JoseError, ValueError, TypeError, RecursionError):
+            _reject("form", "its header cannot be read")
+        key = await self._issuer.key(_kid(header), algorithm)
+        try:
+            is_valid = jws.validate_compact(signed, key, [algorithm], registry)
+        except (JoseError, ValueError):
+            is_valid = False
+        if not is_valid:
+            _reject("signature", "its signature is not one of the issuer")
+        try:
+            claims = orjson.loads(signed.payload)
+        except orjson.JSONDecodeError:
+            claims = None
+        if not isinstance(claims, dict):
+            _reject("form", "its claims are not a JSON object")
+        return claims
+
+    def _algorithm(self, header: Mapping[str, Any], types: frozenset[str]) -> str:
+        algorithm, stated = header.get("alg"), header.get("typ", "")
+        if algorithm not in self._options.oidc_algorithms:
+            allowed = ", ".join(self._options.oidc_algorithms)
+            _reject("alg", f"its `alg` is not one of {allowed}")
+        named = next((name for name in _KEY_HEADERS if name in header), None)
+        if named is not None:
+            _reject(named, f"its header has `{named}`; keys are those of the issuer alone")
+        if "crit" in header or header.get("b64", True) is not True:
+            _reject("crit", "its header has extensions that are not understood")
+        if not isinstance(stated, str) or stated.lower() not in types:
+            _reject("typ", "its `typ` is not that of a token of this use")
+        return str(algorithm)
+
+    def _check(self, claims: Mapping[str, Any], *, audience: str) -> None:
+        now, skew = self._now(), self._options.oidc_skew_seconds
+        if claims.get("iss") != self._options.issuer:
+            _reject("iss", "its `iss` is not the issuer")
+        if audience not in _audiences(claims):
+            _reject("aud", "its `aud` is not this service")
+        if _moment(claims, "exp", needed=True) <= now - skew:
+            _reject("exp", "it has expired")
+        if _moment(claims, "nbf") > now + skew:
+            _reject("nbf", "it is not valid yet")
+        if _moment(claims, "iat") > now + skew:
+            _reject("iat", "it was issued in the future")
+        subject = claims.get("sub")
+        if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_TEXT:
+            _reject("sub", f"its `sub` is not a text of 1 to {_LONGEST_TEXT} characters")
+
+
+def _kid(header: Mapping[str, Any]) -> str | None:
+    kid = header.get("kid")
+    if kid is not None and (not isinstance(kid, str) or len(kid) > _LONGEST_TEXT):
+        _reject("kid", f"its `kid` is not a text of at most {_LONGEST_TEXT} characters")
+    return kid
+
+
+def _audiences(claims: Mapping[str, Any]) -> Sequence[Any]:
+    stated = claims.get("aud")
+    return stated if isinstance(stated, list) else [stated]
+
+
+def _moment(claims: Mapping[str, Any], name: str, *, needed: bool = False) -> float:
+    """A moment that a claim states; long ago if it is absent."""
+    value = claims.get(name)
+    if value is None and not needed:
+        return -math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        _reject(name, f"its `{name}` is not a number of seconds")
+    return value
+
+
+def _reject(check: str, reason: str) -> NoReturn:
+    raise TokenRejected(f"the token is rejected: {reason}", check=check)
