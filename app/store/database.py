@@ -1,6 +1,7 @@
 """The engine, and the unit of work: one transaction, committed at the edge."""
 
 import math
+import select
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,8 +103,12 @@ class Database:
         self._security = RowSecurity()
 
     def _ping_if_idle(self, connection: Any, record: Any, _: object) -> None:
-        """Look whether a connection is lost that nothing has used for a second, and let the pool connect anew."""
-        if time.monotonic() - record.info.get(_USED_AT, math.inf) > _PINGED_AFTER_S:
+        """Look whether a connection is lost that nothing has used for a second, and let the pool connect anew.
+
+        Postgres says nothing to an idle connection but that it ends, so that one with something to read is looked at too.
+        """
+        is_idle = time.monotonic() - record.info.get(_USED_AT, math.inf) > _PINGED_AFTER_S
+        if is_idle or _has_input(connection):
             try:
                 self.engine.dialect.do_ping(connection)
             except psycopg.Error as lost:
@@ -155,6 +160,13 @@ class Database:
 
 def _note_use(_: object, record: Any) -> None:
     record.info[_USED_AT] = time.monotonic()
+
+
+def _has_input(connection: psycopg.Connection[Any]) -> bool:
+    """Whether Postgres has sent something, or has closed the connection."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:

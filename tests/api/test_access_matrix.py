@@ -153,6 +153,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/clusters/example"): Route(PLAN, is_form=True),
     ("GET", "/plan/replicas"): Route(READ, query={"cluster": CLUSTER}),
     ("POST", "/plan/replicas"): Route(PLAN, 422, body={"cluster": CLUSTER}, is_form=True),
+    ("GET", "/plan/keys"): Route(READ, query={"cluster": CLUSTER}),
+    ("POST", "/plan/keys"): Route(PLAN, 422, body={"cluster": CLUSTER}, is_form=True),
     ("GET", "/plan"): Route(READ),
     ("GET", "/plan/{kind}"): Route(READ),
     ("POST", "/plan/{kind}/members"): Route(PLAN, body={"text": ""}, is_form=True),
