@@ -3,6 +3,7 @@
 Imports point down, and a test holds them to it:
 
     main.py, worker.py, cli.py   composition roots: the API, the job loop, the `rackplan` command
+    operations.py                the operations and pages as an application, for the API and its slots
     settings.py                  the environment, read once, passed on as values
     logs.py, tracing.py          how a process logs; spans, if the environment names a collector
     api/   web/   jobs/          HTTP · what people look at · what a worker runs

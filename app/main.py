@@ -1,4 +1,4 @@
-"""The API, put together: settings → database → services → routers.
+"""The API, put together: its processes, and what surrounds each request before `app.operations` answers it.
 
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
 """
@@ -8,29 +8,22 @@ import gc
 
 gc.disable()
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from socket import socket
 from threading import Event
-from typing import Any
 
-import orjson
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
+from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from starlette.types import Lifespan
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import __version__, logs, tracing
-from app.api import health
 from app.api.health import Readiness
 from app.api.http.audit import Audit, AuditLog
-from app.api.http.auth import TEAM_HEADER, KeyBeforeBody, NoTeamYet, named, reader
+from app.api.http.auth import TEAM_HEADER, KeyBeforeBody
 from app.api.http.compression import Compression
-from app.api.http.deferred_routers import BuildRouters, DeferredRouters
 from app.api.http.following import Followers
-from app.api.http.known_query import only_known_query
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import (
     QUIET_PATHS,
@@ -50,18 +43,15 @@ from app.api.slots import serving
 from app.api.slots.direct import DIRECT, Direct, KeyCheck
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
-from app.core.model import Cluster
 from app.deferred import IMPORTING
-from app.errors.access import ShareLinkRejected
+from app.operations import EAGER_PATHS, SIGN_IN_PATHS, application
 from app.services.oidc.options import OidcOptions
-from app.services.plans import Plan
 from app.settings import DIRECT_CONNECTIONS, SLOT_CONNECTIONS, Settings
 from app.slots import server
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
 from app.store.direct import DirectReads
-from app.web import assets
 from app.web.chart_process import ENGINE
 
 gc.freeze()
@@ -69,13 +59,8 @@ gc.enable()
 
 _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
-_EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
-_OWN_PATHS = (*_EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
+_OWN_PATHS = (*EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
-_SIGN_IN_PATHS = ("/sign-in", "/sign-out")
-"""Beginnings of the paths that sign browsers in and out: only the process that listens sends requests to the issuer."""
-_BY_KEY = "/use-key"
-"""The path at which a browser asks for an API key, where it could sign in instead."""
 _PRELOADED = (
     "app.slots.tied",
     "app.main",
@@ -132,8 +117,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         database.close()
         tracing.stop()
 
-    app = _operations(settings, database, admission, lifespan)
-    own_paths = (*_OWN_PATHS, *(_SIGN_IN_PATHS if app.state.may_sign_in else ()))
+    app = application(settings, database, admission, lifespan)
+    own_paths = (*_OWN_PATHS, *(SIGN_IN_PATHS if app.state.may_sign_in else ()))
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
     app.state.occupancy = lambda: {
@@ -171,13 +156,6 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 
     tokens = Tokens(options, app.state.issuer)
     app.add_middleware(Identification, database=database, options=options, tokens=tokens, open_paths=open_paths)
-
-
-def _issuer(options: OidcOptions) -> Any:
-    with IMPORTING:  # as above
-        from app.services.oidc.issuer import Issuer  # noqa: PLC0415
-
-    return Issuer(options)
 
 
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
@@ -243,7 +221,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
         raise ValueError("the parent states the database")
     tracing.start("slot", __version__)
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
-    app = _operations(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
+    app = application(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
     serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
     install_problems(app)
     app.add_middleware(Compression)
@@ -261,116 +239,3 @@ def _slots(settings: Settings) -> Pool:
             SOLVERS: Capacity(settings.solver_processes, settings.queued_requests, settings.queue_seconds),
         },
     )
-
-
-def _operations(
-    settings: Settings, database: Database, admission: Admission, lifespan: Lifespan[FastAPI] | None = None
-) -> FastAPI:
-    """The application without its middleware: operations and pages."""
-    app = FastAPI(version=__version__, lifespan=lifespan, openapi_url=None)
-    app.state.database = database
-    app.state.limits = settings.limits
-    app.state.outbound = settings.outbound
-    app.state.admission = admission
-    # An address that other machines can reach is never open, also if the keys are forgotten while the service runs.
-    app.state.may_be_open = settings.may_be_open
-    options = settings.oidc
-    app.state.may_sign_in = options is not None and options.may_sign_in
-    app.state.issuer = None if options is None else _issuer(options)
-    routers = DeferredRouters(
-        {
-            **{operation: partial(ROUTERS.__getitem__, operation) for operation in ROUTERS},
-            "/": partial(_pages, app, settings, database),
-        },
-        apart=("/v1/", *_EAGER_PATHS),
-    )
-    app.state.routers = routers
-    for operation in ROUTERS:
-        app.include_router(routers.places[operation], dependencies=[Depends(only_known_query)])
-    app.include_router(health.router, dependencies=[Depends(only_known_query)])
-    app.include_router(assets.router())
-    app.include_router(routers.places["/"])
-    app.add_middleware(BuildRouters, routers=routers)
-    app.add_middleware(NoTeamYet)
-    app.state.picture = _picture
-    app.state.problem_page = partial(_problem_page, may_sign_in=app.state.may_sign_in)
-
-    def openapi() -> dict[str, Any]:
-        with IMPORTING:
-            from app.api.openapi.document import document_of  # noqa: PLC0415 — see `_pages`
-
-        routers.build_all()
-        return document_of(app, settings.limits)
-
-    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
-
-    @app.exception_handler(ShareLinkRejected)
-    def _rejected(_: Request, failure: ShareLinkRejected) -> Response:
-        with IMPORTING:
-            from app.web import sharing  # noqa: PLC0415 — see `_pages`
-
-        return sharing.rejected(failure)
-
-    return app
-
-
-def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
-    """The pages and the reference. Imported when one is first asked for: a start of the service needs none of them."""
-    with IMPORTING:
-        from app.api.forms import FormRequests  # noqa: PLC0415
-        from app.api.problems import codes  # noqa: PLC0415
-        from app.web import console, reference, sharing  # noqa: PLC0415
-        from app.web.access import CONSOLE, Access  # noqa: PLC0415
-
-    access = Access(
-        Security(reader(sharing.shared_team), scopes=["read"]),
-        Security(named(CONSOLE), scopes=["plan"]),
-        Security(named(CONSOLE), scopes=["sweep"]),
-        Security(named(CONSOLE), scopes=["admin"]),
-        may_be_open=settings.may_be_open,
-    )
-    openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
-    routes = APIRouter()
-    routes.include_router(reference.router(openapi, codes.FAMILIES))
-    routes.include_router(
-        console.router(
-            database,
-            settings.limits,
-            FormRequests(settings.limits, settings.outbound),
-            ancestors=settings.frame_ancestors,
-            access=access,
-        )
-    )
-    if settings.oidc is not None and settings.oidc.may_sign_in:
-        with IMPORTING:
-            from app.services.oidc.sign_in import SignIn  # noqa: PLC0415
-            from app.web import sign_in  # noqa: PLC0415
-
-        routes.include_router(sign_in.router(database, SignIn(settings.oidc, app.state.issuer), access))
-    return routes
-
-
-def _picture(plan: Plan, cluster: Cluster) -> bytes:
-    with IMPORTING:
-        from app.web.plans import page  # noqa: PLC0415 — see `_pages`
-
-    return page.plan_picture(plan, cluster)
-
-
-def _problem_page(
-    request: Request, document: Mapping[str, Any], status: int, headers: Mapping[str, str], *, may_sign_in: bool
-) -> Response:
-    with IMPORTING:
-        from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
-
-    if not may_sign_in or status not in (401, 403) or request.url.path == _BY_KEY:
-        return problem_page(document, status, headers)
-    # Without a challenge of HTTP Basic, for which a browser shows a dialog of its own in place of the page.
-    headers = {name: value for name, value in headers.items() if name != "WWW-Authenticate"}
-    challenge = {"WWW-Authenticate": 'Bearer realm="rackplan"'} if status == 401 else {}
-    to = "/" if request.method != "GET" or request.url.path.startswith(_SIGN_IN_PATHS) else _path_of(request)
-    return problem_page(document, status, headers | challenge, sign_in=to)
-
-
-def _path_of(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

@@ -119,7 +119,7 @@ def test_registries_refer_to_what_exists_and_point_down_as_imports_do() -> None:
             assert layers[reference.split(".")[1]] >= layers[name.split(".")[1]], f"{name} → {reference}"
 
 
-THREADED = [ROOT / "app" / "main.py", ROOT / "app" / "worker.py"] + [
+THREADED = [ROOT / "app" / "main.py", ROOT / "app" / "operations.py", ROOT / "app" / "worker.py"] + [
     path for room in ("api", "web", "services", "store") for path in (ROOT / "app" / room).rglob("*.py")
 ]
 

@@ -105,7 +105,7 @@ class Database:
     def _ping_if_idle(self, connection: Any, record: Any, _: object) -> None:
         """Look whether a connection is lost that nothing has used for a second, and let the pool connect anew.
 
-        Postgres says nothing to an idle connection but that it ends, so that one with something to read is looked at too.
+        Postgres sends an idle connection nothing but its end, so that one with something to read is looked at too.
         """
         is_idle = time.monotonic() - record.info.get(_USED_AT, math.inf) > _PINGED_AFTER_S
         if is_idle or _has_input(connection):
