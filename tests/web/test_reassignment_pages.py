@@ -11,12 +11,13 @@ from app.services.plans import FORMATS
 from app.store.records import NewPlan
 from app.web.plans import page as plans
 from app.web.plans.reassignment import VIEW, certificate_words, tool_words
+from app.web.plans.view import ViewedPlan
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan
 from tests.web.browser import Page
 
 
 def page_of(new: NewPlan, cluster: Cluster = CLUSTER) -> Page:
-    response = plans.shown(as_kept(new), cluster, VIEW)
+    response = plans.shown(ViewedPlan(as_kept(new), cluster), VIEW)
     return Page(response.status_code, response.headers, bytes(response.body).decode())
 
 

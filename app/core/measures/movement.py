@@ -1,6 +1,6 @@
 """Differences of two assignments: partitions that change, replicas that move, preferred leaders that change."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s, unpadded
-from app.core.replica_lists import not_among
+from app.core.replica_lists import not_among, stacked
+
+_ARRAYS = ("topics", "before", "after", "rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +60,21 @@ class Movement:
     replicas_removed: int
     preferred_leaders_changed: int
     topics: tuple[TopicMovement, ...] = field(repr=False)
+    before: Int32s = field(repr=False)
+    """The lists of all topics below one another; so is `after`."""
+    after: Int32s = field(repr=False)
+    rows: Int64s = field(repr=False)
+    """Ascending: the partitions of `before` and `after` that differ."""
 
     @property
     def counts(self) -> dict[str, int]:
         """The counts by name."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "topics"}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in _ARRAYS}
 
     @property
     def total(self) -> int:
         """Number of partitions that differ in any way."""
-        return sum(len(topic.rows) for topic in self.topics)
+        return len(self.rows)
 
     def slices(self, start: int, stop: int) -> Iterator[tuple[TopicMovement, Int64s]]:
         """Each topic with its rows among the partitions that differ, start … stop − 1 of all."""
@@ -108,34 +115,43 @@ def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) 
     >>> moved.changes(1, 2)[0].adding_replicas
     (4,)
     """
-    topics = tuple(_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
-    present = [(_present(topic.before), _present(topic.after)) for topic in topics]
-    # Partitions on both sides that differ; only those move.
-    both = [
-        (topic.before[rows], topic.after[rows])
-        for topic, (was, now) in zip(topics, present, strict=True)
-        for rows in [topic.rows[(was & now)[topic.rows]]]
-    ]
+    aligned = [_aligned(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
+    was, now = stacked([lists for _, _, lists, _ in aligned]), stacked([lists for _, _, _, lists in aligned])
+    starts = np.concatenate([[0], np.cumsum([len(ids) for _, ids, _, _ in aligned], dtype=np.int64)]).astype(np.int64)
+    rows = np.flatnonzero((was != now).any(axis=1))
+    ends = np.searchsorted(rows, starts)
+    topics = tuple(
+        [
+            TopicMovement(*topic, rows[begin:end] - start)
+            for topic, begin, end, start in zip(aligned, ends[:-1].tolist(), ends[1:].tolist(), starts, strict=False)
+        ]
+    )
+    is_there, stays = _present(was), _present(now)
+    both = rows[(is_there & stays)[rows]]  # the partitions on both sides that differ; only those move
+    earlier, later = was[both], now[both]
     return Movement(
-        partitions=sum(len(topic.partition_ids) for topic in topics),
-        partitions_added=_sum(now & ~was for was, now in present),
-        partitions_removed=_sum(was & ~now for was, now in present),
-        partitions_changed=sum(len(was) for was, _ in both),
-        replicas_added=_sum(not_among(now, was) for was, now in both),
-        replicas_removed=_sum(not_among(was, now) for was, now in both),
-        preferred_leaders_changed=_sum(was[:, 0] != now[:, 0] for was, now in both if len(was)),
+        partitions=len(was),
+        partitions_added=int(np.count_nonzero(stays & ~is_there)),
+        partitions_removed=int(np.count_nonzero(is_there & ~stays)),
+        partitions_changed=len(both),
+        replicas_added=int(np.count_nonzero(not_among(later, earlier))),
+        replicas_removed=int(np.count_nonzero(not_among(earlier, later))),
+        preferred_leaders_changed=int(np.count_nonzero(earlier[:, :1] != later[:, :1])),
         topics=topics,
+        before=was,
+        after=now,
+        rows=rows,
     )
 
 
-def _compare(name: str, before: Assignment | None, after: Assignment | None) -> TopicMovement:
+def _aligned(name: str, before: Assignment | None, after: Assignment | None) -> tuple[str, Int32s, Int32s, Int32s]:
+    """The topic, the union of its partition ids, and its lists on both sides, of one width."""
     sides = [side for side in (before, after) if side is not None]
     ids = sides[0].partition_ids
-    if any(not np.array_equal(side.partition_ids, ids) for side in sides):
+    if any(side.partition_ids is not ids and not np.array_equal(side.partition_ids, ids) for side in sides):
         ids = np.unique(np.concatenate([side.partition_ids for side in sides])).astype(np.int32)
-    width = max(side.replicas.shape[1] for side in sides)
-    was, now = _spread_out(before, ids, width), _spread_out(after, ids, width)
-    return TopicMovement(name, ids, was, now, np.flatnonzero((was != now).any(axis=1)))
+    width = max([side.replicas.shape[1] for side in sides])
+    return name, ids, _spread_out(before, ids, width), _spread_out(after, ids, width)
 
 
 def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
@@ -150,10 +166,6 @@ def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
 def _present(rows: Int32s) -> NDArray[np.bool_]:
     # Rows are padded on the right, so that the first column says whether there is a replica.
     return np.asarray((rows[:, :1] != NO_REPLICA).any(axis=1), np.bool_)
-
-
-def _sum(masks: Iterable[NDArray[np.bool_]]) -> int:
-    return sum(int(np.count_nonzero(mask)) for mask in masks)
 
 
 def differing(ids: Int32s, before: Int32s, after: Int32s) -> Iterator[tuple[Any, ...]]:

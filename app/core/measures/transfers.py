@@ -6,6 +6,7 @@ Kafka's own reassignments. A new partition is created, not moved: its replicas h
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from app.core.measures import transfers_kernel as kernel
 from app.core.measures.movement import Movement, PartitionChange, TopicMovement, differing, movement
 from app.core.measures.tally import BrokerArrays, positions_of
-from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
-from app.core.replica_lists import distinct_values, stacked, sums_by
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
+from app.core.replica_lists import distinct_values, stacked, sums_by, widened
 
 NOWHERE = -1
 """Sender of a replica that a raised factor adds, and receiver of one that a lowered factor removes."""
@@ -70,14 +71,58 @@ class ChangedPartitions:
     racks_before: Int32s = field(repr=False)
     racks_after: Int32s = field(repr=False)
 
-    def only(self, rows: NDArray[np.bool_]) -> "ChangedPartitions":
-        """The partitions of these rows."""
-        columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topic"}
-        return replace(self, **columns)
-
     def records(self) -> "list[PartitionTransfer]":
         """The same as records."""
         return list(_records(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangedRows:
+    """Partitions of all topics that differ, below one another: the columns of `ChangedPartitions`.
+
+    Parameters
+    ----------
+    topics : names in their order. topic_of : (rows,) int64 index of each partition's topic.
+    """
+
+    topics: tuple[str, ...] = field(repr=False)
+    topic_of: Int64s = field(repr=False)
+    partition_ids: Int32s = field(repr=False)
+    before: Int32s = field(repr=False)
+    after: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    racks_before: Int32s = field(repr=False)
+    racks_after: Int32s = field(repr=False)
+
+    def __len__(self) -> int:
+        """How many partitions there are."""
+        return len(self.topic_of)
+
+    @property
+    def is_new(self) -> NDArray[np.bool_]:
+        """(rows,) bool: the partitions that are created."""
+        return np.asarray((self.before == NO_REPLICA).all(axis=1), np.bool_)
+
+    def only(self, rows: NDArray[np.bool_] | slice) -> "ChangedRows":
+        """The partitions of these rows."""
+        columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topics"}
+        return replace(self, **columns)
+
+    def named(self) -> list[str]:
+        """The topics of which there is a partition."""
+        return [self.topics[index] for index in self.topic_of[self._starts].tolist()]
+
+    def by_topic(self) -> Iterator[ChangedPartitions]:
+        """The same topic by topic."""
+        starts = self._starts
+        for name, (start, end) in zip(self.named(), pairwise([*starts.tolist(), len(self)]), strict=True):
+            columns = [getattr(self, column)[start:end] for column in ChangedPartitions.__slots__ if column != "topic"]
+            yield ChangedPartitions(name, *columns)
+
+    @property
+    def _starts(self) -> Int64s:
+        """(topics that have any,) int64: the first row of each."""
+        return np.asarray(np.flatnonzero(np.diff(self.topic_of, prepend=-1)), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +160,25 @@ class Transfers:
     leaving: Copies
     created: Int64s
     flows: BrokerTransfers
-    _sizes: tuple[Int64s, ...] = field(repr=False)
+    _sizes: Int64s = field(repr=False)
     _table: BrokerArrays = field(repr=False)
 
+    def changed_rows(self, start: int = 0, stop: int | None = None) -> ChangedRows:
+        """The partitions that differ, by topic name and partition id: start … stop − 1 of all."""
+        moved = self.movement
+        rows = moved.rows[start:stop]
+        counts = [len(topic.partition_ids) for topic in moved.topics]
+        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+        topic_of = np.searchsorted(starts, rows, side="right") - 1
+        ids = np.concatenate([np.empty(0, np.int32), *(topic.partition_ids[topic.rows] for topic in moved.topics)])
+        before, after = moved.before[rows], moved.after[rows]
+        spans = [_racks_spanned(side, self._table) for side in (before, after)]
+        names = tuple([topic.topic for topic in moved.topics])
+        return ChangedRows(names, topic_of, ids[start:stop], before, after, self._sizes[rows], *spans)
+
     def changed(self, start: int = 0, stop: int | None = None) -> Iterator[ChangedPartitions]:
-        """The partitions that differ, topic by topic in the order of their names: start … stop − 1 of all."""
-        last = self.movement.total if stop is None else stop
-        for (topic, rows), sizes in zip(self.movement.slices(start, last), self._sizes, strict=True):
-            if len(rows):
-                before, after = topic.before[rows], topic.after[rows]
-                spans = [_racks_spanned(side, self._table) for side in (before, after)]
-                yield ChangedPartitions(topic.topic, topic.partition_ids[rows], before, after, sizes[rows], *spans)
+        """The same topic by topic."""
+        return self.changed_rows(start, stop).by_topic()
 
     def partitions(self, start: int, stop: int) -> list[PartitionTransfer]:
         """The same as records."""
@@ -168,13 +221,12 @@ def transfers(
     compared = movement(
         before, {**before, **{name: _completed(before.get(name), assignment) for name, assignment in after.items()}}
     )
-    row_sizes = tuple(_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in compared.topics)
-    sides = stacked([topic.before for topic in compared.topics]), stacked([topic.after for topic in compared.topics])
-    was, now, table = _positions(*sides, brokers)
+    row_sizes = [_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in compared.topics]
+    was, now, table = _positions(compared.before, compared.after, brokers)
     all_sizes = np.concatenate([*row_sizes, np.empty(0, np.int64)])
     loads_before, loads_after, arriving, leaving = (np.zeros((len(table.ids), n), np.int64) for n in (4, 4, 3, 3))
     created = np.zeros(len(table.ids), np.int64)
-    changed = int(np.count_nonzero((was != now).any(axis=1)))
+    changed = compared.total
     senders, receivers, rows = (np.empty(2 * changed * was.shape[1], np.int32) for _ in range(3))
     pairs = 0
     if was.size:
@@ -189,7 +241,7 @@ def transfers(
         leaving=Copies(*leaving.T),
         created=created,
         flows=_summed(senders[:pairs], receivers[:pairs], all_sizes[rows[:pairs]], table.ids),
-        _sizes=row_sizes,
+        _sizes=all_sizes,
         _table=table,
     )
 
@@ -198,9 +250,15 @@ def _completed(before: Assignment | None, after: Assignment) -> Assignment:
     """`after` with the partitions that it omits."""
     if before is None or np.array_equal(before.partition_ids, after.partition_ids):
         return after
-    stays = ~np.isin(before.partition_ids, after.partition_ids)
-    if not stays.any():
+    if not len(before.partition_ids):
         return after
+    rows = np.searchsorted(before.partition_ids, after.partition_ids)
+    if (before.partition_ids.take(rows, mode="clip") == after.partition_ids).all():  # none of them is new
+        width = max(before.replicas.shape[1], after.replicas.shape[1])
+        lists = np.array(widened(before.replicas, width))
+        lists[rows] = widened(after.replicas, width)
+        return Assignment(before.partition_ids, lists)
+    stays = ~np.isin(before.partition_ids, after.partition_ids)
     ids = np.concatenate([after.partition_ids, before.partition_ids[stays]])
     order = np.argsort(ids)
     return Assignment(ids[order], stacked([after.replicas, before.replicas[stays]])[order])
@@ -208,6 +266,8 @@ def _completed(before: Assignment | None, after: Assignment) -> Assignment:
 
 def _row_sizes(topic: TopicMovement, before: Assignment | None, sizes: Int64s | None) -> Int64s:
     """(partitions,) int64 over the union of both sides; 0 for new partitions."""
+    if before is not None and before.partition_ids is topic.partition_ids and sizes is not None:
+        return sizes
     row_sizes = np.zeros(len(topic.partition_ids), np.int64)
     if before is not None:
         rows = np.searchsorted(topic.partition_ids, before.partition_ids)

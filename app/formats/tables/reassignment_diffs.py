@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.measures.transfers import NOWHERE, PartitionTransfer, Transfers
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import Int64s
 from app.errors.quotation import escaped
 from app.formats.syntax.quantities import byte_size, counted, known_size
 from app.formats.tables import load_tables
@@ -94,11 +94,9 @@ def sentences(transfers: Transfers) -> list[str]:
 
 
 def _racks(transfers: Transfers) -> list[str]:
-    more = fewer = 0
-    for changed in transfers.changed():
-        is_new = changed.before[:, 0] == NO_REPLICA
-        more += int(np.count_nonzero(~is_new & (changed.racks_after > changed.racks_before)))
-        fewer += int(np.count_nonzero(~is_new & (changed.racks_after < changed.racks_before)))
+    changed = transfers.changed_rows()
+    change = np.where(changed.is_new, 0, changed.racks_after - changed.racks_before)
+    more, fewer = int(np.count_nonzero(change > 0)), int(np.count_nonzero(change < 0))
     return [
         f"{counted(partitions, 'partition')} {_verb(partitions, 'span')} {what} racks than before."
         for partitions, what in ((more, "more"), (fewer, "fewer"))

@@ -220,6 +220,9 @@ def planned(placements: Sequence[Placement]) -> dict[str, Assignment]:
     assignments = {}
     for name, group in groupby(placements, key=lambda placement: placement.topic):
         parts = [placement.assignment for placement in group]
+        if len(parts) == 1:
+            assignments[name] = parts[0]
+            continue
         width = max(part.replicas.shape[1] for part in parts)
         rows = np.full((sum(len(part.partition_ids) for part in parts), width), NO_REPLICA, np.int32)
         start = 0
@@ -240,7 +243,7 @@ def brokers_of(head: PlanHead | NewPlan, cluster: Cluster) -> tuple[Broker, ...]
 
 def _sizes(topic: Topic, before: Assignment) -> Int64s:
     """The sizes of these partitions of a topic; one that it has not got yet is empty."""
-    if np.array_equal(topic.partition_ids, before.partition_ids):
+    if topic.partition_ids is before.partition_ids or np.array_equal(topic.partition_ids, before.partition_ids):
         return topic.size_bytes
     sizes = np.zeros(len(before.partition_ids), np.int64)
     rows = np.searchsorted(topic.partition_ids, before.partition_ids)

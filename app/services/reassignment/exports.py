@@ -191,7 +191,8 @@ def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
 
 def grown_topics(moved: Transfers) -> dict[str, Assignment]:
     """The topics that get new partitions, with all that they have afterwards."""
-    grown = {changed.topic for changed in moved.changed() if (changed.before[:, 0] == NO_REPLICA).any()}
+    changed = moved.changed_rows()
+    grown = set(changed.only(changed.is_new).named())
     return {
         topic.topic: Assignment(topic.partition_ids, topic.after)
         for topic in moved.movement.topics
@@ -215,9 +216,8 @@ def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
 
 def _there(moved: Transfers) -> Iterator[ChangedPartitions]:
     """What differs, without the partitions that are new."""
-    for changed in moved.changed():
-        is_there = changed.before[:, 0] != NO_REPLICA
-        yield changed if is_there.all() else changed.only(is_there)
+    changed = moved.changed_rows()
+    return changed.only(~changed.is_new).by_topic()
 
 
 def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> list[tuple[str, int]]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Cluster, Int64s
+from app.core.measures.transfers import Transfers
+from app.core.model import NO_REPLICA, Int64s
 from app.core.replica_lists import not_among, per_broker
 from app.services.reassignment import batches_of
 from app.store.records import PlanHead
@@ -40,20 +41,21 @@ class BatchStates:
     brokers: list[BrokerState] = field(repr=False)
 
 
-def states_after(head: PlanHead, cluster: Cluster, batch: int) -> BatchStates | None:
-    """The state of a reassignment after that many batches; None if it has none."""
+def states_after(head: PlanHead, transfers: Transfers, batch: int) -> BatchStates | None:
+    """The state of a reassignment after that many batches; None if it has none.
+
+    Parameters
+    ----------
+    transfers : what the plan moves of its cluster.
+    """
     steps = batches_of(head)
     if not len(steps):
         return None
     done = int(steps.offsets[min(batch, len(steps))])
     ids = np.unique(np.concatenate([steps.before.ravel(), steps.after.ravel()]))
     ids = ids[ids != NO_REPLICA]
-    before = dict.fromkeys(ids.tolist(), 0)
-    for topic in cluster.topics:
-        held, counts = np.unique(topic.replicas, return_counts=True)
-        for broker, count in zip(held.tolist(), counts.tolist(), strict=True):
-            if broker in before:
-                before[broker] += count
+    held = zip(transfers.brokers, transfers.before.replicas.tolist(), strict=True)
+    before = {broker.id: count for broker, count in held}
 
     def change(stop: int) -> Int64s:
         """(brokers,) int64 replicas that the first steps add, less those that they remove."""
@@ -64,9 +66,10 @@ def states_after(head: PlanHead, cluster: Cluster, batch: int) -> BatchStates | 
 
     now, end = change(done), change(len(steps.after))
     states = [
-        BrokerState(broker, before[broker], before[broker] + gained, before[broker] + in_all)
+        BrokerState(broker, had, had + gained, had + in_all)
         for broker, gained, in_all in zip(ids.tolist(), now.tolist(), end.tolist(), strict=True)
+        for had in (before.get(broker, 0),)
     ]
-    keys = np.column_stack([steps.topic_of[:done], steps.partition_ids[:done]])
+    keys = steps.topic_of[:done].astype(np.int64) << 32 | steps.partition_ids[:done]
     copied = int(np.count_nonzero(not_among(steps.after[:done], steps.before[:done])))
-    return BatchStates(len(np.unique(keys, axis=0)), copied, states[:MOST_BROKERS])
+    return BatchStates(len(np.unique(keys)), copied, states[:MOST_BROKERS])

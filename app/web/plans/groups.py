@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.groups.registry import ASSIGNORS
-from app.core.model import Cluster
-from app.services.plans import Plan
 from app.store.records import PlanHead
 from app.web.pictures import reading as reading_picture
 from app.web.pictures.reading import ReadingMember, ReadingPicture
 from app.web.plans import group_words
-from app.web.plans.view import View, topic_names
+from app.web.plans.view import View, ViewedPlan, topic_names
 from app.web.words import counted
 
 SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
@@ -28,7 +26,8 @@ def _title(head: PlanHead, topics: Sequence[str]) -> str:
     return f"{head.request.get('group') or topic_names(topics)} under {head.answer['assignor']}"
 
 
-def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
+def _draw(viewed: ViewedPlan, style: str) -> str:
+    plan = viewed.plan
     answer: Any = plan.head.answer
     members = [
         ReadingMember(
@@ -42,13 +41,13 @@ def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
     ]
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     title = _title(plan.head, [placement.topic for placement in plan.placements])
-    racks = [broker.rack for broker in cluster.brokers if broker.rack and not broker.fenced]
+    racks = [broker.rack for broker in viewed.cluster.brokers if broker.rack and not broker.fenced]
     caption = f"{title}: {partitions} read by {counted(len(members), 'member')}"
     return reading_picture.draw(ReadingPicture(caption, group_words.facts(answer), racks, members), style=style)
 
 
-def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
-    answer: Any = plan.head.answer
+def _values(viewed: ViewedPlan) -> Mapping[str, object]:
+    answer: Any = viewed.head.answer
     steps = answer["steps"]
     members = answer["loads"]["per_member"]
     return {

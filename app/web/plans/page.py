@@ -32,7 +32,7 @@ from app.web.plans.batch_states import states_after
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, store_pasted
 from app.web.plans.selection import select
-from app.web.plans.view import View
+from app.web.plans.view import View, ViewedPlan
 
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
@@ -94,11 +94,11 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     def picture(file_type: FileType, plan: Annotated[str, Query(max_length=100)], options: Options) -> Response:
         try:
             with database.begin() as uow:
-                drawn, cluster = _loaded(uow, plan)
+                drawn = _loaded(uow, plan)
         except PlanNotFound:
             raise HTTPException(404) from None
         view = VIEWS[drawn.head.kind]
-        return picture_file(lambda style: view.draw(drawn, cluster, style), file_type, options)
+        return picture_file(lambda style: view.draw(drawn, style), file_type, options)
 
     return routes
 
@@ -122,23 +122,23 @@ def _page(
     """
     try:
         with database.begin() as uow:
-            plan, cluster = _loaded(uow, plan_id)
-            view = VIEWS[plan.head.kind]
-            now = execution(uow, plan, progress, problem=problem, text=text) if view.has_batches else None
-            comparable = [other for other in others(uow, plan) if other.id != plan.head.id]
+            viewed = _loaded(uow, plan_id)
+            view = VIEWS[viewed.head.kind]
+            now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
+            comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
     except PlanNotFound:
         return _not_found(plan_id)
-    return shown(plan, cluster, view, now=now, comparable=comparable, batch=batch, selected=selected, refused=refused)
+    return shown(viewed, view, now=now, comparable=comparable, batch=batch, selected=selected, refused=refused)
 
 
 def _not_found(plan_id: str) -> Response:
     return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
 
 
-def _loaded(uow: UnitOfWork, plan_id: str) -> tuple[Plan, Cluster]:
+def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
     """A plan, and the cluster that it was made on. Raises `PlanNotFound`."""
     plan = plans.load(uow, _id(plan_id))
-    return plan, plans.made_on(uow, plan.head)
+    return ViewedPlan(plan, plans.made_on(uow, plan.head))
 
 
 def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: str, revision: int) -> None:
@@ -149,8 +149,7 @@ def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: 
 
 
 def shown(
-    plan: Plan,
-    cluster: Cluster,
+    viewed: ViewedPlan,
     view: View,
     *,
     now: Execution | None = None,
@@ -167,10 +166,11 @@ def shown(
     batch : the number of batches after which brokers are shown.
     selected : the broker, rack or topic whose moves are shown. refused : why the form of the status changed nothing.
     """
-    selection = select(reassignment.compared(plan, cluster), selected) if view.has_batches else None
-    picture = view.draw(plan, cluster, "")
-    states = {"batch": batch, "states": states_after(plan.head, cluster, batch)} if view.has_batches else {}
-    values: dict[str, Any] = {**view.values(plan, cluster), **states}
+    plan = viewed.plan
+    selection = select(viewed.transfers, selected) if view.has_batches else None
+    picture = view.draw(viewed, "")
+    states = {"batch": batch, "states": states_after(plan.head, viewed.transfers, batch)} if view.has_batches else {}
+    values: dict[str, Any] = {**view.values(viewed), **states}
     return page(
         view.template,
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
@@ -191,7 +191,7 @@ def shown(
 
 def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
     """The plan over its cluster, as a whole SVG document."""
-    return VIEWS[plan.head.kind].draw(plan, cluster, STYLE).encode()
+    return VIEWS[plan.head.kind].draw(ViewedPlan(plan, cluster), STYLE).encode()
 
 
 def _id(text: str) -> UUID:

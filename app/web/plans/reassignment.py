@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from app.core.model import Cluster
 from app.formats.tables import load_tables
 from app.formats.tables.reassignment_diffs import sentences
-from app.services.plans import Plan
-from app.services.reassignment import broker_transfers, compared
+from app.services.reassignment import broker_transfers
 from app.store.records import PlanHead
 from app.web.pictures import moves as moves_picture
 from app.web.pictures.moves import MovesPicture
-from app.web.plans.view import View
+from app.web.plans.view import View, ViewedPlan
 from app.web.words import byte_size, counted, known_size, share
 
 SHOWN_BATCHES, SHOWN_BROKERS = 100, 300
@@ -67,16 +65,16 @@ def _brokers(verb: str, ids: Sequence[int]) -> list[str]:
     return [f"{verb} broker {ids[0]}"] if len(ids) == 1 else [f"{verb} {counted(len(ids), 'broker')}"]
 
 
-def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
-    transfers = compared(plan, cluster)
-    picture = MovesPicture(_title(plan.head, ()), sentences(transfers), transfers)
+def _draw(viewed: ViewedPlan, style: str) -> str:
+    transfers = viewed.transfers
+    picture = MovesPicture(_title(viewed.head, ()), sentences(transfers), transfers)
     return moves_picture.draw(picture, style=style)
 
 
-def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
-    answer: Any = plan.head.answer
-    request: Any = plan.head.request
-    transfers = compared(plan, cluster)
+def _values(viewed: ViewedPlan) -> Mapping[str, object]:
+    answer: Any = viewed.head.answer
+    request: Any = viewed.head.request
+    transfers = viewed.transfers
     batches = answer["batches"]
     return {
         "proof": certificate_words(answer["certificate"]),

@@ -6,14 +6,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from app.core.model import Broker, Cluster, unpadded
+from app.core.model import Broker, unpadded
 from app.errors import Json
 from app.formats.kafka_files import replica_assignment
 from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
 from app.web.pictures import placement as placement_picture
 from app.web.pictures.placement import PlacementPicture
-from app.web.plans.view import View, topic_names
+from app.web.plans.view import View, ViewedPlan, topic_names
 from app.web.words import counted
 
 SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300
@@ -34,9 +34,11 @@ def _prediction(head: PlanHead) -> str:
     return _NOT_KAFKAS if "policy" in head.request else _PREDICTIONS.get(str(head.answer["prediction"]), "")
 
 
-def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
+def _values(viewed: ViewedPlan) -> Mapping[str, object]:
+    plan = viewed.plan
+    known = {topic.name for topic in viewed.cluster.topics}
     return {
-        "moves_existing": all(cluster.topic(placement.topic) is not None for placement in plan.placements),
+        "moves_existing": all(placement.topic in known for placement in plan.placements),
         "partitions": _first_partitions(plan),
         "create_command": _create_command(plan),
         "envelopes": _envelopes(plan),
@@ -44,8 +46,8 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
     }
 
 
-def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
-    brokers = cluster.brokers
+def _draw(viewed: ViewedPlan, style: str) -> str:
+    plan, brokers = viewed.plan, viewed.cluster.brokers
     factors = {placement.replicas.shape[1] for placement in plan.placements}
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     size = f"{partitions} × {counted(factors.pop(), 'replica')}" if len(factors) == 1 else partitions

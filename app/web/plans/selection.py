@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.measures.transfers import ChangedPartitions, PartitionTransfer, Transfers
+from app.core.measures.transfers import ChangedRows, PartitionTransfer, Transfers
 from app.core.model import Broker, Int32s
 from app.web.pictures.svg import escaped
 
@@ -47,27 +47,26 @@ class Selection:
 def select(transfers: Transfers, text: str, *, most: int = MOST_ROWS) -> Selection:
     """The changes that an address selects; all of them if it selects nothing that there is."""
     kind, _, name = text.partition(":")
-    changed = list(transfers.changed())
+    changed = transfers.changed_rows()
     choices = _choices(transfers.brokers, changed)
     if kind not in _KINDS or name not in dict(choices)[kind]:
         kind = name = ""
-    ids = _brokers(transfers.brokers, kind, name)
     if kind == "topic":
-        parts = [part for part in changed if part.topic == name]
-    else:
-        parts = [part.only(_concerns(part, ids)) for part in changed] if kind else changed
-    return Selection(kind, name, _first(parts, most), sum(len(part.partition_ids) for part in parts), choices)
+        changed = changed.only(changed.topic_of == changed.topics.index(name))
+    elif kind:
+        changed = changed.only(_concerns(changed, _brokers(transfers.brokers, kind, name)))
+    first = [row for part in changed.only(slice(most)).by_topic() for row in part.records()]
+    return Selection(kind, name, first, len(changed), choices)
 
 
-def _choices(brokers: Sequence[Broker], changed: Sequence[ChangedPartitions]) -> list[tuple[str, Sequence[str]]]:
-    lists = [np.unique(side) for part in changed for side in (part.before, part.after)]
-    ids = set(np.unique(np.concatenate(lists)).tolist()) if lists else set()
+def _choices(brokers: Sequence[Broker], changed: ChangedRows) -> list[tuple[str, Sequence[str]]]:
+    ids = set(np.unique(changed.before).tolist()) | set(np.unique(changed.after).tolist())
     named = [broker for broker in brokers if broker.id in ids]
     racks = sorted({broker.rack for broker in named if broker.rack is not None})
     return [
         ("broker", [str(broker.id) for broker in named]),
         ("rack", racks),
-        ("topic", [part.topic for part in changed]),
+        ("topic", changed.named()),
     ]
 
 
@@ -76,17 +75,7 @@ def _brokers(brokers: Sequence[Broker], kind: str, name: str) -> Int32s:
     return np.array(chosen, np.int32)
 
 
-def _concerns(part: ChangedPartitions, ids: Int32s) -> NDArray[np.bool_]:
+def _concerns(changed: ChangedRows, ids: Int32s) -> NDArray[np.bool_]:
     """(rows,) bool: whether one of the brokers gains or loses a replica, or leads before or after but not both."""
-    was, now = (np.isin(side, ids) for side in (part.before, part.after))
+    was, now = (np.isin(side, ids) for side in (changed.before, changed.after))
     return np.asarray((was.sum(axis=1) != now.sum(axis=1)) | (was[:, 0] != now[:, 0]), np.bool_)
-
-
-def _first(parts: Sequence[ChangedPartitions], most: int) -> list[PartitionTransfer]:
-    found: list[PartitionTransfer] = []
-    for part in parts:
-        rows = np.arange(len(part.partition_ids)) < most - len(found)
-        found += part.only(rows).records()
-        if len(found) >= most:
-            break
-    return found

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.core.model import Cluster
-from app.services.plans import Plan
 from app.store.records import PlanHead
 from app.web.pictures import tasks as tasks_picture
 from app.web.pictures.tasks import TaskClient, TasksPicture
-from app.web.plans.view import View
+from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted, number
 
 SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100
@@ -20,8 +18,8 @@ def _title(head: PlanHead, _: Sequence[str]) -> str:
     return f"{size} under {answer['assignor']}"
 
 
-def _draw(plan: Plan, _: Cluster, style: str) -> str:
-    answer, request = _both(plan)
+def _draw(viewed: ViewedPlan, style: str) -> str:
+    answer, request = _both(viewed.head)
     tag = next(iter(request["rack_aware_assignment_tags"]), None)
     clients = [
         TaskClient(
@@ -31,7 +29,7 @@ def _draw(plan: Plan, _: Cluster, style: str) -> str:
         )
         for client in answer["loads"]["per_client"]
     ]
-    picture = TasksPicture(_title(plan.head, ()), _facts(answer), tag or "rack", clients)
+    picture = TasksPicture(_title(viewed.head, ()), _facts(answer), tag or "rack", clients)
     return tasks_picture.draw(picture, style=style)
 
 
@@ -48,8 +46,8 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
-    answer, request = _both(plan)
+def _values(viewed: ViewedPlan) -> Mapping[str, object]:
+    answer, request = _both(viewed.head)
     tasks = answer["tasks"]
     fragile = [task for task in tasks if task["ideal"] is False]
     losses = list(answer["if_lost"].items())
@@ -71,7 +69,7 @@ def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
         "standbys": request["num_standby_replicas"],
         "why": _why,
         "compared": answer.get("compared_with_classic"),
-        "assigned_by": "the coordinator of the group" if _in_group(plan.head) else "the leader of the group",
+        "assigned_by": "the coordinator of the group" if _in_group(viewed.head) else "the leader of the group",
     }
 
 
@@ -134,8 +132,8 @@ def _answer(head: PlanHead) -> Any:
     return head.answer
 
 
-def _both(plan: Plan) -> tuple[Any, Any]:
-    return plan.head.answer, plan.head.request
+def _both(head: PlanHead) -> tuple[Any, Any]:
+    return head.answer, head.request
 
 
 VIEW = View(
