@@ -139,13 +139,14 @@ def _problem_page(
     with IMPORTING:
         from app.web.problem_page import problem_page  # noqa: PLC0415 — see `_pages`
 
+    is_keyed = "Authorization" in request.headers
     if not may_sign_in or status not in (401, 403) or request.url.path == _BY_KEY:
-        return problem_page(document, status, headers)
+        return problem_page(document, status, headers, has_credentials=is_keyed)
     # Without a challenge of HTTP Basic, for which a browser shows a dialog of its own in place of the page.
     headers = {name: value for name, value in headers.items() if name != "WWW-Authenticate"}
     challenge = {"WWW-Authenticate": 'Bearer realm="rackplan"'} if status == 401 else {}
     to = "/" if request.method != "GET" or request.url.path.startswith(SIGN_IN_PATHS) else _path_of(request)
-    return problem_page(document, status, headers | challenge, sign_in=to)
+    return problem_page(document, status, headers | challenge, sign_in=to, has_credentials=is_keyed)
 
 
 def _path_of(request: Request) -> str:

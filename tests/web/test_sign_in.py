@@ -125,7 +125,7 @@ def test_the_whole_way_in_chromium(site: Site, chromium: "Chromium") -> None:
     answer = page.goto(f"{site.address}{PLAN}?show=all")
     assert answer is not None
     assert answer.status == 401
-    page.click("text=Sign in")
+    page.click("a.button:has-text('Sign in')")
     page.fill("input[name=user]", "ada")
     page.click("button")
     page.wait_for_url(f"{site.address}{PLAN}?show=all")
@@ -158,8 +158,12 @@ class TestSignIn:
         answer = browser.get("/plans?page=2", headers=HTML)
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="rackplan"')
         assert 'href="/sign-in?to=/plans%3Fpage%3D2"' in answer.text
+        assert ("Sign in to see this page" in answer.text, "Authorization" in answer.text) == (True, False)
         by_key = browser.get("/use-key", headers=HTML)
         assert (by_key.status_code, "Basic" in by_key.headers["www-authenticate"]) == (401, True)
+        assert "enter an API key as the password" in by_key.text
+        revoked = browser.get("/use-key", headers=HTML, auth=("", "no such key"))
+        assert "the API key is not valid" in revoked.text
         assert "Basic" in browser.get("/v1/plans").headers["www-authenticate"]
 
     def test_the_request_to_the_issuer(self, site: Site, browser: httpx.Client) -> None:
