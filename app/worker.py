@@ -59,7 +59,9 @@ def main() -> None:
         if settings.spark_early and spark.master.is_local:
             prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
             Thread(target=spark.prepare, args=prepared, name="prepare-spark", daemon=True).start()
-        asyncio.run(
+        # Not `asyncio.run`, which waits for the tasks that it cancels: those of a pool that opens ignore it.
+        # They end with the process.
+        asyncio.new_event_loop().run_until_complete(
             _run(
                 pool,
                 database,

@@ -14,6 +14,7 @@ from uuid import UUID
 import procrastinate
 import psycopg
 import structlog
+from procrastinate.worker import Worker
 
 from app import tracing
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
@@ -244,7 +245,7 @@ async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: a
             return
         except (procrastinate.exceptions.ConnectorException, psycopg.Error) as lost:
             structlog.get_logger().warning("queue.lost", detail=str(lost.__cause__ or lost).strip())
-        await asyncio.sleep(RECONNECTED_AFTER_S)
+        await asyncio.wait({stopping}, timeout=RECONNECTED_AFTER_S)
 
 
 async def _run_jobs(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
@@ -261,14 +262,14 @@ async def _run_jobs(database: Database, additional_context: dict[str, Any], stop
     ):
         name = function.__name__
         app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))
-    await _work(app, JOBS, additional_context, concurrency=CONCURRENCY)
+    await _work(app, JOBS, additional_context, stop_requested, concurrency=CONCURRENCY)
 
 
 async def _deliver(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
     app = _app(database, connections=2)
     handed_back = _handed_back(deliver_webhook, stop_requested)
     app.task(name=DELIVER, pass_context=True, retry=_RETRY_DELIVERY)(handed_back)
-    await _work(app, DELIVERIES, additional_context, concurrency=DELIVERY_CONCURRENCY)
+    await _work(app, DELIVERIES, additional_context, stop_requested, concurrency=DELIVERY_CONCURRENCY)
 
 
 def _app(database: Database, *, connections: int) -> procrastinate.App:
@@ -280,9 +281,17 @@ def _app(database: Database, *, connections: int) -> procrastinate.App:
     )
 
 
-async def _work(app: procrastinate.App, queue: str, additional_context: dict[str, Any], *, concurrency: int) -> None:
+async def _work(
+    app: procrastinate.App,
+    queue: str,
+    additional_context: dict[str, Any],
+    stop_requested: asyncio.Event,
+    *,
+    concurrency: int,
+) -> None:
     async with app.open_async():
-        await app.run_worker_async(
+        worker = Worker(
+            app,
             queues=[queue],
             additional_context=additional_context,
             concurrency=concurrency,
@@ -291,6 +300,19 @@ async def _work(app: procrastinate.App, queue: str, additional_context: dict[str
             stalled_worker_timeout=STALLED_SECONDS,
             delete_jobs="always",
         )
+        # `_loop` cancels this as well, which interrupts a statement that waits. But a cancellation is lost if the pool
+        # has a free connection at that moment (`asyncio.wait_for` of Python 3.11), and the worker would run on.
+        stopping = asyncio.create_task(_stop(worker, stop_requested))
+        try:
+            if not stop_requested.is_set():
+                await worker.run()  # type: ignore[no-untyped-call] # theirs has no types
+        finally:
+            stopping.cancel()
+
+
+async def _stop(worker: Worker, stop_requested: asyncio.Event) -> None:
+    await stop_requested.wait()
+    worker.stop()  # type: ignore[no-untyped-call] # as above
 
 
 def _traced(task: str, run_one: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
