@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from app.cli import main
+from app.jobs.processes import runs
 from app.store import migrations
 from tests import databases, forked
 from tests.conftest import SAMPLES
@@ -169,7 +170,12 @@ def serving(data_dir: Path, *arguments: str, is_forked: bool = True, **settings:
 
 def ended(processes: Sequence[psutil.Process]) -> bool:
     """Whether none of them is left, after a while at most."""
-    return not psutil.wait_procs(processes, timeout=20)[1]
+    deadline = time.monotonic() + 20
+    while any(map(runs, processes)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 @pytest.mark.slow

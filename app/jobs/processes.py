@@ -25,11 +25,12 @@ def kill_with_descendants(*roots: psutil.Process) -> None:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    while any(map(_runs, doomed)):
+    while any(map(runs, doomed)):
         time.sleep(_LOOKS_EVERY_S)
 
 
-def _runs(process: psutil.Process) -> bool:
+def runs(process: psutil.Process) -> bool:
+    """Whether a process runs: one that has ended and that its parent has not reaped yet does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
