@@ -28,7 +28,7 @@ from app.core.model import Cluster
 from app.errors import Failure
 from app.formats.decoding import as_json
 from app.formats.groups.group_forms import TableForm
-from app.formats.snapshots import assembly, pasted, snapshot_json
+from app.formats.snapshots import assembly, pasted, snapshot_columns, snapshot_json
 from app.formats.syntax import documents, lines
 from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 from app.services.limits import Limits
@@ -98,7 +98,7 @@ def readers() -> Iterator[tuple[str, Callable[..., Any], bool]]:
         for name, function in vars(loaded).items():
             if not inspect.isfunction(function) or function.__module__ != module.name or not name.startswith("read"):
                 continue
-            if function is snapshot_json.read:  # of the store alone; `body.create_snapshot` writes and reads it
+            if function in (snapshot_json.read, snapshot_columns.read):  # of the store alone, which has what they wrote
                 continue
             first = next(iter(inspect.signature(function).parameters.values()))
             if first.annotation in (str, bytes, "str", "bytes"):

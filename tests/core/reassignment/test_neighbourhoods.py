@@ -11,14 +11,14 @@ from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads import neighbourhoods
 from app.core.reassignment.loads.bounds import lowest_ceiling, movement_lower_bound
 from app.core.reassignment.loads.cell_model import CellModel, movement_of
-from app.core.reassignment.loads.core_cells import priced_regions
+from app.core.reassignment.loads.core_cells import priced_regions, regions_of
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
     candidate,
     initial_placement,
     search_within_band,
 )
-from app.core.reassignment.loads.neighbourhoods import CLOSE, lower_ceiling, search_regions
+from app.core.reassignment.loads.neighbourhoods import CLOSE, cells_worth_moving, lower_ceiling, search_regions
 from app.core.reassignment.loads.rules import load_rules
 from app.core.reassignment.model import Band
 from app.core.replica_lists import per_broker
@@ -79,6 +79,27 @@ def test_bounds_of_cores_hold_for_every_placement(
 
 
 @costly(100)
+@given(problems(), st.integers(0, 6), st.integers(0, 6), st.integers(0, 20), st.randoms())
+def test_relaxations_bound_every_placement(case: Case, below: int, above: int, most: int, random: Random) -> None:
+    """However few partitions are Booleans, from any placement."""
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    start = initial_placement(rules, base_load) if random.random() < 0.7 else any_placement(case, random)
+    band = around(start, below, above)
+    bound = 0
+    for region in regions_of(rules):
+        inside = np.isin(start.at, region.brokers)
+        of_region = movement_of(rules, np.where(inside, start.at, NO_REPLICA))
+        free = cells_worth_moving(rules, start, region, most)
+        event("too many move" if free is None else "all are free" if len(free.rows) == len(load) else "some are free")
+        if free is not None:
+            solved, _ = CellModel(rules, start, free).movement_lower_bound(band, 1.0, lambda: False)
+            assert solved <= start.moved
+            bound += max(0, solved - (start.moved - of_region))
+    assert bound <= min(moved_weight(problem, each) for each in placements(problem) if is_within(case, each, band))
+
+
+@costly(100)
 @given(problems(), st.integers(0, 6), st.integers(0, 6), st.randoms())
 def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above: int, random: Random) -> None:
     """All cells are free then, and the bound is that of the solver."""
@@ -110,7 +131,7 @@ def test_a_lower_ceiling_costs_no_more_movement(case: Case) -> None:
 
 def test_neighbourhoods_move_less_than_the_local_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core of a few cells leaves gaps: then some brokers at a time are freed, with the same answer each time."""
-    monkeypatch.setattr(neighbourhoods, "CORE_CELLS", 100)
+    monkeypatch.setattr(neighbourhoods, "CORES", (100,))
     monkeypatch.setattr(neighbourhoods, "NEIGHBOURHOOD_CELLS", 320)
     problem, load = problem_of(Skew(brokers=12, partitions=160, exponent=1.0, in_proportion=False))
     rules, base_load = load_rules(problem, load), np.zeros_like(problem.base)

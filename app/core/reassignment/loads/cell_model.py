@@ -8,6 +8,7 @@ a deadline ends them earlier.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import ceil
 from threading import Event, Thread
 from typing import Any
 
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
-from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
 from app.core.reassignment.model import Band
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import per_broker, sums_by
 
 RELATIVE_GAP = 1e-4
 """A solve ends when its gap is smaller."""
+PRECISION = 1_000
+"""Costs for a unit of load are rounded down to this many steps at least."""
 _POLL_S = 0.05
 
 
@@ -104,6 +107,43 @@ class CellModel:
         self._model.minimize(self._moved())
         return self._solve(work, is_over, beside=self._fixed)
 
+    def movement_lower_bound(self, band: Band, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
+        """A lower bound on the movement within a band of all placements that differ from the start on free brokers, and
+        the work that it took.
+
+        The free rows are all that the start moves. Of the others each broker may shed load, in any fraction, at their
+        lowest cost for a unit of load there, and every broker may receive it. All placements are solutions of this.
+        """
+        rules, brokers = self._rules, self._free.brokers
+        sheddable, ratio = self._sheddable()
+        scale = _scale(ratio[sheddable > 0], int(rules.cost.sum()) * int(rules.factor.max(initial=1)))
+        if scale == 0:
+            return 0, 0.0
+        shed = [self._model.new_int_var(0, int(amount), "") for amount in sheddable[brokers]]
+        received = [self._model.new_int_var(0, int(sheddable[brokers].sum()), "") for _ in brokers]
+        self._model.add(sum(shed) == sum(received))
+        for broker, less, more in zip(brokers.tolist(), shed, received, strict=True):
+            if rules.target[broker]:
+                load = self._load(broker) - less + more
+                self._model.add(load >= band.low)
+                self._model.add(load <= band.high)
+        per_unit = np.floor(ratio[brokers] * scale).astype(np.int64).tolist()
+        relaxed = sum(price * amount for price, amount in zip(per_unit, shed, strict=True))
+        self._model.minimize(self._moved() * scale + relaxed)
+        _, _, bound, used = self._run(work, is_over)
+        return -(-bound // scale) + self._fixed, used
+
+    def _sheddable(self) -> tuple[Int64s, NDArray[np.float64]]:
+        """(brokers,) of the rows that are not free: their load, and their lowest cost for a unit of load there."""
+        rules, count = self._rules, len(self._others)
+        is_other = rules.load > 0
+        is_other[self._free.rows] = False
+        at = self._start.at
+        rows, columns = np.nonzero((at != NO_REPLICA) & is_other[:, None])
+        lowest = np.full(count, np.inf)
+        np.minimum.at(lowest, at[rows, columns], rules.cost[rows] / rules.load[rows])
+        return sums_by(at[rows, columns], rules.load[rows], count), np.where(np.isinf(lowest), 0.0, lowest)
+
     def _add_row(self, place: int) -> dict[int, Any]:
         """The Booleans of a row by broker: as many replicas on the free brokers as at the start, with legal racks."""
         rules, free, model = self._rules, self._free, self._model
@@ -150,16 +190,9 @@ class CellModel:
 
     def _solve(self, work: float, is_over: Callable[[], bool], beside: int = 0) -> Solved:
         """Solve. beside : added to the objective, which is exact in 64 bits without constants alone."""
-        solver: Any = integer_solver()
-        solver.parameters.max_deterministic_time = work
-        solver.parameters.relative_gap_limit = RELATIVE_GAP
-        with _stopped_when(is_over, solver):
-            status = solver.status_name(solver.solve(self._model))
-        used = float(solver.response_proto.deterministic_time)
-        bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
-        bound = max(0, bound) + beside
-        if status not in {"OPTIMAL", "FEASIBLE"}:
-            return Solved(self._start, bound, used)
+        solver, is_solved, bound, used = self._run(work, is_over)
+        if not is_solved:
+            return Solved(self._start, bound + beside, used)
         free, at = self._free, self._start.at.copy()
         fixed = np.where(free.changing(at) == at, NO_REPLICA, at)
         for row, of_row in zip(free.rows.tolist(), self._cells, strict=True):
@@ -168,7 +201,18 @@ class CellModel:
             at[row] = NO_REPLICA
             at[row, : len(brokers)] = brokers
         loads = self._others + per_broker(free.changing(at), len(self._others), self._rules.load)
-        return Solved(candidate(self._rules, at, loads), bound, used)
+        return Solved(candidate(self._rules, at, loads), bound + beside, used)
+
+    def _run(self, work: float, is_over: Callable[[], bool]) -> tuple[Any, bool, int, float]:
+        """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""
+        solver: Any = integer_solver()
+        solver.parameters.max_deterministic_time = work
+        solver.parameters.relative_gap_limit = RELATIVE_GAP
+        with _stopped_when(is_over, solver):
+            status = solver.status_name(solver.solve(self._model))
+        bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
+        used = float(solver.response_proto.deterministic_time)
+        return solver, status in {"OPTIMAL", "FEASIBLE"}, max(0, bound), used
 
 
 def movement_of(rules: LoadRules, at: Int32s) -> int:
@@ -176,6 +220,15 @@ def movement_of(rules: LoadRules, at: Int32s) -> int:
     rows, columns = np.nonzero(at != NO_REPLICA)
     stays = ((rules.current[rows] == at[rows, columns][:, None]) & rules.stays_free[rows]).any(axis=1)
     return int(rules.cost[rows[~stays]].sum())
+
+
+def _scale(ratios: NDArray[np.float64], total_cost: int) -> int:
+    """The factor at which costs for a unit of load, rounded down, lose little; 0 if sums would not be exact."""
+    positive = ratios[ratios > 0]
+    scale = 1 if not len(positive) else max(1, ceil(PRECISION / float(positive.min())))
+    if bool((positive == np.floor(positive)).all()):
+        scale = 1
+    return scale if scale * max(1, total_cost) <= LARGEST_SUM else 0
 
 
 @contextmanager

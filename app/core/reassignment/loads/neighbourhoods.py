@@ -1,8 +1,11 @@
 """Less movement within a band by large neighbourhood search over exact models of regions, and its lower bound.
 
-1. Each region is solved over its core: the cells that an optimal placement may use (`core_cells`). In small and medium
-   clusters these are all cells, and the solver's bound is one for every placement.
-2. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
+1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). Small ones
+   give good placements soon; in small and medium clusters the last has all cells, and the solver's bound is one for
+   every placement.
+2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
+   in fractions. Where few large partitions move, it is closer than the prices'.
+3. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
    that helps; then the core is solved again from what was found.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
@@ -19,18 +22,20 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.bounds import MovementBound
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
-from app.core.reassignment.loads.core_cells import PricedRegion, priced_regions, regions_of
+from app.core.reassignment.loads.core_cells import PricedRegion, Region, priced_regions, regions_of
 from app.core.reassignment.loads.local_search import CandidatePlacement
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import Band
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most: regrets of all of them are computed at once."""
-CORE_CELLS = 30_000
-"""Free cells of a region's model, about."""
+CORES = (300, 2_000, 30_000)
+"""Free cells of a region's models, about."""
+RELAXED_CELLS = 2_000
+"""Cells of a region that are Booleans where the other partitions are fractions."""
 NEIGHBOURHOOD_CELLS = 6_000
 """Free cells of some brokers' model, about."""
-CORE_WORK, NEIGHBOURHOOD_WORK, WORK = 4.0, 0.5, 16.0
+CORE_WORK, RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 4.0, 0.5, 0.5, 16.0
 """Deterministic time, about seconds, of a solve of each kind and of all."""
 CLOSE = 1e-3
 """Relative gap of the movement at which the search ends."""
@@ -68,8 +73,11 @@ class RegionSearch:
         before = None
         while (before is None or self.found.moved < before) and not self._is_done():
             before = self.found.moved
-            for place in self._open_regions():
-                self._solve_core(place)
+            for cells in CORES:
+                for place in self._open_regions():
+                    self._solve_core(place, cells)
+                for place in self._open_regions() if cells == CORES[0] else ():
+                    self._relax(place)
             for place in self._open_regions():
                 self._solve_neighbourhoods(self.regions[place])
 
@@ -84,12 +92,24 @@ class RegionSearch:
             if gaps[place] > CLOSE * self.found.moved / len(gaps) and not self._is_done():
                 yield place
 
-    def _solve_core(self, place: int) -> None:
+    def _solve_core(self, place: int, cells: int) -> None:
         region = self.regions[place]
         elsewhere = self.found.moved - self._moved(region)
-        free, threshold = region.core(self.found, CORE_CELLS)
+        free, threshold = region.core(self.found, cells)
         bound = self._solve(free, CORE_WORK)
         self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
+
+    def _relax(self, place: int) -> None:
+        region = self.regions[place].region
+        elsewhere = self.found.moved - self._moved(self.regions[place])
+        free = cells_worth_moving(self.rules, self.found, region, RELAXED_CELLS)
+        if free is None:
+            return
+        bound, work = CellModel(self.rules, self.found, free).movement_lower_bound(
+            self.band, min(RELAXED_WORK, self.work), self.is_over
+        )
+        self.work -= work
+        self.bounds[place] = max(self.bounds[place], bound - elsewhere)
 
     def _solve_neighbourhoods(self, region: PricedRegion) -> None:
         """Free some brokers at a time, in rounds over all of them, until a round does not help."""
@@ -140,18 +160,31 @@ def lower_ceiling(
     ----------
     bound : a lower bound on the largest load. floor : of the load of a target broker; the start is above it.
     """
-    brokers = np.arange(len(rules.rack_of))
-    most = CEILING_CELLS // max(1, len(brokers))
-    is_moved = _moves(rules, start)
-    if np.count_nonzero(is_moved) > most or not len(is_moved) or is_over():
+    everywhere = Region(np.arange(len(rules.rack_of)), rules.factor.astype(np.int64))
+    free = cells_worth_moving(rules, start, everywhere, CEILING_CELLS)
+    if free is None or is_over():
         return start
-    per_cost = rules.load / np.maximum(rules.cost, 1)
-    rows = np.sort(np.lexsort((-rules.load, -per_cost, ~is_moved))[:most])
-    is_free = rules.may_receive[rules.domain_of[rows]]
-    for column in rules.current[rows].T:
-        is_free |= column[:, None] == brokers
-    model = CellModel(rules, start, FreeCells(rows, brokers, is_free))
+    model = CellModel(rules, start, free)
     return model.lower_ceiling(bound, floor, CEILING_WORK, is_over).placement
+
+
+def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Region, most: int) -> FreeCells | None:
+    """All cells in a region of partitions that the start moves, and of those that shed the most load for their cost.
+
+    Parameters
+    ----------
+    most : cells, about; None if the former have more, or if there are no partitions.
+    """
+    is_moved = _moves(rules, start)
+    rows = most // max(1, len(region.brokers))
+    if np.count_nonzero(is_moved) > rows or not len(is_moved):
+        return None
+    per_cost = rules.load / np.maximum(rules.cost, 1)
+    chosen = np.sort(np.lexsort((-rules.load, -per_cost, ~is_moved))[:rows])
+    is_free = rules.may_receive[rules.domain_of[chosen]][:, region.brokers]
+    for column in rules.current[chosen].T:
+        is_free |= column[:, None] == region.brokers
+    return FreeCells(chosen, region.brokers, is_free)
 
 
 def _moves(rules: LoadRules, start: CandidatePlacement) -> NDArray[np.bool_]:
