@@ -11,7 +11,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.models.fields import Moment
+from app.api.models.fields import PRINTABLE, Moment
 from app.api.problems.documents import responses
 from app.errors.access import InvalidPageToken
 from app.services import audit
@@ -21,7 +21,7 @@ from app.store.audit import LONGEST, AuditFilter
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
 
-_Text = Annotated[str | None, Query(min_length=1, max_length=LONGEST)]
+_Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=PRINTABLE)] | None, Query()]
 
 
 class AuditEntryDocument(BaseModel):

@@ -202,6 +202,7 @@ class TestExport:
             ("since=2026-01-01T00:00:00", "#query/since"),
             ("actor=boss", "#query/actor"),
             ("name=", "#query/name"),
+            ("address=%00", "#query/address"),
             (f"name={'x' * 201}", "#query/name"),
             ("page_token=x", "#query/page_token"),
             ("nam=x", "#query/nam"),

@@ -25,10 +25,10 @@ Bytes = Annotated[int, Field(ge=0, le=INT64_MAX)]
 Seed = Annotated[int, Field(ge=-(2**63), le=INT64_MAX, description="Seed of java.util.Random; a signed 64-bit number.")]
 
 # No control characters: Postgres stores no NUL, and names are displayed.
-_PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
-Name = Annotated[str, Field(min_length=1, max_length=249, pattern=_PRINTABLE)]
-Rack = Annotated[str, Field(max_length=249, pattern=_PRINTABLE)]
-AttributeName = Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)]
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+Name = Annotated[str, Field(min_length=1, max_length=249, pattern=PRINTABLE)]
+Rack = Annotated[str, Field(max_length=249, pattern=PRINTABLE)]
+AttributeName = Annotated[str, Field(min_length=1, max_length=63, pattern=PRINTABLE)]
 Attributes = Annotated[
     dict[AttributeName, Name],
     Field(
@@ -39,8 +39,8 @@ Attributes = Annotated[
 ]
 PRINTABLE_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 """Text of several lines: tabs and line ends, and no other control characters."""
-LabelName = Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)]
-LabelValue = Annotated[str, Field(max_length=255, pattern=_PRINTABLE)]
+LabelName = Annotated[str, Field(min_length=1, max_length=63, pattern=PRINTABLE)]
+LabelValue = Annotated[str, Field(max_length=255, pattern=PRINTABLE)]
 Labels = Annotated[
     dict[LabelName, LabelValue],
     Field(max_length=MOST_LABELS, description="Labels of the plan, name → value; lists of plans are filtered by them."),
@@ -90,8 +90,8 @@ TopicId = Annotated[
     ),
 ]
 # Strings of the group protocol: ids of groups, members and clients, hosts, names of assignors.
-LogDirPath = Annotated[str, Field(min_length=1, max_length=4096, pattern=_PRINTABLE)]
-GroupString = Annotated[str, Field(min_length=1, max_length=32767, pattern=_PRINTABLE)]
+LogDirPath = Annotated[str, Field(min_length=1, max_length=4096, pattern=PRINTABLE)]
+GroupString = Annotated[str, Field(min_length=1, max_length=32767, pattern=PRINTABLE)]
 
 
 def _base64(value: str) -> str:
