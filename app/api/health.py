@@ -5,6 +5,8 @@ database connections and threads of their own, and concurrent callers share one 
 """
 
 import asyncio
+import math
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -28,6 +30,10 @@ from app.store.database import Database
 router = APIRouter(tags=["health"])
 
 _TIMEOUT_SECONDS = 2.0
+_PROMPT_SECONDS = 0.1
+"""Wait for a check, if its last result can be used."""
+_USED_FOR_SECONDS = 5.0
+"""Age up to which the last result of a check is used while the next one takes long."""
 _SILENT_S = 10
 """Seconds without a heartbeat after which a worker counts as dead, for the queue too."""
 _ALIVE = sa.text(
@@ -81,6 +87,7 @@ class Readiness:
         }
         self._threads = ThreadPoolExecutor(len(self._checks) + 1, thread_name_prefix="readiness")
         self._running: dict[str, asyncio.Future[Any]] = {}
+        self._last: dict[str, tuple[float, str]] = {}
 
     async def checks(self) -> dict[str, str]:
         """Each check's answer: `ok`, `local`, `not asked`, or what is wrong."""
@@ -96,19 +103,28 @@ class Readiness:
             return None
 
     async def _check(self, name: str) -> str:
-        try:
-            return await self._shared(name, self._checks[name])
-        except TimeoutError:
-            return f"does not answer within {_TIMEOUT_SECONDS:g} s"
+        """The result of a check, or its last one: a busy machine makes a check slow, not the answer about it."""
+        at, last = self._last.get(name, (-math.inf, ""))
+        is_usable = time.monotonic() - at < _USED_FOR_SECONDS
 
-    async def _shared(self, name: str, read: Callable[[], ResultT]) -> ResultT:
+        def read() -> str:
+            found = self._checks[name]()
+            self._last[name] = time.monotonic(), found
+            return found
+
+        try:
+            return await self._shared(name, read, within_s=_PROMPT_SECONDS if is_usable else _TIMEOUT_SECONDS)
+        except TimeoutError:
+            return last if is_usable else f"does not answer within {_TIMEOUT_SECONDS:g} s"
+
+    async def _shared(self, name: str, read: Callable[[], ResultT], *, within_s: float = _TIMEOUT_SECONDS) -> ResultT:
         """The result of the probe that runs, or of a new one. Raises `TimeoutError`, and what the probe raises."""
         running: asyncio.Future[ResultT] | None = self._running.get(name)
         if running is None or running.done():
             running = asyncio.get_running_loop().run_in_executor(self._threads, read)
             self._running[name] = running
         # After a timeout the probe continues, and the next caller gets its result: callers start no further threads.
-        return await asyncio.wait_for(asyncio.shield(running), _TIMEOUT_SECONDS)
+        return await asyncio.wait_for(asyncio.shield(running), within_s)
 
     def close(self) -> None:
         """End the threads, once the checks that run have ended, and close the connections."""

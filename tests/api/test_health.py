@@ -10,11 +10,13 @@ import pytest
 import sqlalchemy as sa
 from fastapi import Request
 
+from app.api import health
 from app.api.health import Readiness, readyz
 from app.slots.pool import NO_PROCESS
 from app.store.database import Database
 from tests import databases
 from tests.api.conftest import Serve
+from tests.api.test_admission import locked
 
 
 class TestHealthz:
@@ -57,6 +59,30 @@ class TestReadyz:
         finally:
             readiness.close()
         assert (response.status_code, orjson.loads(response.body)["checks"]["slots"]) == (status, state)
+
+    def test_a_check_that_waits_does_not_delay_the_answer(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last result is used while it is young; then the check has not answered."""
+
+        async def asked() -> list[str]:
+            url = database.url.render_as_string(hide_password=False)
+            readiness = Readiness(url, "local[*]", compiling=lambda: None, slots=lambda: "ok")
+            try:
+                results = [(await readiness.checks())["queue"]]
+                with locked(database, "procrastinate_jobs"):
+                    monkeypatch.setattr(health, "_TIMEOUT_SECONDS", 60.0)
+                    results.append((await readiness.checks())["queue"])  # would take a minute if it waited
+                    monkeypatch.setattr(health, "_TIMEOUT_SECONDS", 0.2)
+                    monkeypatch.setattr(health, "_USED_FOR_SECONDS", 0.0)
+                    results.append((await readiness.checks())["queue"])
+                await readiness._running["queue"]
+                results.append((await readiness.checks())["queue"])
+            finally:
+                readiness.close()
+            return results
+
+        assert asyncio.run(asked()) == ["ok", "ok", "does not answer within 0.2 s", "ok"]
 
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch)
