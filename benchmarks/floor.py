@@ -1,5 +1,7 @@
 """The floor of `load`: the same framework, driver and pool, with one SELECT by a key, and nothing of Rackplan.
 
+Beside it, that of a durable change: one INSERT of a row of 2 KB and its commit, in a table of its own.
+
 `python -m benchmarks.floor` serves it on a free loopback port that it prints, in as many processes as it is told.
 """
 
@@ -14,9 +16,8 @@ from fastapi import FastAPI, Response
 
 
 def create_app() -> FastAPI:
-    """`GET /plans/{id}`: a row of the table of plans, by its key, as JSON of one field."""
-    url = sa.make_url(os.environ["RACKPLAN_DATABASE_URL"]).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(url, pool_size=8)
+    """`GET /plans/{id}`: a row of the table of plans, by its key, as JSON of one field. `GET /inserted`: a new row."""
+    engine = _engine(8)
     app = FastAPI(openapi_url=None)
     query = sa.text("SELECT hash FROM plans WHERE id = :id")
 
@@ -26,11 +27,30 @@ def create_app() -> FastAPI:
             found = connection.execute(query, {"id": plan_id}).scalar_one()
         return Response(b'{"hash":"%b"}' % found.encode(), media_type="application/json")
 
+    @app.get("/inserted")
+    def insert() -> Response:
+        with engine.begin() as connection:
+            connection.execute(_INSERT, {"content": "x" * 2_000})
+        return Response(b"{}", 201, media_type="application/json")
+
     return app
+
+
+_CREATE = sa.text("CREATE TABLE floor_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text)")
+_INSERT = sa.text("INSERT INTO floor_rows (content) VALUES (:content)")
+
+
+def _engine(connections: int) -> sa.Engine:
+    url = sa.make_url(os.environ["RACKPLAN_DATABASE_URL"]).set(drivername="postgresql+psycopg")
+    return sa.create_engine(url, pool_size=connections)
 
 
 def main(processes: int) -> None:
     """Print the port, then serve until told to stop."""
+    once = _engine(1)
+    with once.begin() as connection:
+        connection.execute(_CREATE)
+    once.dispose()  # before the fork, which would share the connection
     listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
     listening.set_inheritable(True)
     print(listening.getsockname()[1], flush=True)

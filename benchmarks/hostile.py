@@ -1,30 +1,33 @@
 """Hostile requests to a served clone: examples of every operation with changed bodies, paths, queries and headers.
 
 `HOSTILE_REQUESTS` is their number, 100,000 by default, and `HOSTILE_FIRST` the number of the first, 0 by default: a run
-can be made in pieces, since each request is drawn from its number. The result has the statuses, the answers of 500 and
-more, of which only 503 is allowed, and the memory of all processes of the service at ten moments, with its slope over
-the second half.
+can be made in pieces, since each request is drawn from its number. It ends after `HOSTILE_SECONDS`, an hour by default.
+The result has the statuses, the answers of 500 and more, of which only 503 is allowed, and the memory of each part of
+the service each 250 requests. Its slope is that of the second half, with its standard error, of all and of all but
+Spark, which the first sweep that is accepted starts.
 """
 
 import asyncio
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from random import Random
 from typing import Any
 
 import httpx
-import numpy as np
 import orjson
 
-from benchmarks.load import Figures, Served, serving
+from benchmarks.load import Figures, Served, serving, slope_of
 from tests.api.operations import OPERATIONS
 from tests.fuzz import mutations
 
 REQUESTS = int(os.environ.get("HOSTILE_REQUESTS", "100000"))
 FIRST = int(os.environ.get("HOSTILE_FIRST", "0"))
+SECONDS = float(os.environ.get("HOSTILE_SECONDS", "3600"))
 CLIENTS = 16
-SAMPLES = 10
+SAMPLE_EVERY = 250
 _IDS = ("0191d0e4-0000-7000-8000-000000000000", "x", "..", "%00", "%ff", "a" * 3_000, "'; --", "1e9", "-1", "%2e%2e%2f")
 _HEADERS = (
     *(("Accept", value) for value in ("text/csv", "*/*;q=x", "image/svg+xml", "a" * 5_000, "application/json;q=0")),
@@ -42,7 +45,9 @@ def run() -> Iterator[Figures]:
     with serving() as service:
         statuses, faults, memory = asyncio.run(_sent(service))
         half = memory[len(memory) // 2 :]
-        slope = float(np.polyfit([at for at, _ in half], [size for _, size in half], 1)[0])
+        numbers = [at for at, _ in half]
+        whole = slope_of(numbers, [sum(parts.values()) for _, parts in half])
+        own = slope_of(numbers, [sum(parts.values()) - parts["spark"] for _, parts in half])
         yield Figures(
             {
                 "name": "hostile",
@@ -50,23 +55,25 @@ def run() -> Iterator[Figures]:
                 "requests": sum(statuses.values()),
                 "statuses": dict(sorted(statuses.items())),
                 "faults": faults,
-                "resident_mib": [round(size / 2**20) for _, size in memory],
-                "slope_mib_per_10000": round(slope * 10_000 / 2**20, 2),
+                "resident_mib": {part: [round(parts[part] / 2**20) for _, parts in memory] for part in memory[0][1]},
+                "slope_mib_per_10000": [round(each * 10_000 / 2**20, 2) for each in whole],
+                "slope_without_spark_mib_per_10000": [round(each * 10_000 / 2**20, 2) for each in own],
             }
         )
 
 
-async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[int, int]]]:
+async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[int, dict[str, int]]]]:
     statuses: Counter[str] = Counter()
     faults: list[Any] = []
-    memory: list[tuple[int, int]] = []
-    numbers = iter(range(FIRST, FIRST + REQUESTS))
+    memory: list[tuple[int, dict[str, int]]] = []
+    ends = time.monotonic() + SECONDS
+    numbers = takewhile(lambda _: time.monotonic() < ends, range(FIRST, FIRST + REQUESTS))
 
     async def client() -> None:
         async with httpx.AsyncClient(base_url=service.address, timeout=120) as http:
             for number in numbers:
-                if (number - FIRST) % max(1, REQUESTS // SAMPLES) == 0:
-                    memory.append((number, service.resident_bytes()))
+                if (number - FIRST) % SAMPLE_EVERY == 0:
+                    memory.append((number, service.resident_by_part()))
                 request = drawn(Random(number))  # noqa: S311 — so that a run can be repeated
                 try:
                     answer = await http.request(**request)
@@ -78,7 +85,7 @@ async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[in
                     faults.append([number, request["method"], str(request["url"])[:200], answer.text[:300]])
 
     await asyncio.gather(*(client() for _ in range(CLIENTS)))
-    memory.append((FIRST + REQUESTS, service.resident_bytes()))
+    memory.append((FIRST + statuses.total(), service.resident_by_part()))
     return statuses, faults, memory
 
 

@@ -6,18 +6,20 @@ machine does, so that shares of the floor are of processor time: that of all pro
 """
 
 import contextlib
+import math
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import orjson
 import psutil
 
@@ -58,6 +60,9 @@ def run() -> Iterator[Figures]:
         read = f"/v1/plans/{stored_plan(service)}"
         with floor(service) as beneath:
             least = [beneath.under(f"/plans/{read.rpartition('/')[2]}", (100, 0), n) for n in CONNECTIONS]
+            for connections in CONNECTIONS:
+                inserted = beneath.under("/inserted", (100, 0), connections)
+                yield Figures({"name": "load floor of an insert", "connections": connections, **inserted})
         for name, (mix, share) in _KINDS.items():
             for connections, floor_run in zip(CONNECTIONS, least, strict=True):
                 measured = service.under(read, mix, connections)
@@ -111,7 +116,24 @@ class Served:
 
     def resident_bytes(self) -> int:
         """Memory of all of its processes but Postgres'; of what they share, each has its part (PSS)."""
-        return sum(process.memory_full_info().pss for process in self._family())
+        return sum(self.resident_by_part().values())
+
+    def resident_by_part(self) -> dict[str, int]:
+        """The same by part: `listener`, `slots`, `worker` with its own slots; `spark`, which the first sweep starts.
+
+        The shared memory of Postgres is in none of them.
+        """
+        parts = dict.fromkeys(("listener", "slots", "worker", "spark"), 0)
+        below = {self.process.pid: "listener"}
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.pid not in below:
+                    command = " ".join(process.cmdline())
+                    part = "spark" if process.name() == "java" else "worker" if "app.worker" in command else "slots"
+                    above = below.get(process.ppid(), "slots")
+                    below[process.pid] = part if part == "spark" or above == "listener" else above
+                parts[below[process.pid]] += process.memory_full_info().pss
+        return parts
 
     def _family(self) -> list[psutil.Process]:
         family = [self.process, *self.process.children(recursive=True)]
@@ -144,6 +166,8 @@ def serving(**settings: str) -> Iterator[Served]:
                     if ready and 'rackplan_occupied_slots{lane="solvers"}' in httpx.get(f"{address}/metrics").text:
                         break
                 time.sleep(0.5)
+            else:
+                raise SystemExit("the service was not ready within 180 s; `rackplan compile` first")
             time.sleep(5)  # the slots' processes start once the service is prepared
             yield Served(address, process)
 
@@ -193,6 +217,14 @@ def _overloaded(service: Served, read: str) -> dict[str, Any]:
 
 
 _JSON = {"Content-Type": "application/json"}
+
+
+def slope_of(places: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
+    """The slope of the least squares line, and its standard error; 0 and infinity for fewer than four places."""
+    if len(places) < 4:
+        return 0.0, math.inf
+    line, covariance = np.polyfit(places, values, 1, cov=True)
+    return float(line[0]), math.sqrt(covariance[0, 0])
 
 
 def stored_plan(service: Served) -> str:

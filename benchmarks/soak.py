@@ -2,7 +2,8 @@
 
 First the rate that the mix of `load` sustains is measured, for a tenth of the time and a minute at most; then requests
 are sent at four fifths of it for `SOAK_SECONDS`, an hour by default. The result has the memory of all processes but
-Postgres' at sixty moments and its slope over the second half, in which every process has met all kinds of requests.
+Postgres' at sixty moments and its slope with its standard error over the second half, in which every process has met
+all kinds of requests.
 """
 
 import os
@@ -10,9 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from benchmarks.load import MIX, Figures, Served, serving, stored_plan
+from benchmarks.load import MIX, Figures, Served, serving, slope_of, stored_plan
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "3600"))
 SHARE = 0.8
@@ -32,7 +31,7 @@ def run() -> Iterator[Figures]:
             memory = list(_sampled(service))
             measured = driven.result()
         half = memory[len(memory) // 2 :]
-        slope = float(np.polyfit([at for at, _ in half], [size for _, size in half], 1)[0])
+        slope, error = slope_of([at for at, _ in half], [size for _, size in half])
         yield Figures(
             {
                 "name": "soak",
@@ -41,6 +40,7 @@ def run() -> Iterator[Figures]:
                 **measured,
                 "resident_mib": [round(size / 2**20) for _, size in memory],
                 "slope_mib_per_hour": round(3600 * slope / 2**20, 2),
+                "error_mib_per_hour": round(3600 * error / 2**20, 2),
             }
         )
 
