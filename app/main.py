@@ -21,7 +21,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from app import __version__, logs, tracing
 from app.api.health import Readiness
 from app.api.http.audit import Audit, AuditLog
-from app.api.http.auth import TEAM_HEADER, KeyBeforeBody
+from app.api.http.auth import CHECKED_WITHIN_S, TEAM_HEADER, KeyBeforeBody
 from app.api.http.compression import Compression
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
@@ -41,6 +41,7 @@ from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
 from app.api.slots.direct import DIRECT, Direct, KeyCheck
+from app.api.slots.direct_plans import DirectPlans, SmallPlans
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.deferred import IMPORTING
@@ -51,7 +52,7 @@ from app.slots import server
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
-from app.store.direct import DirectReads
+from app.store.direct import DirectStore
 from app.web.chart_process import ENGINE
 
 gc.freeze()
@@ -83,13 +84,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     if settings.database_url is None:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
     tracing.start("api", __version__)
-    database = Database(settings.database_url, connections=settings.database_connections)
+    database = Database(settings.database_url, connections=settings.database_connections, own_locks_s=CHECKED_WITHIN_S)
     admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     pool = _slots(settings) if settings.solver_processes else None
-    reads = DirectReads(database, may_be_open=settings.may_be_open)
-    reading = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
+    store = DirectStore(database, may_be_open=settings.may_be_open)
+    small_plans = SmallPlans(settings.limits)
+    storing = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
     readiness = Readiness(
         settings.database_url,
         settings.spark_master,
@@ -101,7 +103,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        preparation.start(api.state.routers if pool is None else None)
+        preparation.start(*((api.state.routers, None) if pool is None else (None, small_plans.load)))
         if pool is not None:
             pool.start(preparation.is_done)
         yield
@@ -113,7 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         await audit.add_counted()
         audit.close()
         readiness.close()
-        reads.close()
+        store.close()
         database.close()
         tracing.stop()
 
@@ -123,7 +125,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
     app.state.occupancy = lambda: {
         "threads": admission.occupancy,
-        **({} if pool is None else {**pool.occupancy, DIRECT: reading.occupancy}),
+        **({} if pool is None else {**pool.occupancy, DIRECT: storing.occupancy}),
     }
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     app.add_middleware(
@@ -133,17 +135,19 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         own_paths=own_paths,
         is_compiling=lambda: preparation.compiling is not None,
     )
+    if pool is not None:
+        app.add_middleware(DirectPlans, plans=small_plans, store=store, admission=storing)
     app.add_middleware(
         KeyBeforeBody,
         database=database,
         open_paths=own_paths,
         may_be_open=settings.may_be_open,
-        known=None if pool is None else KeyCheck(reads, reading),
+        known=None if pool is None else KeyCheck(store, storing),
     )
     if settings.oidc is not None:
         _identify(app, settings.oidc, database, own_paths)
     if pool is not None:
-        app.add_middleware(Direct, reads=reads, admission=reading)
+        app.add_middleware(Direct, store=store, admission=storing)
     install_problems(app)
     _surround(app, settings, admission, preparation)
     return app
@@ -220,7 +224,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     if settings.database_url is None:
         raise ValueError("the parent states the database")
     tracing.start("slot", __version__)
-    database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
+    database = Database(settings.database_url, connections=SLOT_CONNECTIONS, own_locks_s=CHECKED_WITHIN_S)
     app = application(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
     serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
     install_problems(app)

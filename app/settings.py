@@ -35,7 +35,7 @@ _SPARE_CONNECTIONS = 4
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
 DIRECT_CONNECTIONS = 4
-"""Database connections for reads that the process which listens answers itself."""
+"""Database connections for small plans that the process which listens reads and stores itself."""
 OTHER_CONNECTIONS = 19
 """Database connections besides those of the API: 2 of `/readyz`, 1 of the audit log, 8 of a worker, 5 of its jobs,
 3 of its deliveries.

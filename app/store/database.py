@@ -23,7 +23,7 @@ from app.store.plans import Plans
 from app.store.sessions import Sessions
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import FULL, LOST, RowSecurity, Transaction
+from app.store.transaction import FULL, LOCKED, LOST, RowSecurity, Transaction
 from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
@@ -84,9 +84,15 @@ class Database:
     url : `postgresql://…`; any driver that it names is replaced. Every statement raises `DatabaseUnavailable` if there
         is no connection, or if it is lost.
     connections : pool size; a transaction that needs one more waits for some seconds, then raises `ServiceBusy`.
+    own_locks_s : the longest wait for a lock of the service's own transactions, such as the check of a key, which
+        raise `DatabaseUnavailable` then; None is as long as it takes. Those that act for a team wait in any case:
+        the deadline of their request ends them.
     """
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+    def __init__(self, url: str, *, connections: int = CONNECTIONS, own_locks_s: float | None = None) -> None:
+        options = "-c timezone=UTC"
+        if own_locks_s is not None:
+            options += f" -c lock_timeout={own_locks_s * 1000:.0f}"
         self.url = sa.make_url(url).set(drivername="postgresql+psycopg")
         self.engine = sa.create_engine(
             self.url,
@@ -95,7 +101,7 @@ class Database:
             pool_timeout=_FREE_WITHIN_S,
             json_serializer=lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode(),
             json_deserializer=orjson.loads,
-            connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": "-c timezone=UTC"},
+            connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": options},
         )
         sa.event.listen(self.engine, "handle_error", _raise_unavailable)
         sa.event.listen(self.engine, "checkin", _note_use)
@@ -173,7 +179,9 @@ def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
     """Tell a database that cannot be reached from a statement that fails."""
     if isinstance(context.original_exception, psycopg.errors.DiskFull):
         raise StorageFull(FULL) from context.original_exception
-    if context.connection is None:
+    if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
+        detail = LOCKED
+    elif context.connection is None:
         detail = "no connection to the database can be made; try again in a moment"
     elif context.is_disconnect:
         detail = LOST

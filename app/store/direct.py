@@ -1,9 +1,9 @@
-"""Reads in one round trip: the key of a request, the team that it acts for, and a row of that team.
+"""Small plans in one round trip: the key of a request, the team that it acts for, and a row that is read or stored.
 
 The stores take ten: for the key a ping, `BEGIN`, the statement and `COMMIT`; for the plan the same with three
-statements. What is read here is small and never locked, so that the process that listens reads it without a thread and
-without a slot. Statements are prepared once a connection; those of a read are one implicit transaction, with which the
-role and the team end.
+statements. What is read or stored here is small and seldom locked, so that the process that listens does it without a
+thread and without a slot. Statements are prepared once a connection; those of a round trip are one implicit
+transaction, with which the role and the team end.
 """
 
 import asyncio
@@ -17,18 +17,26 @@ import psycopg
 from psycopg.types.json import set_json_loads
 
 from app.core.model import Placement
-from app.store import row_security, teams
+from app.store import audit, row_security, teams
 from app.store.actors import Actor
 from app.store.api_keys import USE_RECORDED_EVERY, key_hash
 from app.store.database import Database
-from app.store.plans import rows_of
-from app.store.records import PlanHead
+from app.store.plans import rows_of, topic_values, values_of
+from app.store.records import NewPlan, PlanHead
 
 MOST_BYTES = 32 * 1024
 """A larger plan is not read: replicas as they are, the rest as Postgres has compressed it."""
 _WITHIN_S = 1.0
 _NO_KEY = ""
+_ANSWERED = ("kind", "hash", "cluster", "snapshot_id", "request", "answer", "title", "summary")
 _HEAD = ", ".join(field.name for field in fields(PlanHead))
+
+_STORED_TYPES = (
+    "id uuid, kind text, hash text, cluster text, engine_version int, prediction text, seed bigint, title text, "
+    "summary text, labels jsonb, request json, answer json"
+)
+_TOPIC_TYPES = "ordinal int, name text, first_partition_id int, partitions int, replication_factor int"
+_STORED, _TOPIC = (", ".join(f"{part.split()[0]}" for part in of.split(", ")) for of in (_STORED_TYPES, _TOPIC_TYPES))
 
 # The key counts as the stores count it. A key whose use is to be recorded, which takes a write, is not read here.
 _PREPARE = f"""
@@ -54,9 +62,23 @@ PREPARE head (uuid) AS
 PREPARE topics (uuid) AS
     SELECT name, first_partition_id, replication_factor, replicas FROM plan_topics
     WHERE plan_id = $1 AND (SELECT sum(octet_length(replicas)) FROM plan_topics WHERE plan_id = $1) <= {MOST_BYTES}
-    ORDER BY ordinal
+    ORDER BY ordinal;
+PREPARE stored (json) AS
+    INSERT INTO plans (team, {_STORED})
+    SELECT current_setting('{row_security.SETTING}', true), given.* FROM json_to_record($1) AS given ({_STORED_TYPES})
+    WHERE nullif(current_setting('{row_security.SETTING}', true), '{teams.ALL}') <> ''
+    AND NOT EXISTS (SELECT FROM webhooks WHERE disabled_at IS NULL AND 'plan.created' = ANY (events))
+    ON CONFLICT (team, hash) DO NOTHING
+    RETURNING created_at, labels;
+PREPARE stored_topics (uuid, json) AS
+    INSERT INTO plan_topics (plan_id, {_TOPIC}, replicas)
+    SELECT plans.id, {_TOPIC}, decode(hex, 'hex') FROM plans, json_to_recordset($2) AS given ({_TOPIC_TYPES}, hex text)
+    WHERE plans.id = $1;
+PREPARE audited (uuid, jsonb) AS
+    {audit.adding("$2")} WHERE EXISTS (SELECT FROM plans WHERE id = $1)
 """  # noqa: S608 -- constants
 _KEY = "EXECUTE acting (%s)"
+_STORE = "EXECUTE acting (%s); EXECUTE stored (%s); EXECUTE stored_topics (%s, %s); EXECUTE audited (%s, %s)"
 _READ = "EXECUTE acting (%s); EXECUTE head (%s); EXECUTE topics (%s)"
 
 
@@ -69,8 +91,17 @@ class DirectPlan:
     placements: tuple[Placement, ...]
 
 
-class DirectReads:
-    """Reads over connections of its own. Belongs to one event loop; a read that raises closes its connection.
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Who sends a request, by its key; `scopes` are those of the key, None if the service is open."""
+
+    actor: Actor
+    scopes: tuple[str, ...] | None
+    key_hash: str
+
+
+class DirectStore:
+    """Round trips over connections of its own. Belongs to one event loop; one that raises closes its connection.
 
     It answers or it does not: whatever is missing, locked, large or fails is left to the stores, which say why.
 
@@ -97,13 +128,36 @@ class DirectReads:
         placements = tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
         return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), placements)
 
-    async def actor(self, secret: str | None) -> Actor | None:
+    async def acting(self, secret: str | None) -> Acting | None:
         """Who acts: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
-        (rows,) = await self._results(_KEY, (_NO_KEY if secret is None else key_hash(secret),))
+        hashed = _NO_KEY if secret is None else key_hash(secret)
+        (rows,) = await self._results(_KEY, (hashed,))
         if not rows:
             return None
         scopes, _, _, team, key_id, name = rows[0]
-        return Actor("anyone", team=team) if scopes is None else Actor("key", name, key_id, team)
+        if scopes is None:
+            return Acting(Actor("anyone", team=team), None, hashed)
+        return Acting(Actor("key", name, key_id, team), tuple(scopes), hashed)
+
+    async def store(self, acting: Acting, plan_id: UUID, plan: NewPlan, entry: audit.NewEntry) -> PlanHead | None:
+        """Store a plan of no snapshot, and the entry of the audit log on its request, for whoever acts.
+
+        None, and nothing is stored, if the key is not valid any more, the team has a plan of the hash, or webhooks
+        subscribe to new plans. Raises as `plan`; the plan may be stored then, and is found by its hash.
+        """
+        row = orjson.dumps({"id": plan_id, **values_of(plan)}, option=orjson.OPT_NON_STR_KEYS).decode()
+        topics = [
+            {name: value for name, value in each.items() if name != "replicas"} | {"hex": each["replicas"].hex()}
+            for each in topic_values(plan.placements)
+        ]
+        texts = (orjson.dumps(topics).decode(), orjson.dumps([entry.row()]).decode())
+        parameters = (acting.key_hash, row, plan_id, texts[0], plan_id, texts[1])
+        _, created, *_ = await self._results(_STORE, parameters)
+        if not created:
+            return None
+        created_at, labels = created[0]
+        answered = {name: getattr(plan, name) for name in _ANSWERED}
+        return PlanHead(id=plan_id, created_at=created_at, labels=labels, history=[], **answered)
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
@@ -119,7 +173,7 @@ class DirectReads:
                 cursor = await connection.execute(statements, parameters)
                 results = [await cursor.fetchall()]
                 while cursor.nextset():
-                    results.append(await cursor.fetchall())
+                    results.append(await cursor.fetchall() if cursor.description else [])
             except BaseException:
                 connection.pgconn.finish()
                 raise

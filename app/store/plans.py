@@ -1,6 +1,7 @@
 """Plans: immutable answers, each stored once by the hash of its request."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -37,20 +38,7 @@ class Plans(Store):
         if plan.snapshot_id is not None:
             lock_shared(self._writing, plan.snapshot_id, team=self._team)
         row = insert(plans).values(
-            id=plan_id or uuid7(),
-            team=self._team,
-            kind=plan.kind,
-            hash=plan.hash,
-            cluster=plan.cluster,
-            snapshot_id=plan.snapshot_id,
-            engine_version=plan.request.get("engine_version", ENGINE_VERSION),
-            prediction=plan.answer["prediction"],
-            seed=plan.answer["seed"],
-            title=plan.title,
-            summary=plan.summary,
-            labels=plan.labels,
-            request=plan.request,
-            answer=plan.answer,
+            {"id": plan_id or uuid7(), "team": self._team, "snapshot_id": plan.snapshot_id, **values_of(plan)}
         )
         created = self._writing.execute(
             row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]).returning(*_HEAD)
@@ -73,21 +61,8 @@ class Plans(Store):
         return head
 
     def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
-        self._writing.execute(
-            plan_topics.insert(),
-            [
-                {
-                    "plan_id": plan_id,
-                    "ordinal": ordinal,
-                    "name": placement.topic,
-                    "first_partition_id": placement.first_partition_id,
-                    "partitions": placement.replicas.shape[0],
-                    "replication_factor": placement.replicas.shape[1],
-                    "replicas": np.ascontiguousarray(placement.replicas, "<i4").data,
-                }
-                for ordinal, placement in enumerate(placements)
-            ],
-        )
+        rows = [{"plan_id": plan_id, **values} for values in topic_values(placements)]
+        self._writing.execute(plan_topics.insert(), rows)
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of the team with this hash, or None."""
@@ -172,6 +147,36 @@ def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
         yield plans.c.created_at >= selected.created_after
     if selected.created_before is not None:
         yield plans.c.created_at < selected.created_before
+
+
+def values_of(plan: NewPlan) -> dict[str, Any]:
+    """The columns of a new plan, but its id, its team and its snapshot."""
+    return {
+        "kind": plan.kind,
+        "hash": plan.hash,
+        "cluster": plan.cluster,
+        "engine_version": plan.request.get("engine_version", ENGINE_VERSION),
+        "prediction": plan.answer["prediction"],
+        "seed": plan.answer["seed"],
+        "title": plan.title,
+        "summary": plan.summary,
+        "labels": plan.labels,
+        "request": plan.request,
+        "answer": plan.answer,
+    }
+
+
+def topic_values(placements: Sequence[Placement]) -> Iterator[dict[str, Any]]:
+    """The columns of the topics of a new plan, but its id."""
+    for ordinal, placement in enumerate(placements):
+        yield {
+            "ordinal": ordinal,
+            "name": placement.topic,
+            "first_partition_id": placement.first_partition_id,
+            "partitions": placement.replicas.shape[0],
+            "replication_factor": placement.replicas.shape[1],
+            "replicas": np.ascontiguousarray(placement.replicas, "<i4").data,
+        }
 
 
 def rows_of(replicas: bytes, factor: int) -> Int32s:

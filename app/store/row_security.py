@@ -26,12 +26,19 @@ IS_USABLE = (
     f"FROM pg_roles WHERE rolname = '{ROLE}'"
 )
 """Whether the account of a connection can take the role, and the role the tables; no row if there is no role."""
-_ENTER = f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', %s, true)"
+_PATIENT = "set_config('lock_timeout', '0', true)"
+"""Requests wait for locks until their deadline; `Database` limits the waits of the service's own transactions."""
+_ENTER = f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', %s, true), {_PATIENT}"
 
 
 def enter(connection: sa.Connection, team: str) -> None:
     """Take the role for a team, until the transaction ends."""
     connection.exec_driver_sql(_ENTER, (team,))
+
+
+def enter_without_role(connection: sa.Connection) -> None:
+    """Begin the transaction of a request if Postgres has no role for it."""
+    connection.exec_driver_sql(f"SELECT {_PATIENT}")
 
 
 def is_usable(connection: sa.Connection) -> bool:

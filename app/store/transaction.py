@@ -12,6 +12,7 @@ from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.store import row_security, teams
 
 LOST = "the connection to the database was lost; try again in a moment"
+LOCKED = "a table of the database is locked; try again in a moment"
 FULL = "the disk of the database is full; nothing is stored until its operator makes space"
 
 
@@ -33,11 +34,13 @@ class RowSecurity:
         self._is_usable: bool | None = None
 
     def enter(self, connection: sa.Connection, team: str) -> None:
-        """Take the role for a team, if Postgres has it."""
+        """Take the role for a team, if Postgres has it, and wait for locks as long as the request may."""
         if self._is_usable is None:
             self._is_usable = row_security.is_usable(connection)
         if self._is_usable:
             row_security.enter(connection, team)
+        else:
+            row_security.enter_without_role(connection)
 
 
 class Transaction:

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE
 from app.api.slots import direct
 from app.store.database import Database
-from app.store.direct import MOST_BYTES, DirectPlan, DirectReads
+from app.store.direct import MOST_BYTES, DirectPlan, DirectStore
 from app.store.records import PlanFilter
 from tests.api.test_admission import locked
 
 
 def read(database: Database, secret: str | None, plan_id: UUID, *, may_be_open: bool = True) -> DirectPlan | None:
     async def once() -> DirectPlan | None:
-        reads = DirectReads(database, may_be_open=may_be_open)
+        reads = DirectStore(database, may_be_open=may_be_open)
         try:
             return await reads.plan(secret, plan_id)
         finally:

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from string import printable
@@ -18,8 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
+from app.api.http.auth import CHECKED_WITHIN_S
 from app.api.slots import scopes
 from app.slots import frames
+from app.store.audit import AuditFilter
 from app.store.database import Database
 from tests.api.contract import problem
 from tests.api.test_admission import locked
@@ -189,6 +191,103 @@ class TestSlot:
         response = slotted.post(PLAN, json=large, headers=headers)
         assert (response.status_code, response.headers["Preference-Applied"]) == (202, "respond-async")
         slotted.delete(response.headers["Location"])
+
+
+@pytest.mark.slow
+class TestLockedKeys:
+    """Nothing that needs a key waits for longer than seconds for the table of the keys."""
+
+    def test_a_request_that_cannot_check_its_key_is_answered_503(
+        self, slotted: httpx.Client, client: httpx.Client, database: Database
+    ) -> None:
+        """Before the body in both services; the read is checked by the operation, in a slot and in a thread."""
+        with ThreadPoolExecutor(4) as threads, locked(database, "api_keys"):
+            sent = [threads.submit(each.post, PLAN, json=seeded(930)) for each in (slotted, client)]
+            sent += [threads.submit(each.get, "/v1/plans") for each in (slotted, client)]
+            assert slotted.get("/healthz").is_success
+            for each in sent:
+                response = each.result()
+                problem(response, 503, "unavailable")
+                assert response.headers["Retry-After"].isdigit()
+        assert slotted.post(PLAN, json=seeded(930)).status_code == 201
+        assert client.get("/v1/plans").is_success
+
+    def test_a_request_that_has_its_key_waits_until_its_deadline(
+        self, slotted: httpx.Client, database: Database
+    ) -> None:
+        with ThreadPoolExecutor(1) as threads:
+            with locked(database, "plans"):
+                waiting = threads.submit(slotted.get, "/v1/plans")
+                with pytest.raises(TimeoutError):
+                    waiting.result(CHECKED_WITHIN_S + 0.5)
+            assert waiting.result().is_success
+
+
+@pytest.mark.slow
+class TestSmallPlans:
+    """Plans that take no slot, beside a service without slots, whose operation answers."""
+
+    SMALL: Mapping[str, object] = {
+        "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}],
+        "seed": 1,
+        "labels": {"owner": "x", "b": "y"},
+        "topics": [{"name": "t", "partitions": 3, "replication_factor": 2}],
+    }
+
+    def test_an_answer_is_that_of_the_operation(
+        self, slotted: httpx.Client, client: httpx.Client, database: Database
+    ) -> None:
+        ours = slotted.post(PLAN, json=self.SMALL, headers={"X-Request-ID": "same"})
+        assert ours.status_code == 201
+        path = ours.headers["Location"]
+        assert slotted.get(path).content == ours.content
+        again = slotted.post(PLAN, json=self.SMALL, headers={"X-Request-ID": "same"})
+        theirs = client.post(PLAN, json=self.SMALL, headers={"X-Request-ID": "same"})
+        assert again.content == theirs.content == ours.content
+        assert {**ours.headers, "date": ""} == {**again.headers, "date": ""} == {**theirs.headers, "date": ""}
+        with database.begin() as uow:
+            entries = uow.audit.page(AuditFilter(resource=path), before=None, size=10).items
+        assert [(each.actor, each.action, each.status) for each in entries] == [("anyone", f"POST {PLAN}", 201)] * 3
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"topics": []},
+            {"topics": [{"name": "t", "partitions": 0, "replication_factor": 1}]},
+            {"topics": [{"name": "t", "partitions": 1, "replication_factor": 3}]},
+            {"topics": [{"name": "t", "partitions": 1, "replication_factor": 1}] * 2},
+            {"brokers": [{"id": 1}, {"id": 1}]},
+            {"brokers": [{"id": "x"}]},
+            {"seed": 1.5},
+            {"labels": {"": ""}},
+            {"labels": {"a": "\x00"}},
+            {"rack_mode": "enforced", "brokers": [{"id": 1}, {"id": 2, "rack": "b"}]},
+        ],
+    )
+    def test_a_problem_is_that_of_the_operation(
+        self, slotted: httpx.Client, client: httpx.Client, changed: dict[str, object]
+    ) -> None:
+        body = {**self.SMALL, **changed}
+        ours, theirs = (each.post(PLAN, json=body, headers={"X-Request-ID": "same"}) for each in (slotted, client))
+        assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
+
+    @pytest.mark.parametrize("body", [b"", b"{", b"[" * 8000, b"\xff", b'{"seed": NaN}'])
+    def test_a_body_that_is_no_json_is_the_operations(
+        self, slotted: httpx.Client, client: httpx.Client, body: bytes
+    ) -> None:
+        headers = {"Content-Type": "application/json", "X-Request-ID": "same"}
+        ours, theirs = (each.post(PLAN, content=body, headers=headers) for each in (slotted, client))
+        assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
+        assert ours.status_code < 500
+
+    def test_no_slot_is_taken(self, slotted: httpx.Client, database: Database) -> None:
+        """The slot waits for a lock, and a small plan is made meanwhile."""
+        with ThreadPoolExecutor(1) as threads:
+            with locked(database, "answers"):
+                waiting = threads.submit(slotted.post, PLAN, json=seeded(931), headers={"Idempotency-Key": "waits"})
+                assert slotted.post(PLAN, json={**self.SMALL, "seed": 2}).status_code == 201
+                assert not waiting.done()
+            assert waiting.result().status_code == 201
 
 
 def is_slot(process: psutil.Process) -> bool:

@@ -33,6 +33,8 @@ _MOST_ENTRIES = 1000
 COUNTED_S = 60.0
 """Seconds for which denied requests of one sender are counted instead of stored one by one."""
 
+_HAS_ENTRY = "has_audit_entry"
+
 _Sender = tuple[str | None, str | None, int | None]
 
 
@@ -142,12 +144,14 @@ class Audit:
         try:
             await self._app(scope, receive, send_audited)
         finally:
-            if not is_answered and _changes(scope):
+            if not is_answered and _changes(scope) and not scope["state"].get(_HAS_ENTRY):
                 with CancelScope(shield=True):
                     await self._without_answer(scope)
 
     async def _added(self, scope: Scope, message: Message) -> Failure | None:
         """Add the entry on an answer, if there is one; why it cannot be sent for want of the entry."""
+        if scope.get("state", {}).get(_HAS_ENTRY):
+            return None
         status: int = message["status"]
         headers = {name.lower(): value for name, value in message.get("headers", ())}
         is_denied = status in _DENIED
@@ -169,6 +173,11 @@ class Audit:
             await self._log.add(entry_of(scope, status=None))
         except (DatabaseUnavailable, StorageFull) as failure:
             structlog.get_logger().error("audit.lost", detail=failure.detail)
+
+
+def note_entry(scope: Scope) -> None:
+    """Note that the entry on a request is stored already, in the transaction of its change."""
+    scope.setdefault("state", {})[_HAS_ENTRY] = True
 
 
 def entry_of(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:

@@ -5,10 +5,12 @@ request needs a key, also after all keys were revoked: as a bearer token, or as 
 browsers can prompt for; or a token or session of the issuer, which `identification` has verified before.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
@@ -19,7 +21,7 @@ from app.api.http.audit import READING, actor_of
 from app.api.http.dependencies import Uow
 from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
-from app.errors.access import ApiKeyExpired, Forbidden, Unauthenticated
+from app.errors.access import ApiKeyExpired, DatabaseUnavailable, Forbidden, Unauthenticated
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services import callers
@@ -29,6 +31,7 @@ from app.store import actors, teams
 from app.store.actors import Actor
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
+from app.store.direct import Acting
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -41,6 +44,11 @@ ANYONE = "anyone"
 """The principal of a service that is open."""
 TEAM_HEADER = "Rackplan-Team"
 """The header with which a key of all teams acts for one."""
+CHECKED_WITHIN_S = 2.0
+"""Longest wait for a lock that the check of a key needs; then the request is answered 503."""
+_REJECTED_WITHIN_S = 2 * CHECKED_WITHIN_S
+"""The same before the body, with the wait for a thread and for a database that does not answer at all."""
+_ACTING = "acting"
 _ALL_TEAMS = frozenset({Scope.READ, Scope.ADMIN})
 """The scopes of operations that a key of all teams does for all of them."""
 
@@ -194,7 +202,7 @@ class KeyBeforeBody:
         database: Database,
         open_paths: Collection[str],
         may_be_open: bool,
-        known: Callable[[str | None], Awaitable[Actor | None]] | None = None,
+        known: Callable[[str | None], Awaitable[Acting | None]] | None = None,
     ) -> None:
         self._app, self._database, self._open_paths = app, database, tuple(open_paths)
         self._may_be_open, self._known = may_be_open, known
@@ -212,16 +220,25 @@ class KeyBeforeBody:
 
     async def _rejection(self, request: Request) -> Response | None:
         try:
+            async with asyncio.timeout(_REJECTED_WITHIN_S):
+                return await self._rejected(request)
+        except TimeoutError:
+            return of_failure(request, DatabaseUnavailable("the API key cannot be checked now; try again in a moment"))
+
+    async def _rejected(self, request: Request) -> Response | None:
+        try:
             caller = callers.of_state(request.scope.get("state", {}))
             if caller is not None:
                 _note(request.scope, _actor_of_token(caller))
                 return None
             bearer, basic = await _BEARER(request), await _BASIC(request)
-            actor = None if self._known is None else await self._known(_secret(bearer, basic))
-            if actor is not None:
-                _note(request.scope, actor)
+            acting = None if self._known is None else await self._known(_secret(bearer, basic))
+            if acting is not None:
+                _note(request.scope, acting.actor)
+                request.scope["state"][_ACTING] = acting
                 return None
-            presented = await run_in_threadpool(self._check, bearer, basic)
+            # What waits in a thread for a database that does not answer goes on without the request.
+            presented = await to_thread.run_sync(self._check, bearer, basic, abandon_on_cancel=True)
             _note(request.scope, _actor_of_key(presented))
             if presented is not None:
                 _unexpired(presented)
@@ -236,6 +253,12 @@ class KeyBeforeBody:
     ) -> PresentedKey | None:
         with self._database.begin(is_own=True) as uow:
             return _presented(uow.api_keys, bearer, basic, may_be_open=self._may_be_open)
+
+
+def acting_in(scope: ASGIScope) -> Acting | None:
+    """Who sends a request, if the cheaper look at its key has said so."""
+    acting: Acting | None = scope.get("state", {}).get(_ACTING)
+    return acting
 
 
 def _secret(bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> str | None:

@@ -24,11 +24,10 @@ from app.errors.access import ServiceBusy
 from app.services.api_keys import Scope as KeyScope
 from app.services.plans import Plan, plan_json
 from app.slots.admission import Admission
-from app.store.actors import Actor
-from app.store.direct import DirectReads
+from app.store.direct import Acting, DirectStore
 
 DIRECT: Final = "direct"
-"""The lane of these reads, for metrics."""
+"""The lane of what is answered without a slot, for metrics."""
 _PATH = re.compile(r"/v1/plans/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _ROUTE = SimpleNamespace(path="/v1/plans/{plan_id:uuid}")
 _JSON = "application/json"
@@ -41,14 +40,14 @@ _NOT_PLAIN = frozenset({TEAM_HEADER.lower().encode(), b"transfer-encoding"})
 class KeyCheck:
     """Whose a key is, in one round trip and without a thread: most are valid, and have been used lately."""
 
-    def __init__(self, reads: DirectReads, admission: Admission) -> None:
-        self._reads, self._admission = reads, admission
+    def __init__(self, store: DirectStore, admission: Admission) -> None:
+        self._store, self._admission = store, admission
 
-    async def __call__(self, secret: str | None) -> Actor | None:
+    async def __call__(self, secret: str | None) -> Acting | None:
         """Who sends it; None if it is not valid, or if that cannot be said at once."""
         try:
             async with self._admission.slot():
-                return await self._reads.actor(secret)
+                return await self._store.acting(secret)
         except (ServiceBusy, psycopg.Error, OSError, TimeoutError):
             return None
 
@@ -56,8 +55,8 @@ class KeyCheck:
 class Direct:
     """Answer `GET /v1/plans/{id}` as JSON, if the key may see the plan and the plan is small."""
 
-    def __init__(self, app: ASGIApp, *, reads: DirectReads, admission: Admission) -> None:
-        self._app, self._reads, self._admission = app, reads, admission
+    def __init__(self, app: ASGIApp, *, store: DirectStore, admission: Admission) -> None:
+        self._app, self._store, self._admission = app, store, admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "GET" and not scope["query_string"]:
@@ -77,7 +76,7 @@ class Direct:
         request = Request(scope)
         try:
             async with self._admission.slot():
-                found = await self._reads.plan(secret, plan_id)
+                found = await self._store.plan(secret, plan_id)
         except ServiceBusy as busy:
             return of_failure(request, busy)
         except (psycopg.Error, OSError, TimeoutError):

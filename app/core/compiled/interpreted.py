@@ -4,7 +4,9 @@ The source means the same as the machine code if all that it calls is Python too
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +23,19 @@ class _Steps:
     taken = 0
 
 
+_is_interpreting: ContextVar[bool] = ContextVar("is_interpreting", default=False)
+
+
+@contextmanager
+def interpreting() -> Iterator[None]:
+    """Take every step of `of_size` by sources: for little work in a process that has no loops, however often."""
+    token = _is_interpreting.set(True)
+    try:
+        yield
+    finally:
+        _is_interpreting.reset(token)
+
+
 def of_size(loop: Function, steps: int) -> Function:
     """The loop, or its source while numba is not imported and little work has been done so.
 
@@ -28,6 +43,8 @@ def of_size(loop: Function, steps: int) -> Function:
     ----------
     steps : about how often the innermost statement runs.
     """
+    if _is_interpreting.get():
+        return source_of(loop)
     if "numba" in sys.modules or _Steps.taken + steps > LARGEST:
         return loop
     _Steps.taken += steps
