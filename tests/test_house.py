@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,10 +26,16 @@ ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "xxha
 
 
 @cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax, the module first: each file is parsed once for all rules."""
+    return (*ast.walk(ast.parse(path.read_text(encoding="utf-8"))),)
+
+
+@cache
 def imported(path: Path) -> frozenset[str]:
     """Every module that a file imports, wherever in it."""
     modules = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -37,11 +44,11 @@ def imported(path: Path) -> frozenset[str]:
     return frozenset(modules)
 
 
-@pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda path: str(path.relative_to(CORE)))
-def test_the_core_imports_the_standard_library_numpy_numba_and_solvers(path: Path) -> None:
-    for module in imported(path):
-        assert module.split(".")[0] in ALLOWED, f"{path.name} imports {module}"
-        assert not module.startswith("app") or module.startswith(("app.core", "app.errors")), module
+def test_the_core_imports_the_standard_library_numpy_numba_and_solvers() -> None:
+    for path in CORE.rglob("*.py"):
+        for module in imported(path):
+            assert module.split(".")[0] in ALLOWED, f"{path} imports {module}"
+            assert not module.startswith("app") or module.startswith(("app.core", "app.errors")), f"{path}: {module}"
 
 
 def test_the_core_has_no_clock_log_or_environment() -> None:
@@ -124,20 +131,35 @@ THREADED = [ROOT / "app" / "main.py", ROOT / "app" / "operations.py", ROOT / "ap
 ]
 
 
-@pytest.mark.parametrize("path", sorted(THREADED), ids=lambda path: str(path.relative_to(ROOT)))
-def test_threads_import_modules_of_the_application_one_at_a_time(path: Path) -> None:
+def unguarded_imports(nodes: Sequence[ast.AST]) -> list[int]:
+    """The lines of a file on which a function imports from the application without the lock."""
+    imports = {node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("app")}
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    within_functions = imports & {node for function in functions for node in ast.walk(function)} if imports else set()
+    if not within_functions:
+        return []
+    locked = (node for node in nodes if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "IMPORTING")
+    guarded = {node for block in locked for node in ast.walk(block)}
+    return sorted(node.lineno for node in within_functions - guarded)
+
+
+def test_threads_import_modules_of_the_application_one_at_a_time() -> None:
     """What is imported within a function is imported while other threads run."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    within = {
-        imported
-        for node in ast.walk(tree)
-        if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "IMPORTING"
-        for imported in ast.walk(node)
-    }
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
-        for node in ast.walk(function):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "app":
-                assert node in within, f"{path}:{node.lineno}"
+    assert {path: lines for path in THREADED if (lines := unguarded_imports(nodes_of(path)))} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from app.core import flow", []),
+        ("def f():\n    import json", []),
+        ("def f():\n    from app.core import flow", [2]),
+        ("async def f():\n    def g():\n        from app.core import flow", [3]),
+        ("def f():\n    with IMPORTING:\n        from app.core import flow", []),
+    ],
+)
+def test_unguarded_imports_are_found(source: str, lines: list[int]) -> None:
+    assert unguarded_imports([*ast.walk(ast.parse(source))]) == lines
 
 
 def test_the_command_answers_for_help_without_loading_what_it_does_not_need() -> None:
@@ -184,7 +206,9 @@ def test_locks_carry_hashes_and_no_address() -> None:
 def test_every_package_says_what_it_holds() -> None:
     """The folder map is the packages' docstrings."""
     for package in (ROOT / "app").rglob("__init__.py"):
-        assert ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))), package
+        module = nodes_of(package)[0]
+        assert isinstance(module, ast.Module)
+        assert ast.get_docstring(module), package
 
 
 FORBIDDEN_CALLS = frozenset(
@@ -208,12 +232,11 @@ EXCEPTIONS = {
 """Calls that are safe where they are, by file."""
 
 
-def dangerous_calls(source: str) -> list[str]:
-    """Every call in a source that turns data into code or objects, or hands it to a shell, with its line."""
-    tree = ast.parse(source)
-    aliases = _imported_names(tree)
+def dangerous_calls(nodes: Sequence[ast.AST]) -> list[str]:
+    """Every call in a file that turns data into code or objects, or hands it to a shell, with its line."""
+    aliases = _imported_names(nodes)
     dangerous = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         name = _called_name(node.func, aliases)
@@ -227,10 +250,10 @@ def dangerous_calls(source: str) -> list[str]:
     return dangerous
 
 
-def _imported_names(tree: ast.AST) -> dict[str, str]:
+def _imported_names(nodes: Sequence[ast.AST]) -> dict[str, str]:
     """What each name of a file was imported as: `{"np": "numpy", "loads": "pickle.loads"}`."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom):
@@ -275,7 +298,7 @@ class TestDataStaysData:
         ],
     )
     def test_the_search_finds(self, source: str) -> None:
-        assert dangerous_calls(source)
+        assert dangerous_calls([*ast.walk(ast.parse(source))])
 
     @pytest.mark.parametrize(
         "source",
@@ -288,14 +311,14 @@ class TestDataStaysData:
         ],
     )
     def test_the_search_passes_over(self, source: str) -> None:
-        assert not dangerous_calls(source)
+        assert not dangerous_calls([*ast.walk(ast.parse(source))])
 
-    @pytest.mark.parametrize(
-        "path", sorted((ROOT / "app").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT / "app"))
-    )
-    def test_no_file_calls_what_makes_code_of_data(self, path: Path) -> None:
-        calls = [call.partition(": ")[2] for call in dangerous_calls(path.read_text(encoding="utf-8"))]
-        assert calls == EXCEPTIONS.get(str(path.relative_to(ROOT / "app")), [])
+    def test_no_file_calls_what_makes_code_of_data(self) -> None:
+        found = {
+            path.relative_to(ROOT / "app"): dangerous_calls(nodes_of(path)) for path in (ROOT / "app").rglob("*.py")
+        }
+        named = {str(path): [call.partition(": ")[2] for call in calls] for path, calls in found.items() if calls}
+        assert named == EXCEPTIONS, found
 
     def test_what_templates_leave_unescaped_says_why_it_is_safe(self) -> None:
         for template in (ROOT / "app").rglob("*.html"):
@@ -314,7 +337,7 @@ def test_every_test_that_the_security_document_names_is_there() -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::([\w:]+))?`", (ROOT / "docs" / "security.md").read_text("utf-8"))
     assert len(named) > 20
     for file, path in named:
-        scope: ast.AST = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        scope = nodes_of(ROOT / file)[0]
         for part in filter(None, path.split("::")):
             members = {
                 node.name: node
