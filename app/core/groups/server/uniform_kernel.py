@@ -87,8 +87,9 @@ def balance(
                 n_moves += len(topic_moves)
                 while n_moves > len(moves):
                     moves = np.concatenate((moves, np.empty_like(moves)))
-                moves[before:n_moves, 0] = topic_moves[:, 0] + starts[topic]
-                moves[before:n_moves, 1] = topic_moves[:, 1]
+                for i in range(len(topic_moves)):
+                    moves[before + i, 0] = topic_moves[i, 0] + starts[topic]
+                    moves[before + i, 1] = topic_moves[i, 1]
             if n_moves > before or last == -1:
                 last = turn
     return moves[:n_moves]

@@ -283,7 +283,8 @@ def collect(
     """
     members = len(kept)
     starts = np.zeros(members + 1, np.int64)
-    starts[1:] = np.cumsum(sizes)
+    for member in range(members):
+        starts[member + 1] = starts[member] + sizes[member]
     ends = starts[:-1].copy()
     out = np.empty(starts[-1], np.int64)
     for member in range(members):

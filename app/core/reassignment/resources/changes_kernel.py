@@ -171,8 +171,9 @@ def slots_to_fill(
     count = 0
     for i in range(len(givers) + 1):
         some = sampled_slots(state, int(np.int64(broker if i == 0 else givers[i - 1])), FILLS)
-        slots[count : count + len(some)] = some
-        count += len(some)
+        for slot in some:
+            slots[count] = slot
+            count += 1
     return slots[:count]
 
 

@@ -76,11 +76,14 @@ def sum_of_cheapest_choices(
     spread : how much the cost of a move is raised for `used` if a broker has what it may have by then.
     """
     resources, brokers = loads.prices.shape
+    widest = np.int64(1)
+    for factor in rules.factor:
+        widest = max(widest, factor)
     of = Candidates(
         np.empty(brokers),
         np.empty(brokers),
         np.empty(brokers),
-        np.empty(max(1, int(rules.factor.max())), np.int64),
+        np.empty(widest, np.int64),
         np.empty(rules.least.shape[1], np.int64),
     )
     more, level = np.empty(resources, np.bool_), np.zeros(brokers)
@@ -150,8 +153,9 @@ def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
     domain = rules.domain_of[row]
     factor, kept = rules.factor[domain], rules.must_keep[row]
     of.per_rack[:] = 0
-    of.left[:] = of.follows
     of.taken[:factor] = NO_BROKER
+    for broker in range(len(of.left)):
+        of.left[broker] = of.follows[broker]
     count = int(np.int64(0))
     if kept >= 0 and of.follows[kept] < np.inf:
         _take(rules, domain, of, count, kept)

@@ -53,8 +53,7 @@ def fill(
     following = np.empty(costs.shape[:2], np.int64)
     is_in = np.zeros(len(ranks), np.bool_)
     for row in range(rows):
-        counts[:] = 0
-        following[:] = costs[:, :, 0]
+        _clear(costs, counts, following)
         is_in[:] = False
         for column in range(replicas):
             new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
@@ -93,8 +92,7 @@ def settle(
     is_in = np.zeros(len(ranks), np.bool_)
     has_changed = False
     for row in range(len(table)):
-        counts[:] = 0
-        following[:] = costs[:, :, 0]
+        _clear(costs, counts, following)
         is_in[:] = False
         for broker in table[row]:
             load[0, broker] -= 1
@@ -105,6 +103,15 @@ def settle(
         ):
             has_changed = True
     return has_changed
+
+
+@subroutine
+def _clear(costs: Int64Cube, counts: Int64Matrix, following: Int64Matrix) -> None:
+    """Begin a row without replicas."""
+    for attribute in range(counts.shape[0]):
+        for value in range(counts.shape[1]):
+            counts[attribute, value] = 0
+            following[attribute, value] = costs[attribute, value, 0]
 
 
 @subroutine

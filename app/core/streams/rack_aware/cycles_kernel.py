@@ -114,8 +114,9 @@ def _end_of_last_shortening(graph: Residual, parent: Int64Vector) -> int:
             remembered_at = NONE
             next_memory = last_sweep + 1
         elif sweep >= next_memory:
-            remembered[:] = distance
-            was_changed[:] = changed
+            for node in range(nodes):
+                remembered[node] = distance[node]
+                was_changed[node] = changed[node]
             remembered_at = sweep
             next_memory = 2 * sweep
         sweep += 1

@@ -37,13 +37,10 @@ def min_traffic(cost: Int64Matrix, owners: Int64Vector) -> Int64s:
     for task in range(tasks):
         counts[owners[task]] += 1
         for client in range(clients):
-            arcs[n] = (1 + task, 1 + tasks + client, 1, cost[task, client], 1 if owners[task] == client else 0)
-            n += 1
-        arcs[n] = (SOURCE, 1 + task, 1, 0, 1)
-        n += 1
+            n = _add(arcs, n, 1 + task, 1 + tasks + client, 1, cost[task, client], 1 if owners[task] == client else 0)
+        n = _add(arcs, n, SOURCE, 1 + task, 1, 0, 1)
     for client in range(clients):
-        arcs[n] = (1 + tasks + client, sink, counts[client], 0, counts[client])
-        n += 1
+        n = _add(arcs, n, 1 + tasks + client, sink, counts[client], 0, counts[client])
     graph = _residual(arcs, sink + 1)
     chosen = np.full(tasks, NEVER_ENDS, np.int64)
     if not cancel_negative_cycles(graph):
@@ -74,17 +71,13 @@ def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vect
     n = 0
     for task in range(tasks):
         for client in range(clients):
-            arcs[n] = (1 + task, first_client + group[task] * clients + client, 1, cost[task, client], 0)
-            n += 1
-        arcs[n] = (SOURCE, 1 + task, 1, 0, 0)
-        n += 1
+            n = _add(arcs, n, 1 + task, first_client + group[task] * clients + client, 1, cost[task, client], 0)
+        n = _add(arcs, n, SOURCE, 1 + task, 1, 0, 0)
     for client in range(clients):
         for number in range(groups):
             node = first_client + number * clients + client
-            arcs[n] = (node, second_stage + client, share[number, client], 0, 0)
-            n += 1
-        arcs[n] = (second_stage + client, sink, counts[client], 0, 0)
-        n += 1
+            n = _add(arcs, n, node, second_stage + client, share[number, client], 0, 0)
+        n = _add(arcs, n, second_stage + client, sink, counts[client], 0, 0)
     graph = _residual(arcs, sink + 1)
     fill_max_flow(graph, SOURCE, sink)
     chosen = np.full(tasks, NEVER_ENDS, np.int64)
@@ -93,6 +86,14 @@ def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vect
     for task in range(tasks):
         chosen[task] = _client_of(graph, 1 + task, first_client + group[task] * clients)
     return chosen
+
+
+@subroutine
+def _add(arcs: Int64Matrix, count: int, tail: int, head: int, capacity: int, cost: int, flow: int) -> int:
+    """Write an arc after so many others; how many there are then."""
+    arcs[count, 0], arcs[count, 1] = tail, head
+    arcs[count, 2], arcs[count, 3], arcs[count, 4] = capacity, cost, flow
+    return count + 1
 
 
 @subroutine
@@ -108,25 +109,36 @@ def _client_of(graph: Residual, node: int, first_client: int) -> int:
 def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     """Both directions of each arc (from, to, capacity, cost, flow), sorted by tail, then by head."""
     n = len(arcs)
-    origin = np.concatenate((arcs[:, 0], arcs[:, 1]))
-    to = np.concatenate((arcs[:, 1], arcs[:, 0]))
-    back_cost = np.empty(n, np.int64)
+    origin, to = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     for arc in range(n):
-        # The smallest 32-bit integer is its own negative in Java.
-        back_cost[arc] = arcs[arc, 3] if arcs[arc, 3] == SMALLEST_INT else -arcs[arc, 3]
-    cost = np.concatenate((arcs[:, 3], back_cost))
-    residual_capacity = np.concatenate((arcs[:, 2] - arcs[:, 4], arcs[:, 4]))
+        origin[arc], to[arc] = arcs[arc, 0], arcs[arc, 1]
+        origin[n + arc], to[n + arc] = arcs[arc, 1], arcs[arc, 0]
     order = _by_origin_and_end(origin, to, nodes)
-    place = np.empty(2 * n, np.int64)
-    place[order] = np.arange(2 * n)
-    mate = np.empty(2 * n, np.int64)
+    place, first = np.empty(2 * n, np.int64), np.zeros(nodes + 1, np.int64)
     for at in range(2 * n):
-        arc = order[at]
-        mate[at] = place[arc + n if arc < n else arc - n]
-    first = np.zeros(nodes + 1, np.int64)
-    for node in origin:
-        first[node + 1] += 1
-    return Residual(np.cumsum(first), origin[order], to[order], cost[order], residual_capacity[order], mate)
+        place[order[at]] = at
+        first[origin[at] + 1] += 1
+    for node in range(nodes):
+        first[node + 1] += first[node]
+    graph = Residual(
+        first,
+        np.empty(2 * n, np.int64),
+        np.empty(2 * n, np.int64),
+        np.empty(2 * n, np.int64),
+        np.empty(2 * n, np.int64),
+        np.empty(2 * n, np.int64),
+    )
+    for at in range(2 * n):
+        directed = order[at]
+        is_forward = directed < n
+        arc = directed if is_forward else directed - n
+        cost, flow = arcs[arc, 3], arcs[arc, 4]
+        graph.origin[at], graph.to[at] = origin[directed], to[directed]
+        # The smallest 32-bit integer is its own negative in Java.
+        graph.cost[at] = cost if is_forward or cost == SMALLEST_INT else -cost
+        graph.residual_capacity[at] = arcs[arc, 2] - flow if is_forward else flow
+        graph.mate[at] = place[arc + n if is_forward else arc]
+    return graph
 
 
 @subroutine
@@ -137,7 +149,8 @@ def _by_origin_and_end(origin: Int64Vector, to: Int64Vector, nodes: int) -> Int6
         ends = np.zeros(nodes + 1, np.int64)
         for key in keys:
             ends[key + 1] += 1
-        ends = np.cumsum(ends)
+        for node in range(nodes):
+            ends[node + 1] += ends[node]
         sorted_ = np.empty(len(order), np.int64)
         for arc in order:
             sorted_[ends[keys[arc]]] = arc
