@@ -120,11 +120,11 @@ def _planned(
                 _add(heap, size, rank[task], client)
                 size += 1
         offer(queue, client)
-    polled = np.empty((size, 2), np.int64)
+    polled, planned_on = np.empty(size, np.int64), np.empty(size, np.int64)
     for at in range(size):
-        polled[at] = heap[0]
+        polled[at], planned_on[at] = heap[0, 0] % tasks, heap[0, 1]
         _take_first(heap, size - at - 1)
-    return polled[:, 0] % max(tasks, 1), polled[:, 1]
+    return polled, planned_on
 
 
 @subroutine
@@ -133,7 +133,7 @@ def _add(heap: Int64Matrix, slot: int, rank: int, client: int) -> None:
         parent = (slot - 1) >> 1
         if rank >= heap[parent, 0]:
             break
-        heap[slot] = heap[parent]
+        heap[slot, 0], heap[slot, 1] = heap[parent, 0], heap[parent, 1]
         slot = parent
     heap[slot, 0], heap[slot, 1] = rank, client
 
@@ -149,7 +149,7 @@ def _take_first(heap: Int64Matrix, size: int) -> None:
             child += 1
         if rank <= heap[child, 0]:
             break
-        heap[slot] = heap[child]
+        heap[slot, 0], heap[slot, 1] = heap[child, 0], heap[child, 1]
         slot = child
     heap[slot, 0], heap[slot, 1] = rank, client
 
