@@ -7,8 +7,8 @@ import pytest
 
 from app.api.reassignment import BatchFields, PlanReassignmentRequest
 from app.core.replicas.rack_modes import RackMode
-from app.services.plans import BATCH, FORMATS
-from app.services.reassignment import EXPORTS
+from app.services.plans import FORMATS
+from app.services.reassignment import PLAN_KIND
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 
@@ -30,7 +30,7 @@ def test_the_formats_are_the_registrys() -> None:
     assert told == [
         (code(name), code(f"…{written.tail}.{written.suffix}"))
         for name, written in FORMATS.items()
-        if name in EXPORTS or name == BATCH
+        if name in PLAN_KIND.formats
     ]
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from app.api import examples
 from app.api.http.dependencies import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.models.fields import Id, Int32, RequestedRelease, TopicName
+from app.api.models.fields import Id, Int32, Rack, RequestedRelease, TopicName
 from app.api.models.fields import Request as RequestModel
 from app.api.models.snapshot_choice import OnSnapshot
 from app.api.models.warnings import WarningDocument
@@ -31,6 +31,7 @@ from app.errors.reassignments import (
     SizesMissing,
     UnknownBroker,
     UnknownLogDir,
+    UnknownRack,
     UnknownTopic,
 )
 from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
@@ -68,6 +69,15 @@ class ReassignmentFile(RequestModel):
     """Partitions to reassign, each once."""
 
 
+class LossesFields(RequestModel):
+    """Brokers and racks that are lost, each alone."""
+
+    brokers: Annotated[list[Int32], Field(max_length=10_000)] | None = None
+    """Ids of brokers."""
+    racks: Annotated[list[Rack], Field(max_length=10_000)] | None = None
+    """Names of racks."""
+
+
 class CheckRequest(ResourceFields, OnSnapshot):
     """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
@@ -82,6 +92,11 @@ class CheckRequest(ResourceFields, OnSnapshot):
         "`--verify` the answer has the `progress` of each partition beside what was planned, which is `reassignment` "
         "if it is given too.",
     )
+    losses: Literal["all"] | LossesFields | None = Field(
+        None,
+        description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of each "
+        f"broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads.",
+    )
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
         description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
@@ -91,14 +106,15 @@ class CheckRequest(ResourceFields, OnSnapshot):
 
     def health(self) -> checks.HealthRequest:
         """The request of the service for a cluster as it is."""
-        return _HEALTH.validate_python(self.model_dump(include=set(ResourceFields.model_fields)))
+        plain = self.model_dump(include={*ResourceFields.model_fields, "losses"})
+        return _HEALTH.validate_python(plain | ({"losses": {}} if self.losses == "all" else {}))
 
     @property
     def is_of_cluster(self) -> bool:
         """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
         if self.reassignment is None and self.output is None:
             return True
-        for name in ResourceFields.model_fields:
+        for name in (*ResourceFields.model_fields, "losses"):
             if name in self.model_fields_set:
                 detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
                 raise ConflictingFields(detail, path=(name,))
@@ -234,6 +250,25 @@ class LeastRepairDocument(BaseModel):
     """No repair moves fewer bytes."""
 
 
+class BrokerLossDocument(BaseModel):
+    """The loss of one broker or one rack. The first remaining replica in sync leads, in the order of the list."""
+
+    lost_broker: int | None
+    """Id of the lost broker; null if a rack is lost."""
+    lost_rack: str | None
+    """Name of the lost rack; null if a broker is lost."""
+    offline_partitions: int
+    """Number of partitions without a replica in sync to lead them."""
+    elected_partitions: int
+    """Number of partitions that get another leader."""
+    reduced_partitions: int
+    """Number of partitions that have fewer replicas."""
+    loads: dict[str, dict[Limited, float]]
+    """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
+    over_limit: list[OverLimitDocument]
+    """Loads above a limit, or above the capacity if there is no limit, by broker id and resource."""
+
+
 class CheckDocument(BaseModel):
     """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
 
@@ -291,6 +326,11 @@ class CheckDocument(BaseModel):
     least_repair: LeastRepairDocument | None = Field(
         None, description="The least repair; absent if a reassignment is checked, null if there is none (a warning)."
     )
+    losses: list[BrokerLossDocument] | None = Field(
+        None,
+        description="What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a "
+        "reassignment is checked.",
+    )
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 
@@ -307,6 +347,7 @@ class CheckDocument(BaseModel):
         MalformedText,
         IllegalReassignment,
         UnknownBroker,
+        UnknownRack,
         UnknownTopic,
         CapacityMissing,
         LogDirsMissing,

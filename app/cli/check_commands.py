@@ -56,6 +56,13 @@ def check(
         Path | None,
         typer.Option(help="Of a cluster as it is: capacity, limits and traffic, the JSON of POST /v1/checks."),
     ] = None,
+    losses: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of a cluster as it is: write the loads after each loss of a broker or rack to this file, as CSV.",
+            dir_okay=False,
+        ),
+    ] = None,
     kafka_version: KafkaVersion = None,
     output: Annotated[Path | None, typer.Option(help="Write JSON to this file, too.", dir_okay=False)] = None,
     as_json: AsJson = False,
@@ -69,7 +76,7 @@ def check(
     resources = checking.resources_of(limit or (), request)
     gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, resources)
     verdict = checking.check(cluster_of(options), gate)
-    checking.report(verdict, output=output, junit=junit, as_json=as_json)
+    checking.report(verdict, output=output, junit=junit, losses=losses, as_json=as_json)
 
 
 def diff(

@@ -154,8 +154,16 @@ def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
     return TypeAdapter(HealthRequest).validate_python(stated.model_dump())
 
 
-def report(verdict: Verdict, *, output: Path | None, junit: Path | None, as_json: bool) -> None:
-    """Write a verdict, and end the command with code 3 if it fails. Raises `OutputNotWritable`."""
+def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses: Path | None, as_json: bool) -> None:
+    """Write a verdict, and end the command with code 3 if it fails.
+
+    Raises `OutputNotWritable`, `LimitExceeded`, and `ConflictingFields` for losses of a reassignment.
+    """
+    if losses is not None:
+        if verdict.check.health is None:
+            detail = "losses are of the cluster as it is; leave --reassignment or --losses out"
+            raise ConflictingFields(detail, path=("losses",))
+        hand_over(verdict.check.health.losses_csv(), losses)
     if junit is not None:
         hand_over(verdict.as_junit(), junit)
     if output is not None:

@@ -64,7 +64,7 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
     if export.name is None and (export.batch is not None or export.is_inverse):
         option = "inverse" if export.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
-    require("export", export.name, (*found.exports, *([BATCH] if found.batch else [])))
+    require("export", export.name, tuple(found.formats))
     request = validated(model, body).service()
     with uncollected():
         described = None if inputs.is_empty else inputs.cluster()

@@ -305,6 +305,25 @@ class BrokerLogDirsDocument(Record):
     """Its directories by path."""
 
 
+class BrokerLossDocument(Record):
+    """The loss of one broker or one rack. The first remaining replica in sync leads, in the order of the list."""
+
+    lost_broker: int | None
+    """Id of the lost broker; null if a rack is lost."""
+    lost_rack: str | None
+    """Name of the lost rack; null if a broker is lost."""
+    offline_partitions: int
+    """Number of partitions without a replica in sync to lead them."""
+    elected_partitions: int
+    """Number of partitions that get another leader."""
+    reduced_partitions: int
+    """Number of partitions that have fewer replicas."""
+    loads: dict[str, dict[str, float]]
+    """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
+    over_limit: list[OverLimitDocument]
+    """Loads above a limit, or above the capacity if there is no limit, by broker id and resource."""
+
+
 class BrokerMovement(Record):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
@@ -526,6 +545,9 @@ class CheckDocument(Record):
     absent if a reassignment is checked."""
     least_repair: LeastRepairDocument | None
     """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
+    losses: list[BrokerLossDocument] | None
+    """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
+    checked."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 

@@ -124,7 +124,7 @@ class PlanOperations(Bound[K]):
                 return _DIFFERENCES[summary]({**page, "items": items})
 
     @operation
-    def export_plan(
+    def export_plan(  # noqa: PLR0913 -- those of the operation
         self,
         plan_id: str,
         format: requests.ExportPlanFormat = "reassignment",  # noqa: A002 -- the parameter's name
@@ -134,6 +134,8 @@ class PlanOperations(Bound[K]):
         batch: int | None = None,
         inverse: bool = False,
         from_: str | None = None,
+        lost_broker: Sequence[int] = (),
+        lost_rack: Sequence[str] = (),
         if_match: str | None = None,
     ) -> Flow[Export]:
         """Export a plan as a file.
@@ -144,10 +146,16 @@ class PlanOperations(Bound[K]):
         topic : only this topic.
         batch, inverse : of the format `batch`: its number, from 1 on, and whether its rollback is wanted.
         from_ : of the formats `batch` and `rollback`: a later snapshot, from whose state the file goes on or back.
+        lost_broker, lost_rack : of the format `losses`: only the loss of these, not of every broker and rack.
         if_match : the content hash of a snapshot; raises `PreconditionFailed` if its cluster has changed since.
         """
-        query = {"format": format, "topic": topic, "batch": batch, "inverse": "true" if inverse else None}
-        query["from"] = from_
+        query: dict[str, Any] = {
+            "format": format,
+            "topic": topic,
+            "batch": batch,
+            "inverse": "true" if inverse else None,
+        }
+        query |= {"from": from_, "lost_broker": [*lost_broker], "lost_rack": [*lost_rack]}
         request = Request("GET", path("plans", plan_id, "export"), query, {"Accept": "*/*"} | if_match_header(if_match))
         response = yield from exchange(self._client, request)
         export = export_of(response, default_name=f"plan-{plan_id}")

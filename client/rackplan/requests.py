@@ -21,6 +21,7 @@ ExportPlanFormat: TypeAlias = Literal[
     "script",
     "csv",
     "loads",
+    "losses",
     "text",
     "markdown",
     "arrow",
@@ -388,6 +389,9 @@ class CheckRequest(TypedDict, total=False):
     proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the
     answer has the `progress` of each partition beside what was planned, which is `reassignment` if it is given
     too."""
+    losses: Literal["all"] | LossesFields | None
+    """Of a cluster as it is: the answer has the load of every remaining broker after the loss of each broker and
+    each rack, or of those listed; at most 20000 loads."""
     running_reassignment: Literal["refuse", "merge"]
     """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse`
     returns 409."""
@@ -809,6 +813,15 @@ class LoseTagRequest(TypedDict, total=False):
 
     lose_tag: Required[TagValue]
     """Tag and value of the lost clients."""
+
+
+class LossesFields(TypedDict, total=False):
+    """Brokers and racks that are lost, each alone."""
+
+    brokers: Sequence[int] | None
+    """Ids of brokers."""
+    racks: list[str] | None
+    """Names of racks."""
 
 
 class MeasuredBaseRequest(TypedDict, total=False):

@@ -13,7 +13,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, merge_patch_only
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.models.fields import Id, TopicName
+from app.api.models.fields import Id, Int32, TopicName
 from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.plans.etags import etag_of, version_of
@@ -22,7 +22,7 @@ from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
-from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld
+from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan
@@ -152,6 +152,8 @@ def diff(
         SnapshotNotFound,
         SnapshotOfAnotherCluster,
         SnapshotTooOld,
+        UnknownBroker,
+        UnknownRack,
         others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -176,13 +178,19 @@ def export(
             "has changed.",
         ),
     ] = None,
+    lost_broker: Annotated[
+        list[Int32] | None, Query(description="Of the format `losses`: only the loss of these brokers.")
+    ] = None,
+    lost_rack: Annotated[
+        list[str] | None, Query(description="Of the format `losses`: only the loss of these racks.")
+    ] = None,
     if_match: IfMatch = None,
 ) -> Response:
     """Return the file for `kafka-reassign-partitions --reassignment-json-file`, a bash script that creates the topics
     with `kafka-topics`, its argument `--replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow
     stream. The table of a group plan has the member of each partition, and whether it is in its rack. The files of a
     reassignment have its changes: `rollback` reverts it, `batches` is an archive of each batch with its rollback,
-    `batch` one of them.
+    `batch` one of them; `losses` has the load of every remaining broker after the loss of each broker and of each rack.
     """
     plan = plans.load(uow, plan_id)
     hashes = matched_hashes(if_match)
@@ -197,7 +205,8 @@ def export(
         if from_ is not None:
             raise ConflictingFields("from is of the whole plan, and not of one topic", path=("topic",), value=topic)
         plan = replace(plan, placements=placements)
-    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
+    lost = plans.LossSelection(lost_broker, lost_rack)
+    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_, lost=lost)
     name = plans.file_name(plan_id, format, topic=topic, batch=batch, is_inverse=inverse, from_snapshot=from_)
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)

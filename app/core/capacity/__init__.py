@@ -5,6 +5,7 @@
     measured.py   topics from a snapshot and measured ingress
     workload.py   ingress, egress and bytes on disk of each partition; bytes stored by each broker
     loads.py      the load of every broker before and under each failure set; loads_kernel.py is its compiled loop
+    placed_traffic.py   the traffic of a placement, and what each loss changes; losses_kernel.py is its compiled loop
     limits.py     headroom, the first limit to break, and in which month
     costs.py      bytes that cross racks, and the monthly cost
     score.py      the score of a scenario, and its JSON

@@ -1,9 +1,10 @@
 """The traffic of an existing placement: what brokers send, what crosses racks, and what the loss of a broker or of a
 rack adds to each of the others.
 
-A leader sends to its followers and serves the consumers without a replica in their rack; with follower fetching the
-first replica in a rack serves the consumers there. Producers and consumers are spread evenly over racks. If a leader is
-lost, the first live replica in list order leads. See `loads_kernel.py`, which has the loops, and which sweeps share.
+A leader sends to its followers and serves the consumers without a replica in their rack; with follower fetching one
+replica in each other rack serves the consumers there. Producers and consumers are spread evenly over racks. If a leader
+is lost, the first remaining replica in sync, in list order, leads. `losses_kernel.py` has the loop over losses, and
+`loads_kernel.py`, which sweeps share, that over racks.
 """
 
 from collections.abc import Iterator
@@ -12,15 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.capacity import loads_kernel as kernel
+from app.core.capacity import loads_kernel, losses_kernel
 from app.core.capacity.costs import CrossRack
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 
 NONE_LOST = -1
 """In place of a lost broker or rack: no loss adds anything."""
 _BLOCK_NUMBERS = 1 << 22
-"""Loads (lost brokers × brokers × columns) of one block: 32 MiB."""
-_LAGGING = 0.0
+"""Changes (lost groups × brokers × columns) of one block: 32 MiB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,12 +30,14 @@ class PlacedTraffic:
     Parameters
     ----------
     replicas : (rows, widest) int32 positions, the leader first, padded; every row has a replica.
+    in_sync : (rows, widest) bool, replicas that may be elected.
     bounds : (topics + 1,) int64; topic t is rows bounds[t] … bounds[t + 1] − 1.
     ingress : (rows,) float64 bytes/s. fan_out : (topics,) float64, how many times each byte is read.
     rack_of : (brokers,) int32. racks : the number of racks that clients are in, which are the first ones.
     """
 
     replicas: Int32s = field(repr=False)
+    in_sync: NDArray[np.bool_] = field(repr=False)
     bounds: Int64s = field(repr=False)
     ingress: Float64s = field(repr=False)
     fan_out: Float64s = field(repr=False)
@@ -54,12 +56,15 @@ class PlacedTraffic:
         rack_of: Int32s,
         racks: int,
         follower_fetching: bool,
+        in_sync: NDArray[np.bool_] | None = None,
     ) -> "PlacedTraffic":
-        """Rows by ascending topic; those without a replica are left out."""
+        """Rows by ascending topic; those without a replica are left out. Without `in_sync` all replicas are."""
         is_placed = (replicas != NO_REPLICA).any(axis=1)
         topics = np.arange(len(fan_out) + 1)
+        placed = np.ascontiguousarray(replicas[is_placed], np.int32)
         return cls(
-            replicas=np.ascontiguousarray(replicas[is_placed], np.int32),
+            replicas=placed,
+            in_sync=np.ones(placed.shape, np.bool_) if in_sync is None else np.ascontiguousarray(in_sync[is_placed]),
             bounds=np.searchsorted(topic_of[is_placed], topics).astype(np.int64),
             ingress=np.ascontiguousarray(ingress[is_placed], np.float64),
             fan_out=fan_out,
@@ -81,12 +86,9 @@ class PlacedTraffic:
         return shares
 
     @property
-    def arrays(self) -> tuple[Int64s, Float64s, Float64s, Float64s, Int32s, Int32s, Float64s]:
-        """Of the loops over losses; no read lags, and no partition needs replicas in sync to send."""
-        topics = len(self.fan_out)
-        local = self.client_shares * self.follower_fetching
-        lagging, min_insync = np.full(topics, _LAGGING), np.zeros(topics, np.int32)
-        return self.bounds, self.ingress, self.fan_out, lagging, min_insync, self.rack_of, local
+    def of_brokers(self) -> Int32s:
+        """(brokers,) int32, a group for each broker."""
+        return np.arange(len(self.rack_of), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,10 +113,32 @@ class Losses:
     leaders: WorstLosses
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LossChanges:
+    """What the loss of each of some groups of brokers, alone, changes.
+
+    Parameters
+    ----------
+    first : the group of the first row; the others follow it.
+    sent, received : (lost, brokers) float64 bytes/s that remaining brokers send and receive more, or less if negative.
+    leaders : (lost, brokers) float64 partitions that they lead more. Of lost brokers all of these are 0.
+    offline, elected, reduced : (lost,) int64 partitions without a replica in sync to lead them; with another leader;
+        with fewer replicas.
+    """
+
+    first: int
+    sent: Float64s
+    received: Float64s
+    leaders: Float64s
+    offline: Int64s
+    elected: Int64s
+    reduced: Int64s
+
+
 def cross_rack(traffic: PlacedTraffic) -> CrossRack:
     """Bytes/s from rack to rack, by cause."""
     crossed = np.zeros((len(traffic.fan_out), 3))
-    kernel.crossing(
+    loads_kernel.crossing(
         *(traffic.replicas, traffic.bounds, traffic.ingress, traffic.fan_out, traffic.rack_of),
         *(traffic.client_shares, traffic.client_shares, traffic.follower_fetching),
         crossed,
@@ -124,40 +148,43 @@ def cross_rack(traffic: PlacedTraffic) -> CrossRack:
 
 def broker_losses(traffic: PlacedTraffic) -> Losses:
     """The worst loss of one other broker, for each broker; the lowest position of equal ones."""
-    return _worst(len(traffic.rack_of), _broker_changes(traffic))
+    return _worst(traffic, changes_by_loss(traffic, traffic.of_brokers, len(traffic.rack_of)))
 
 
 def rack_losses(traffic: PlacedTraffic) -> Losses:
     """The worst loss of another rack, for each broker; the lowest index of equal ones."""
+    return _worst(traffic, changes_by_loss(traffic, traffic.rack_of, traffic.all_racks))
+
+
+def changes_by_loss(traffic: PlacedTraffic, group_of: Int32s, groups: int, first: int = 0) -> Iterator[LossChanges]:
+    """What the loss of each group alone changes, in blocks of groups that bound the memory.
+
+    Parameters
+    ----------
+    group_of : (brokers,) int32 group of each broker. groups : the number of groups. first : groups before it are left
+        out.
+
+    Complexity: O(rows · factor³) for each block of `_BLOCK_NUMBERS` changes.
+    """
     brokers = len(traffic.rack_of)
-    changes, counts = np.zeros((traffic.all_racks, brokers, 4)), np.zeros((traffic.all_racks, 4), np.int64)
-    kernel.change_with_a_rack_lost(traffic.replicas, *traffic.arrays, changes, counts)
-    changes[traffic.rack_of, np.arange(brokers)] = 0  # a lost broker has no load
-    return _worst(brokers, iter([(0, changes)]))
+    block = max(1, _BLOCK_NUMBERS // max(3 * brokers, 1))
+    for start in range(first, groups, block):
+        lost = min(block, groups - start)
+        changes, counts = np.zeros((lost, brokers, 3)), np.zeros((lost, 3), np.int64)
+        losses_kernel.add_changes(
+            *(traffic.replicas, traffic.in_sync, traffic.bounds, traffic.ingress, traffic.fan_out, traffic.rack_of),
+            *(traffic.client_shares * traffic.follower_fetching, group_of, start, changes, counts),
+        )
+        yield LossChanges(start, *np.moveaxis(changes, 2, 0), *counts.T)
 
 
-def _broker_changes(traffic: PlacedTraffic) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Blocks of lost brokers: the first, and (lost, brokers, columns) changes of the others' loads."""
+def _worst(traffic: PlacedTraffic, blocks: Iterator[LossChanges]) -> Losses:
     brokers = len(traffic.rack_of)
-    dead, racks_left = np.zeros(brokers, np.bool_), np.full(brokers, traffic.all_racks, np.int32)
-    block = max(1, _BLOCK_NUMBERS // max(4 * brokers, 1))
-    for first in range(0, brokers, block):
-        lost = min(block, brokers - first)
-        changes, counts = np.zeros((lost, brokers, 4)), np.zeros((lost, 3), np.int64)
-        kernel.change_with_one_more(traffic.replicas, *traffic.arrays, dead, racks_left, first, changes, counts)
-        changes[np.arange(lost), first + np.arange(lost)] = 0
-        yield first, changes
-
-
-def _worst(brokers: int, blocks: Iterator[tuple[int, NDArray[np.float64]]]) -> Losses:
     increase, lost = np.zeros((2, brokers)), np.full((2, brokers), NONE_LOST, np.int64)
-    for first, changes in blocks:
-        if not len(changes):
-            continue
-        sent = changes[..., kernel.REPLICATION] + changes[..., kernel.READS]
-        for load, of_load in enumerate((sent, changes[..., kernel.LEADERS])):
+    for block in blocks:
+        for load, of_load in enumerate((block.sent, block.leaders)):
             most = of_load.max(axis=0)
             is_worse = most > increase[load]
             increase[load, is_worse] = most[is_worse]
-            lost[load, is_worse] = first + of_load.argmax(axis=0)[is_worse]
+            lost[load, is_worse] = block.first + of_load.argmax(axis=0)[is_worse]
     return Losses(WorstLosses(increase[0], lost[0]), WorstLosses(increase[1], lost[1]))

@@ -12,13 +12,22 @@ from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
 from app.services.cautions import Caution
-from app.services.plans import Allowance
+from app.services.plans import Allowance, LossSelection
 from app.services.reassignment.planning.solve import least_repair
 from app.services.reassignment.problem.log_dirs import LogDirTable
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
+from app.services.reassignment.reports.losses import (
+    LossTable,
+    in_sync_of,
+    loss_table,
+    losses_file,
+)
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import PricesRequest, ResourceFields
+
+MOST_LOADS_OF_LOSSES = 20_000
+"""The most loads of losses in an answer: lost brokers and racks × brokers × resources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +37,14 @@ class HealthRequest(ResourceFields):
     Parameters
     ----------
     ingress_bytes_per_s : by topic of the whole, or of each partition; None is the snapshot's.
+    losses : the brokers and racks whose loss is tabulated; None for no table.
     """
 
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
+    losses: LossSelection | None = None
+
+
+_OF_A_REASSIGNMENT = tuple(name for name in HealthRequest.__dataclass_fields__ if name != "losses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,7 @@ class Health:
     Parameters
     ----------
     repair : None if there is none, which a warning explains. log_dirs : None unless directories are limited.
+    losses : None unless they are requested.
     """
 
     report: LoadReport = field(repr=False)
@@ -86,6 +101,7 @@ class Health:
     repair: LeastRepair | None
     cautions: tuple[Caution, ...] = ()
     log_dirs: LogDirTable | None = field(default=None, repr=False)
+    losses: LossTable | None = field(default=None, repr=False)
 
     @property
     def log_dirs_over_limit(self) -> list[dict[str, Json]] | None:
@@ -128,6 +144,10 @@ class Health:
         found = (max(self._shares(loss), key=lambda each: each.share, default=None) for loss in self._losses())
         return [each for each in found if each is not None]
 
+    def losses_csv(self) -> bytes:
+        """The loads after every loss as CSV. Raises `LimitExceeded`."""
+        return losses_file(self.report, LossSelection())
+
     @property
     def skew(self) -> dict[str, float]:
         """By resource: the largest load above the mean, as a share of the mean."""
@@ -146,6 +166,7 @@ class Health:
             "log_dirs_over_limit": self.log_dirs_over_limit,
             "fails_first": [_plain(each) for each in self.fails_first],
             "least_repair": None if self.repair is None else _plain(self.repair),
+            "losses": None if self.losses is None else self.losses.as_json(),
         }
 
     def _losses(self) -> list[str]:
@@ -181,9 +202,10 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
     ------
     UnknownBroker, UnknownTopic, CapacityMissing, RatesMissing, SizesMissing, ConflictingFields : as a reassignment with
         these fields.
+    UnknownRack, LimitExceeded : see `loss_table`.
     """
     is_limited = bool(request.limits.stated()) or request.limits.log_dirs is not None
-    stated = {name: getattr(request, name) for name in HealthRequest.__dataclass_fields__}
+    stated = {name: getattr(request, name) for name in _OF_A_REASSIGNMENT}
     problem = resolve(
         ReassignmentRequest(
             rack_mode=RackMode.SAFE,
@@ -200,14 +222,20 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
     if problem.sizes.is_known.any():  # otherwise `loads` have no disk
         cautions = (*problem.sizes.cautions, *cautions)
     report = load_report(
-        problem.brokers, problem.resources, problem.limits, before=problem.before, after=problem.before
+        *(problem.brokers, problem.resources, problem.limits),
+        before=problem.before,
+        after=problem.before,
+        in_sync=in_sync_of(problem.scope, cluster),
     )
+    losses = None
+    if request.losses is not None:
+        losses = loss_table(report, request.losses, most=MOST_LOADS_OF_LOSSES, path=lambda field: ("losses", field))
     try:
         repair = LeastRepair(*least_repair(problem))
     except NotFeasible as infeasible:
         caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
-        return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs)
-    return Health(report, request.prices, repair, cautions, problem.log_dirs)
+        return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs, losses)
+    return Health(report, request.prices, repair, cautions, problem.log_dirs, losses)
 
 
 def _plain(record: OverLimit | FirstToFail | LeastRepair) -> dict[str, Json]:

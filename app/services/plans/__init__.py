@@ -12,7 +12,17 @@ kind.py          what defines a kind of plan, and a plan as JSON and as files
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
-from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, Format, Write, file_name
+from app.services.plans.exports import (
+    BATCH,
+    FORMATS,
+    LOSSES,
+    MARKDOWN_ROWS,
+    ClusterOf,
+    Format,
+    LossSelection,
+    Write,
+    file_name,
+)
 from app.services.plans.kind import STEPS, Kind, plan_json
 from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
 from app.services.plans.planner import Allowance, Planner, PlanRequest, Site

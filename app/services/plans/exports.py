@@ -1,6 +1,6 @@
 """The registry of export formats. Each kind's `EXPORTS` has the writers of those that fit it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
@@ -34,6 +34,8 @@ class Format:
 _REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 BATCH = "batch"
 """The format of a single batch of a plan."""
+LOSSES = "losses"
+"""The format that may be of some losses alone."""
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "reassignment": Format(_REASSIGNMENT, "json"),
@@ -45,12 +47,27 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "script": Format("application/x-sh", "sh"),
         "csv": Format("text/csv; charset=utf-8", "csv"),
         "loads": Format("text/csv; charset=utf-8", "csv", "-loads", is_negotiable=False, has_topics=False),
+        "losses": Format("text/csv; charset=utf-8", "csv", "-losses", is_negotiable=False, has_topics=False),
         "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
         "markdown": Format("text/markdown; charset=utf-8", "md"),
         "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),
     }
 )
 """Every format by its name; the API's enum and its content negotiation read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossSelection:
+    """Which brokers and racks are lost, each alone, by id and name; both None for every broker and every rack."""
+
+    brokers: Sequence[int] | None = None
+    racks: Sequence[str] | None = None
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether every broker and every rack is lost in turn."""
+        return self.brokers is None and self.racks is None
+
 
 ClusterOf: TypeAlias = Callable[[], Cluster | None]
 """Loads the cluster that a plan was made for, if it was made for one; few formats need it."""

@@ -10,7 +10,7 @@ import orjson
 from app.core.model import NO_REPLICA, unpadded
 from app.errors import Json
 from app.errors.requests import ConflictingFields, NotExportable
-from app.services.plans.exports import BATCH, ClusterOf, Write
+from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write
 from app.services.plans.planner import Planner
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, beside, summary
 from app.store.records import NewPlan, PlanHead
@@ -18,6 +18,7 @@ from app.store.records import NewPlan, PlanHead
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
+_OF_ALL = LossSelection()
 STEPS = "kept_steps"
 """The field of a reassignment's answer from which its batches are exported."""
 _NOT_SHOWN = ("prediction", "seed", STEPS)
@@ -76,6 +77,7 @@ class Kind:
     difference : what a plan changes, against what a caller names or, if that is None, the state before it.
     exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
     batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
+    losses : writes the loads after losses; None if the kind's plans have no loads of brokers.
     resumed : writes a file from the state of a later snapshot; None if the kind's plans have no progress.
     """
 
@@ -85,7 +87,13 @@ class Kind:
     exports: Mapping[str, Write]
     content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
+    losses: Callable[[Plan | NewPlan, ClusterOf, LossSelection], bytes] | None = None
     resumed: Resume | None = None
+
+    @property
+    def formats(self) -> list[str]:
+        """The names of all formats that fit the kind."""
+        return [*self.exports, *([BATCH] if self.batch else []), *([LOSSES] if self.losses else [])]
 
     def write(
         self,
@@ -95,24 +103,30 @@ class Kind:
         *,
         batch: int | None = None,
         is_inverse: bool = False,
+        lost: LossSelection = _OF_ALL,
     ) -> bytes:
         """The plan as a file in the format of that name.
 
         Parameters
         ----------
         batch, is_inverse : which batch, and whether what undoes it; for the format `BATCH` alone.
+        lost : which losses; for the format `LOSSES` alone.
 
         Raises
         ------
+        LimitExceeded, UnknownBroker, UnknownRack : of losses.
         NotExportable : the plan cannot be written in that format, or has no such batch.
-        ConflictingFields : a batch is named and the format is of a whole plan, or the other way round.
+        ConflictingFields : a batch or losses are named and the format is of a whole plan, or the other way round.
         """
-        formats = [*self.exports, *([BATCH] if self.batch else [])]
+        formats = self.formats
         if name not in formats:
             detail = (
                 f"a {self.planner.kind} plan contains {self.content}; its formats are {', '.join(formats)}, not {name}"
             )
             raise NotExportable(detail, formats=formats)
+        if not lost.is_of_all and name != LOSSES:
+            field = "lost_rack" if lost.brokers is None else "lost_broker"
+            raise ConflictingFields(f"{field} is of the format {LOSSES}; {name} is of the whole plan", path=(field,))
         if name == BATCH and self.batch:
             if batch is None:
                 raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
@@ -120,4 +134,6 @@ class Kind:
         if batch is not None or is_inverse:
             field = "inverse" if batch is None else "batch"
             raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
+        if name == LOSSES and self.losses:
+            return self.losses(plan, cluster_of, lost)
         return self.exports[name](plan, cluster_of)

@@ -6,12 +6,13 @@ from uuid import UUID
 from app.deferred import Registry
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
-from app.services.plans import Kind, Plan
+from app.services.plans import Kind, LossSelection, Plan
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
+_OF_ALL = LossSelection()
 KINDS = Registry[Kind](
     {
         "replicas": "app.services.replicas:PLAN_KIND",
@@ -36,12 +37,13 @@ def export(
     batch: int | None = None,
     is_inverse: bool = False,
     from_snapshot: UUID | None = None,
+    lost: LossSelection = _OF_ALL,
 ) -> bytes:
     """A stored plan as a file: `Kind.write`, with the cluster of its snapshot.
 
     Parameters
     ----------
-    from_snapshot : a later snapshot, from whose state the file goes on or back.
+    from_snapshot : a later snapshot, from whose state the file goes on or back. lost : of the format of losses.
     """
     kind = kind_of(plan)
     if from_snapshot is not None:
@@ -56,4 +58,5 @@ def export(
         lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1],
         batch=batch,
         is_inverse=is_inverse,
+        lost=lost,
     )

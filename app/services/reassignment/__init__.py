@@ -3,6 +3,7 @@
     planner.py   the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
     exports.py   a stored plan as files, of what files/ writes
+    loss_exports.py  the loads of a stored plan after each loss
     differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
     planning/    replica lists, leaders, log directories and batches: one solver after the other
@@ -25,6 +26,7 @@ from app.services.reassignment.differences import (
 )
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
+from app.services.reassignment.loss_exports import losses_of
 from app.services.reassignment.planner import PLANNER
 from app.services.reassignment.problem.brokers import BrokerTable, brokers_of
 from app.services.reassignment.problem.loads import PartitionSizes, replicas_of_others, sizes_of
@@ -56,5 +58,6 @@ PLAN_KIND = Kind(
     exports=EXPORTS,
     content="the replicas that move",
     batch=one_batch,
+    losses=losses_of,
     resumed=resumed,
 )

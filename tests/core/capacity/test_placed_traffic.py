@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.capacity.placed_traffic import PlacedTraffic, broker_losses, cross_rack, rack_losses
+from app.core.capacity.placed_traffic import PlacedTraffic, broker_losses, changes_by_loss, cross_rack, rack_losses
 from app.core.model import Float64s, Int32s, padded
 
 
@@ -16,6 +16,7 @@ def placed(draw: st.DrawFn) -> PlacedTraffic:
     racks = draw(st.integers(1, 3))
     rack_of = np.array([draw(st.integers(0, racks - 1)) for _ in range(brokers)], np.int32)
     lists = draw(st.lists(st.lists(st.integers(0, brokers - 1), min_size=1, max_size=3, unique=True), max_size=6))
+    width = max(map(len, lists), default=1)
     return PlacedTraffic.of_rows(
         padded(lists) if lists else np.empty((0, 1), np.int32),
         np.sort(np.array([draw(st.integers(0, 1)) for _ in lists], np.int64)),
@@ -24,24 +25,39 @@ def placed(draw: st.DrawFn) -> PlacedTraffic:
         rack_of=rack_of,
         racks=racks,
         follower_fetching=draw(st.booleans()),
+        in_sync=np.array([[draw(st.booleans()) for _ in range(width)] for _ in lists], np.bool_).reshape(-1, width),
     )
 
 
-def _loads(traffic: PlacedTraffic, lost: set[int]) -> tuple[Float64s, Float64s]:
-    """What each broker sends and leads if brokers are lost; clients stay where they are."""
-    sent, leads = np.zeros(len(traffic.rack_of)), np.zeros(len(traffic.rack_of))
+def _loads(traffic: PlacedTraffic, lost: set[int]) -> tuple[Float64s, Float64s, Float64s, list[str]]:
+    """What each broker sends, leads and receives if brokers are lost, and what becomes of each partition: Kafka elects
+    the first replica of the list that is left and in sync. Clients stay where they are.
+    """
+    sent, leads, received = np.zeros((3, len(traffic.rack_of)))
+    fates = []
     for row, replicas in enumerate(traffic.replicas.tolist()):
-        alive = [broker for broker in replicas if broker >= 0 and broker not in lost]
-        if not alive:
+        listed = [broker for broker in replicas if broker >= 0]
+        alive = [broker for broker in listed if broker not in lost]
+        may_lead = [
+            broker
+            for place, broker in enumerate(listed)
+            if broker in alive and (place == 0 or traffic.in_sync[row, place])
+        ]
+        fates.append("kept" if len(alive) == len(listed) else "reduced")
+        if not may_lead:
+            fates[-1] = "offline"
             continue
+        leader = may_lead[0]
+        fates[-1] = "elected" if leader != listed[0] else fates[-1]
         topic = int(np.searchsorted(traffic.bounds, row, side="right")) - 1
-        leads[alive[0]] += 1
-        sent[alive[0]] += (len(alive) - 1) * traffic.ingress[row]
+        leads[leader] += 1
+        sent[leader] += (len(alive) - 1) * traffic.ingress[row]
+        received[alive] += traffic.ingress[row]
         for rack in range(traffic.racks):
             near = [broker for broker in alive if traffic.rack_of[broker] == rack]
-            server = near[0] if near and traffic.follower_fetching else alive[0]
+            server = min(near) if near and leader not in near and traffic.follower_fetching else leader
             sent[server] += traffic.fan_out[topic] * traffic.ingress[row] / traffic.racks
-    return sent, leads
+    return sent, leads, received, fates
 
 
 def _worst(traffic: PlacedTraffic, groups: list[set[int]]) -> tuple[Float64s, Float64s]:
@@ -49,8 +65,8 @@ def _worst(traffic: PlacedTraffic, groups: list[set[int]]) -> tuple[Float64s, Fl
     before = _loads(traffic, set())
     most = np.zeros((2, len(traffic.rack_of)))
     for lost in groups:
-        for load, after in enumerate(_loads(traffic, lost)):
-            increase = after - before[load]
+        for load, after in enumerate(_loads(traffic, lost)[:2]):
+            increase = np.array(after) - before[load]
             increase[list(lost)] = 0
             most[load] = np.maximum(most[load], increase)
     return most[0], most[1]
@@ -69,6 +85,25 @@ def test_losses_add_what_a_partition_at_a_time_says(traffic: PlacedTraffic) -> N
     sent, leads = _worst(traffic, of_racks)
     assert by_rack.sent.increase == pytest.approx(sent, abs=1e-9)
     assert by_rack.leaders.increase == pytest.approx(leads)
+
+
+@given(placed(), st.data())
+def test_each_loss_is_a_recomputation_without_the_lost_brokers(traffic: PlacedTraffic, data: st.DataObject) -> None:
+    """Brokers, racks, and groups of which some brokers are in none."""
+    groups = data.draw(st.integers(1, 4))
+    numbers = st.integers(-1, groups - 1)
+    group_of = np.array([data.draw(numbers) for _ in traffic.rack_of], np.int32)
+    *before, _ = _loads(traffic, set())
+    [block] = changes_by_loss(traffic, group_of, groups)
+    for group in range(groups):
+        lost = set(np.flatnonzero(group_of == group).tolist())
+        *after, fates = _loads(traffic, lost)
+        for was, now, found in zip(before, after, (block.sent, block.leaders, block.received), strict=True):
+            now[list(lost)] = was[list(lost)]
+            assert found[group] == pytest.approx(now - was, abs=1e-9)
+        assert block.offline[group] == fates.count("offline")
+        assert block.elected[group] == fates.count("elected")
+        assert block.reduced[group] == len(fates) - fates.count("kept")
 
 
 @pytest.mark.parametrize("follower_fetching", [False, True])

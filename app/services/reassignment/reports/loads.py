@@ -22,7 +22,7 @@ from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Li
 from app.core.reassignment.resources.model import MILLION
 from app.core.replica_lists import per_broker
 from app.errors import Json
-from app.services.reassignment.problem.brokers import BrokerTable
+from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.units import in_unit
 from app.services.reassignment.requests.resources import COUNTS, PricesRequest
@@ -42,6 +42,7 @@ class LoadReport:
         fewer than two.
     potential : (brokers,) int64 bytes/s that a broker would send if it led everything that it has; None without rates.
     crossing : bytes/s between racks before and after; None without rates or racks.
+    traffic : of the placement after.
     """
 
     brokers: BrokerTable
@@ -54,6 +55,7 @@ class LoadReport:
     of_rack: Losses | None
     potential: Int64s | None = field(repr=False)
     crossing: tuple[CrossRack, CrossRack] | None
+    traffic: PlacedTraffic = field(repr=False)
 
     def as_json(self) -> dict[str, Json]:
         """By broker id and resource: the loads of the documents."""
@@ -124,13 +126,24 @@ class LoadReport:
 
 
 def load_report(
-    brokers: BrokerTable, resources: Resources, limits: Limits, *, before: Int32s, after: Int32s
+    brokers: BrokerTable,
+    resources: Resources,
+    limits: Limits,
+    *,
+    before: Int32s,
+    after: Int32s,
+    in_sync: Bools | None = None,
 ) -> LoadReport:
-    """The loads of (rows, widest) int32 positions before and after, the leader of each row first."""
+    """The loads of (rows, widest) int32 positions before and after, the leader of each row first.
+
+    Parameters
+    ----------
+    in_sync : (rows, widest) bool, which of `after` may be elected after a loss; None if all may.
+    """
     counted = tuple(name for name in COUNTS if (limits.upper[:, RESOURCES.index(name)] < NO_LIMIT).any())
     is_same = before is after
     loads_before = resources.broker_loads(before)
-    traffic, is_sent = _traffic(resources, after), "nic_out" in resources.names
+    traffic, is_sent = _traffic(resources, after, in_sync), "nic_out" in resources.names
     has_racks = len(resources.racks) > 1
     return LoadReport(
         brokers=brokers,
@@ -143,6 +156,7 @@ def load_report(
         of_rack=rack_losses(traffic) if has_racks else None,
         potential=_potential(resources, after) if is_sent else None,
         crossing=_crossing(resources, traffic, before, is_same=is_same) if is_sent and has_racks else None,
+        traffic=traffic,
     )
 
 
@@ -171,8 +185,12 @@ def _cost(crossing: CrossRack, prices: PricesRequest) -> float:
     return round(crossing.total * SECONDS_PER_MONTH / _GIB * prices.cross_rack_per_gib, 2)
 
 
-def _traffic(resources: Resources, replicas: Int32s) -> PlacedTraffic:
+def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = None) -> PlacedTraffic:
     rows, traffic = resources.rows(replicas)
+    may_lead = None
+    if in_sync is not None:  # topics outside the scope count as in sync
+        may_lead = np.ones(rows.shape, np.bool_)
+        may_lead[: len(in_sync), : in_sync.shape[1]] = in_sync
     ingress: Float64s = traffic.ingress.astype(np.float64)
     return PlacedTraffic.of_rows(
         rows,
@@ -182,6 +200,7 @@ def _traffic(resources: Resources, replicas: Int32s) -> PlacedTraffic:
         rack_of=resources.rack_of,
         racks=len(resources.racks),
         follower_fetching=resources.follower_fetching and bool(resources.racks),
+        in_sync=may_lead,
     )
 
 

@@ -1,0 +1,236 @@
+"""The loads of all remaining brokers after the loss of each broker and of each rack: the whole table."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.capacity.placed_traffic import LossChanges, changes_by_loss
+from app.core.model import Cluster, Float64s, Int32s, Int64s
+from app.core.reassignment.resources import RESOURCES
+from app.core.reassignment.resources.model import MILLION
+from app.core.replica_lists import not_among, stacked
+from app.errors import FieldPath, Json
+from app.errors.reassignments import UnknownBroker, UnknownRack
+from app.errors.requests import ConflictingFields, LimitExceeded
+from app.errors.suggestions import suggestion
+from app.formats.tables.loss_tables import LossWide, RemainingLoad, write_losses_csv
+from app.services.plans import LossSelection
+from app.services.reassignment.problem.brokers import Bools
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.problem.units import in_unit
+from app.services.reassignment.reports.loads import LoadReport
+
+MOST_IN_A_FILE = 2_000_000
+"""The most loads of a file: lost brokers and racks × brokers × resources."""
+Path = Callable[[str], FieldPath]
+_NO_GROUP = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loss:
+    """The loss of one broker, or of one rack.
+
+    Parameters
+    ----------
+    offline : partitions without a replica in sync to lead them. elected : partitions with another leader.
+    reduced : partitions with fewer replicas.
+    places : (remaining,) int64 positions of remaining brokers. loads : (remaining, resources) int64.
+    """
+
+    lost_broker: int | None
+    lost_rack: str | None
+    offline: int
+    elected: int
+    reduced: int
+    places: Int64s
+    loads: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossTable:
+    """The losses of a selection; their loads are computed block by block.
+
+    Parameters
+    ----------
+    names : the resources, leaders among them. columns : their places in `RESOURCES`.
+    stays : (brokers,) bool, brokers that are not removed. lost_brokers : positions. lost_racks : indices.
+    """
+
+    report: LoadReport
+    names: tuple[str, ...]
+    columns: tuple[int, ...]
+    stays: Bools
+    lost_brokers: tuple[int, ...]
+    lost_racks: tuple[int, ...]
+
+    def each(self) -> Iterator[Loss]:
+        """Brokers by id, then racks by name."""
+        ids = self.report.brokers.ids
+        for place, loss in self._losses(self.lost_brokers, np.arange(len(ids), dtype=np.int32)):
+            yield self._loss(int(ids[place]), None, *loss)
+        for rack, loss in self._losses(self.lost_racks, self.report.resources.rack_of):
+            yield self._loss(None, self.report.rack_name(rack), *loss)
+
+    def as_json(self) -> list[Json]:
+        """The table of documents."""
+        return [
+            {
+                "lost_broker": loss.lost_broker,
+                "lost_rack": loss.lost_rack,
+                "offline_partitions": loss.offline,
+                "elected_partitions": loss.elected,
+                "reduced_partitions": loss.reduced,
+                "loads": {
+                    str(broker): {
+                        name: in_unit(value, column)
+                        for name, column, value in zip(self.names, self.columns, row, strict=True)
+                    }
+                    for broker, row in zip(self._ids(loss), loss.loads.tolist(), strict=True)
+                },
+                "over_limit": [
+                    {"broker": load.broker, "resource": load.resource, "value": load.value, "limit": load.limit}
+                    for load in self._loads(loss)
+                    if load.is_over
+                ],
+            }
+            for loss in self.each()
+        ]
+
+    def rows(self) -> Iterator[LossWide | RemainingLoad]:
+        """The rows of a file: of each loss its counts, then the load of each remaining broker and resource."""
+        for loss in self.each():
+            for name in ("offline", "elected", "reduced"):
+                yield LossWide(loss.lost_broker, loss.lost_rack, f"{name}_partitions", getattr(loss, name))
+            yield from self._loads(loss)
+
+    def _ids(self, loss: Loss) -> list[int]:
+        ids: list[int] = self.report.brokers.ids[loss.places].tolist()
+        return ids
+
+    def _loads(self, loss: Loss) -> Iterator[RemainingLoad]:
+        for place, broker, row in zip(loss.places.tolist(), self._ids(loss), loss.loads.tolist(), strict=True):
+            for name, column, value in zip(self.names, self.columns, row, strict=True):
+                upper = self.report.upper(place, column)
+                yield RemainingLoad(
+                    *(loss.lost_broker, loss.lost_rack, broker, name),
+                    intact=in_unit(int(self.report.after[place, column]), column),
+                    value=in_unit(value, column),
+                    limit=in_unit(upper, column),
+                    is_over=upper is not None and value > upper,
+                )
+
+    def _losses(self, lost: Sequence[int], group_of: Int32s) -> Iterator[tuple[int, tuple[LossChanges, int, Bools]]]:
+        """By lost group its changes, its row in them, and the brokers that remain."""
+        number_of = np.full(int(group_of.max(initial=_NO_GROUP)) + 1, _NO_GROUP, np.int32)
+        number_of[list(lost)] = np.arange(len(lost))
+        for block in changes_by_loss(self.report.traffic, number_of[group_of], len(lost)):
+            for row in range(len(block.offline)):
+                group = lost[block.first + row]
+                yield group, (block, row, self.stays & (group_of != group))
+
+    def _loss(self, broker: int | None, rack: str | None, block: LossChanges, row: int, remains: Bools) -> Loss:
+        places = np.flatnonzero(remains)
+        sent, received, leaders = (of[row, places] for of in (block.sent, block.received, block.leaders))
+        return Loss(
+            lost_broker=broker,
+            lost_rack=rack,
+            offline=int(block.offline[row]),
+            elected=int(block.elected[row]),
+            reduced=int(block.reduced[row]),
+            places=places,
+            loads=self.report.after[np.ix_(places, np.array(self.columns))] + self._added(sent, received, leaders),
+        )
+
+    def _added(self, sent: Float64s, received: Float64s, leaders: Float64s) -> Int64s:
+        """(remaining, resources) int64: what a broker stores stays."""
+        model, nothing = self.report.resources.cpu_model, np.zeros(len(sent))
+        by_name = {
+            "nic_in": received,
+            "nic_out": sent,
+            "cpu": MILLION * (model.per_byte_out * sent + model.per_byte_in * received),
+            "leaders": leaders,
+        }
+        added = np.stack([by_name.get(name, nothing) for name in self.names], axis=1)
+        return np.rint(added).astype(np.int64)
+
+
+def loss_table(report: LoadReport, selection: LossSelection, *, most: int, path: Path) -> LossTable:
+    """The table of a selection.
+
+    Parameters
+    ----------
+    most : the most loads that it may have. path : from `brokers` or `racks` to the field that selects them.
+
+    Raises
+    ------
+    UnknownBroker, UnknownRack : a selected one does not exist, or is removed. ConflictingFields : it is listed twice.
+    LimitExceeded : the table has more loads.
+    """
+    brokers, named = report.brokers, report.resources.racks
+    stays = ~brokers.is_removed
+    place_of: dict[int | str, int] = {
+        broker: place for place, broker in enumerate(brokers.ids.tolist()) if stays[place]
+    }
+    rack_of: dict[int | str, int] = {
+        name: rack for rack, name in enumerate(named) if (report.resources.rack_of[stays] == rack).any()
+    }
+    names = (*(name for name in report.names if name != "leaders"), "leaders")
+    table = LossTable(
+        report=report,
+        names=names,
+        columns=tuple(RESOURCES.index(name) for name in names),
+        stays=stays,
+        lost_brokers=tuple(place_of.values())
+        if selection.is_of_all
+        else tuple(_selected(selection.brokers or (), place_of, UnknownBroker, "broker", path("brokers"))),
+        lost_racks=tuple(rack_of.values())
+        if selection.is_of_all
+        else tuple(_selected(selection.racks or (), rack_of, UnknownRack, "rack", path("racks"))),
+    )
+    lost = len(table.lost_brokers) + len(table.lost_racks)
+    number = lost * int(np.count_nonzero(stays)) * len(names)
+    if number > most:
+        raise LimitExceeded(
+            f"{lost} losses × {np.count_nonzero(stays)} brokers × {len(names)} resources are {number} loads, more than "
+            f"the limit of {most}; name the brokers and racks that are lost",
+            path=path("brokers")[:1],
+            limit_name="loads of losses",
+            limit=most,
+            value=number,
+        )
+    return table
+
+
+def losses_file(report: LoadReport, selection: LossSelection) -> bytes:
+    """The table as CSV. Raises as `loss_table` does."""
+    parameters: Mapping[str, FieldPath] = {"brokers": ("lost_broker",), "racks": ("lost_rack",)}
+    table = loss_table(report, selection, most=MOST_IN_A_FILE, path=parameters.__getitem__)
+    return write_losses_csv(table.rows())
+
+
+def _selected(
+    chosen: Sequence[int | str],
+    known: Mapping[int | str, int],
+    failure: type[UnknownBroker | UnknownRack],
+    noun: str,
+    path: FieldPath,
+) -> Iterator[int]:
+    for position, one in enumerate(chosen):
+        if one not in known:
+            near = suggestion(one, [name for name in known if isinstance(name, str)]) if isinstance(one, str) else ""
+            raise failure(f"there is no {noun} {one} that could be lost{near}", path=(*path, position), value=one)
+        if one in chosen[:position]:
+            raise ConflictingFields(f"{noun} {one} is listed twice", path=(*path, position), value=one)
+        yield known[one]
+
+
+def in_sync_of(scope: PartitionScope, cluster: Cluster) -> Bools:
+    """(rows, widest) bool, replicas of the scope that are in sync now. Those of a partition that is being reassigned
+    count as in sync, since the reassignment completes only then.
+    """
+    topics = [topic for name in scope.topics if (topic := cluster.topic(name)) is not None]
+    in_sync = ~not_among(scope.before, stacked([topic.isr for topic in topics]))
+    moving = np.concatenate([np.zeros(0, np.bool_), *(topic.is_moving for topic in topics)])
+    in_sync[moving] = True
+    return np.asarray(in_sync, np.bool_)
