@@ -1,7 +1,9 @@
 """Preferred leaders: balanced, with the fewest leader changes, proven.
 
 problem.py         the problem, the answer with two certificates, the verifier
-choosing.py        the verb: by count, exactly; by ingress, with lower bounds
+choosing.py        the verb, and by count, exactly
+by_ingress.py      by ingress, with lower bounds
+answers.py         chosen leaders with their certificates
 changes.py         costs of leader changes, and lower bounds on them
 minimums.py        minimum numbers of leaders of a topic, as nodes of the flow
 per_topic.py       bands of topics, as nodes of the flow

@@ -1,4 +1,4 @@
-"""Choose preferred leaders: by count, exactly; by ingress, with a lower bound on the largest load.
+"""Choose preferred leaders: by count, exactly; by ingress in `by_ingress`.
 
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
 reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced
@@ -6,27 +6,20 @@ leaders change. The choice is then the fairest one: the smallest maximum, then t
 over all brokers, also those whose leaders are not balanced; then the fewest changes, then the fewest leaders on new
 replicas. Leaders that `may_change` do so only if that makes the broker that leads most smaller: the goals then are the
 smallest maximum over all brokers, the fewest changes, the largest minimum. All are flows between brokers (`shares`).
-
-By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
-leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
-candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
-the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
-broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.counts.weighted import summary
-from app.core.reassignment.leaders import repair_kernel as kernel
+from app.core.reassignment.leaders.answers import BY_COUNT, BY_TOPIC, answer
+from app.core.reassignment.leaders.by_ingress import by_ingress
 from app.core.reassignment.leaders.changes import (
     bounds,
     change_costs,
     changes_bound,
-    fewest_to_leave,
     forced_changes,
     only_candidates,
     priced_bound,
@@ -43,16 +36,11 @@ from app.core.reassignment.leaders.problem import (
 from app.core.reassignment.leaders.shares import Shares
 from app.core.reassignment.leaders.weighted import weighted_bounds
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
-from app.core.replica_lists import per_broker, sums_by
+from app.core.replica_lists import sums_by
 from app.errors.requests import LimitExceeded
 
 LARGEST_SUM = 1 << 61
 """Weights are added exactly in 64 bits; the rest is headroom for rounding."""
-INGRESS_TOLERANCE = 1000
-"""Ingress is balanced to one part in so many of the lower bound: measured rates are no more precise than that."""
-SOLVER_BY_COUNT = "flow between brokers, by distances"
-SOLVER_BY_TOPIC = "ortools min-cost flow"
-SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
 
 
 def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBounds | None = None) -> LeaderChoice:
@@ -123,11 +111,11 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     costs, _ = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
-    tight = _shares(part, costs[rows]).without_costs().narrow()
+    tight = Shares.of_part(part, costs[rows]).without_costs().narrow()
     band = problem.band(balance, tight)
     leaders[rows], prices = _settled(part, costs[rows], band)
     bound = changes_bound(problem, *bounds(problem, band), prices)
-    return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high, prices)
+    return answer(problem, leaders, BY_COUNT, band, bound, tight.high, prices)
 
 
 def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
@@ -135,10 +123,10 @@ def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
     costs, _ = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
-    largest_bound = _shares(part, costs[rows]).without_costs().narrow_high()
+    largest_bound = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
     leaders[rows], prices = _settled(part, costs[rows], within)
     bound = changes_bound(problem, *bounds(problem, within), prices)
-    choice = _answer(problem, leaders, _BY_COUNT, summary(problem.target, within), bound, largest_bound, prices)
+    choice = answer(problem, leaders, BY_COUNT, summary(problem.target, within), bound, largest_bound, prices)
     return replace(choice, bounds=within)
 
 
@@ -152,8 +140,8 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
     # Of all brokers: leaders that passed to one that is not balanced would make it the largest.
     every = replace(problem, target=np.ones_like(problem.target))
     part = every.part(rows, leaders)
-    largest = _shares(part, costs[rows]).without_costs().narrow_high()
-    narrowest = _shares(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
+    largest = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
+    narrowest = Shares.of_part(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
     if problem.loads(choice.leaders).max(initial=0) == largest:
         return replace(choice, largest=replace(choice.largest, lower_bound=narrowest.high))
     highs = BrokerBounds.of(Band(0, largest), len(problem.base))
@@ -170,12 +158,12 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
             low, settled = middle, raised
     leaders[rows] = settled
     bound = changes_bound(every, *bounds(every, highs), prices, costs)
-    return _answer(problem, leaders, _BY_COUNT, None, bound, narrowest.high, prices)
+    return answer(problem, leaders, BY_COUNT, None, bound, narrowest.high, prices)
 
 
 def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, Int64s]:
     """The leaders with the fewest changes within a feasible band, and the prices that prove it."""
-    shares = _shares(part, costs)
+    shares = Shares.of_part(part, costs)
     prices = shares.settle(*bounds(part, band))
     return shares.leaders(), prices
 
@@ -186,13 +174,13 @@ def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
     # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
-    largest_bound = _shares(part, costs[rows]).without_costs().narrow_high()
-    fairest = _fairest(part, costs[rows], _shares(part, costs[rows]).without_costs())
+    largest_bound = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
+    fairest = _fairest(part, costs[rows], Shares.of_part(part, costs[rows]).without_costs())
     prices = fairest.shares.settle(fairest.low - part.base, fairest.high - part.base)
     leaders[rows] = fairest.shares.leaders()
     costs[rows] = fairest.shares.costs
     bound = changes_bound(problem, fairest.low - problem.base, fairest.high - problem.base, prices, costs)
-    return _answer(problem, leaders, _BY_COUNT, None, bound, largest_bound, prices)
+    return answer(problem, leaders, BY_COUNT, None, bound, largest_bound, prices)
 
 
 def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Balance) -> LeaderChoice:
@@ -209,7 +197,7 @@ def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Bal
     tight = spread.narrow()
     band, within = _band(problem, balance, tight)
     leaders, bound = _with_fewest_changes(problem, nodes, *bounds(problem, within or band))
-    return replace(_answer(problem, leaders, _BY_COUNT, band, bound, tight.high), bounds=within)
+    return replace(answer(problem, leaders, BY_COUNT, band, bound, tight.high), bounds=within)
 
 
 def _band(problem: LeaderProblem, balance: Balance, tight: Band) -> tuple[Band, BrokerBounds | None]:
@@ -235,16 +223,14 @@ def within_topics(problem: LeaderProblem, topics: LeaderTopics, balance: Balance
         raise ValueError("bands of topics count leaders")
     costs, unit = change_costs(problem)
     if problem.minimums is None:
-        tight = _shares(problem, costs).without_costs().narrow()
+        tight = Shares.of_part(problem, costs).without_costs().narrow()
     else:
         spread = MinimumNodes.of(problem, problem.minimums, costs).shares.without_costs()
         spread.meet_exact()
         tight = spread.narrow()
     band, within = _band(problem, balance, tight)
     chosen = with_topics(problem, topics, costs, *bounds(problem, within or band))
-    choice = _answer(
-        problem, chosen.leaders, _BY_TOPIC, band, forced_changes(problem) + chosen.bound // unit, tight.high
-    )
+    choice = answer(problem, chosen.leaders, BY_TOPIC, band, forced_changes(problem) + chosen.bound // unit, tight.high)
     return replace(choice, topic_excess=topics.excess(chosen.leaders), bounds=within)
 
 
@@ -263,7 +249,7 @@ def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> Lea
     spread = MinimumNodes.of(problem, minimums, open_costs).shares.without_costs()
     spread.meet_exact()
     bound += choice.certificate.lower_bound
-    return _answer(problem, choice.leaders, _BY_COUNT, None, bound, spread.narrow_high())
+    return answer(problem, choice.leaders, BY_COUNT, None, bound, spread.narrow_high())
 
 
 def _with_fewest_changes(problem: LeaderProblem, nodes: MinimumNodes, low: Int64s, high: Int64s) -> tuple[Int32s, int]:
@@ -302,105 +288,4 @@ def _fairest(part: LeaderProblem, costs: Int32s, spread: Shares) -> _Fairest:
     sizes = np.bincount(group)
     totals = sums_by(group, loads, len(sizes))
     within = np.where(is_within, costs, NOT_A_CANDIDATE).astype(np.int32)
-    return _Fairest(_shares(part, within), (totals // sizes)[group], -(-totals // sizes)[group])
-
-
-def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
-    """Choose the leaders of partitions of different weight."""
-    costs, _ = change_costs(problem, keep=balance.tolerance is None)
-    leaders, rows = only_candidates(problem, costs)
-    rows = rows[np.argsort(-problem.weight[rows], kind="stable")]
-    heavy, idle = np.split(rows, [np.count_nonzero(problem.weight[rows])])
-    part = problem.part(heavy, leaders)
-    largest_bound = _largest_bound(part, costs[heavy])
-    goal = largest_bound + largest_bound // INGRESS_TOLERANCE
-    if balance.tolerance is not None:
-        goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
-    leaders[heavy] = _spread(part, costs[heavy], goal)
-    leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
-    loads = problem.loads(leaders)[problem.target]
-    if balance.tolerance is None:
-        bound = forced_changes(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
-        return _answer(problem, leaders, _BY_INGRESS, None, bound, largest_bound)
-    band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
-    bound = forced_changes(problem) + fewest_to_leave(problem, band.high)
-    return _answer(problem, leaders, _BY_INGRESS, band, bound, largest_bound)
-
-
-@dataclass(frozen=True, slots=True)
-class _Method:
-    """The words of a method's certificates. limit : what a band allows, formatted with its bounds."""
-
-    solver: str
-    largest: str
-    limit: str
-
-
-_KEPT = "leaders that may stay do"
-_OF_CHANGED = (
-    "leaders of partitions whose replicas stay do as well; others change if that makes the largest broker smaller"
-)
-_BY_COUNT = _Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
-_BY_TOPIC = _Method(
-    SOLVER_BY_TOPIC, "leaders of the largest broker", "{} to {} leaders a broker; then the least excess of topics"
-)
-_BY_INGRESS = _Method(
-    SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker"
-)
-
-
-def _answer(
-    problem: LeaderProblem,
-    leaders: Int32s,
-    method: _Method,
-    band: Band | None,
-    changes_bound: int,
-    largest_bound: int,
-    prices: Int64s | None = None,
-) -> LeaderChoice:
-    kept = _OF_CHANGED if problem.may_change.any() else _KEPT
-    limit = kept if band is None else method.limit.format(band.low, band.high)
-    constraints = ("a replica of each partition leads", limit)
-    largest = int(problem.loads(leaders)[problem.target].max(initial=0))
-    return LeaderChoice(
-        leaders=leaders,
-        band=band,
-        certificate=Certificate("leader changes", problem.changes(leaders), changes_bound, method.solver, constraints),
-        largest=Certificate(method.largest, largest, largest_bound, method.solver, constraints),
-        without_choice=problem.without_choice(),
-        prices=np.zeros(len(problem.base), np.int64) if prices is None else prices,
-    )
-
-
-def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
-    """A lower bound on the largest load of a target broker."""
-    split = _shares(part, costs).without_costs().narrow_high()
-    is_candidate, is_target = costs >= 0, part.target[part.replicas]
-    alone = np.where(is_candidate, part.base[part.replicas] + part.weight[:, None], np.iinfo(np.int64).max)
-    # A partition that a broker other than the targets may lead need not be in the load of a target.
-    is_within_targets = (is_target | ~is_candidate).all(axis=1)
-    at_best = alone[is_within_targets].min(axis=1, initial=np.iinfo(np.int64).max)
-    return max(split, int(at_best.max(initial=0)))
-
-
-def _shares(part: LeaderProblem, costs: Int32s) -> Shares:
-    return Shares.of(part.replicas, costs, part.weight, part.target, part.base)
-
-
-def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
-    """(rows,) int32 leaders of partitions in descending order of weight."""
-    start = _shares(part, costs)
-    spread = start.without_costs()
-    spread.cap(goal)
-    columns = spread.columns()
-    loads = part.loads(spread.leaders())
-    kernel.repair(start.table, start.costs, part.weight, part.target, goal, columns, loads)
-    kernel.undo_changes(start.table, start.costs, part.weight, part.target, goal, columns, loads)
-    chosen: Int32s = start.table[np.arange(len(columns)), columns] if len(columns) else part.leader
-    return chosen
-
-
-def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
-    """(len(idle),) int32 leaders of partitions without ingress, on the brokers that lead the fewest partitions."""
-    numbers = per_broker(leaders[:, None], len(problem.base))
-    return Shares.of(problem.replicas[idle], costs, np.ones(len(idle), np.int64), problem.target, numbers).leaders()
+    return _Fairest(Shares.of_part(part, within), (totals // sizes)[group], -(-totals // sizes)[group])

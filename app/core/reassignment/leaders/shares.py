@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import shares_kernel as kernel
+from app.core.reassignment.leaders.problem import LeaderProblem
 from app.core.reassignment.model import Band
 from app.core.replica_lists import sums_by
 
@@ -43,6 +44,11 @@ class Shares:
         costs = np.ascontiguousarray(costs, np.int32)
         started = kernel.start(table, costs, weight.astype(np.int64), base.astype(np.int64))
         return cls(table, costs, started, target, base.astype(np.int64))
+
+    @classmethod
+    def of_part(cls, part: LeaderProblem, costs: Int32s) -> "Shares":
+        """The same, of the rows of a problem, whose candidates cost (rows, width) int32."""
+        return cls.of(part.replicas, costs, part.weight, part.target, part.base)
 
     def without_costs(self) -> "Shares":
         """A copy in which every candidate costs the same."""
