@@ -23,10 +23,11 @@ from app.core.reassignment.resources import (
     relieve,
     resource_violations,
 )
+from app.core.reassignment.resources.balancing import _Aims
 from app.core.reassignment.resources.integer_model import least_excess
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
-from app.core.reassignment.resources.search import Bounds, _resources, _state
-from app.core.reassignment.resources.start import rules_of
+from app.core.reassignment.resources.search import Bounds, _resources, _state, search
+from app.core.reassignment.resources.start import rules_of, start_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 
@@ -111,6 +112,43 @@ def test_a_later_goal_does_not_worsen_an_earlier_one(problem: ResourceProblem, n
     loads = both.loads[:, RESOURCES.index(first.name)]
     assert (loads <= np.maximum(alone, both.goal[first.name].ceiling))[problem.movement.target].all()
     assert (both.goal[first.name].ceiling <= alone)[problem.movement.target].all()
+
+
+@settings(max_examples=20)
+@given(resource_problems(), st.permutations(RESOURCES), st.integers(1, 10))
+def test_goals_that_are_all_reached_need_no_order(problem: ResourceProblem, names: list[str], tenths: int) -> None:
+    """If a search reaches all of them at once, the answer is the same in every order."""
+    problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
+    goals = [Goal(name, Fraction(tenths, 10)) for name in names[:3]]
+    jointly = balance_resources(problem, goals, never)
+    aims = _Aims(problem, start_of(problem, rules_of(problem)))
+    wanted = {goal.name: aims.range_of(goal) for goal in goals}
+    if not all(
+        (each.ceiling == wanted[each.goal.name].ceiling).all() and (each.floor == wanted[each.goal.name].floor).all()
+        for each in jointly.goals
+    ):
+        return
+    for order in (goals, goals[::-1]):
+        answer = reach_goals(problem, [(goal,) for goal in order], never)
+        assert resource_violations(problem, answer) == []
+        assert (answer.replicas == jointly.replicas).all()
+        assert (answer.leaders == jointly.leaders).all()
+        assert answer.movement == jointly.movement
+
+
+@settings(max_examples=30)
+@given(resource_problems(), st.lists(st.sampled_from(RESOURCES), min_size=1, max_size=3, unique=True))
+def test_the_penalty_of_a_search_is_that_of_the_loads(problem: ResourceProblem, names: list[str]) -> None:
+    """Loads are computed anew from the placement; the penalty is 0 if and only if they are within all bounds."""
+    rules = rules_of(problem)
+    columns = [RESOURCES.index(name) for name in names]
+    bounds = Bounds.none(problem)
+    bounds.ceiling[:, columns], bounds.unit[:, columns] = 7, 0.125
+    found = search(problem, rules, start_of(problem, rules), bounds, never)
+    loads = loads_of(problem.loads, problem.movement.rack_of, found.at, found.at[:, 0])
+    assert (found.loads == loads).all()
+    is_within = (loads <= np.minimum(bounds.ceiling, problem.limits.upper)).all()
+    assert (found.penalty == 0) == is_within
 
 
 @settings(max_examples=30)
@@ -306,7 +344,8 @@ def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:
         movement, ResourceLoads(one, one, nothing, nothing), Limits.none(brokers), np.zeros(rows, np.int32), everywhere
     )
     bounds = Bounds.none(problem)
-    resources, state = _resources(problem, bounds), _state(problem, movement.current, bounds)
+    bounded = np.arange(len(RESOURCES))
+    resources, state = _resources(problem, bounds, bounded), _state(problem, movement.current, bounds, bounded)
     with np.errstate(over="ignore"):  # a generator's product wraps around
         receivers = receivers_for(rules_of(problem), resources, state, 0)
     assert len(receivers) <= 2 * RECEIVERS + 4

@@ -14,7 +14,8 @@ excess.py        what is proven of the load above limits
 movement_bound.py   lower bound on the movement by Lagrangian duality
 state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
 search_kernel.py which broker changes next, and how many of its replicas and leaders at once
-changes_kernel.py  the best single change of a broker: a move, a transfer of a leader, a swap
+changes_kernel.py  the best single change of a broker: a move, or a transfer of a leader
+swaps_kernel.py  swaps of a broker's replicas with those of others
 receivers_kernel.py  which brokers receive, and which give
 undo_kernel.py   undoing what the penalty does not need
 prices_kernel.py the cheapest legal replicas and leader of each partition under dual prices

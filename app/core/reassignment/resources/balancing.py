@@ -31,6 +31,9 @@ CLOSE = Fraction(1, 1_000)
 MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
 
+SEEDS, FEW_SLOTS = 3, 30_000
+"""Further searches for all goals at once, and the most replicas for which they are made."""
+
 
 def balance_resources(
     problem: ResourceProblem,
@@ -80,22 +83,70 @@ def reach_goals(
     rules = rules_of(problem)
     start = start_of(problem, rules)
     aims = _Aims(problem, start)
-    reached: list[GoalRange] = []
-    best: SearchedPlacement | None = None
-    for group in priorities:
-        wanted = [aims.range_of(goal) for goal in group]
-        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), ends)
-        if best is None or all(aims.is_within(each, after) for each in reached):
-            best = after
-        reached += [aims.widened(each, best) for each in wanted]
+    reached = [aims.range_of(goal) for group in priorities for goal in group]
+    best = _all_at_once(problem, rules, start, aims, priorities, ends)
+    is_from_start = best is not None
     if best is None:
-        best = search(problem, rules, start, aims.bounds([], []), ends)
+        best, reached = _one_by_one(problem, rules, start, aims, priorities, ends)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
-        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends)
+        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends, is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+
+def _all_at_once(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+) -> SearchedPlacement | None:
+    """A placement that reaches all goals jointly, whatever their priority; None if none is found. That which moves
+    least, of several searches if the problem is small.
+
+    Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and is
+    slower, since it may not worsen that goal on its way.
+    """
+    goals = [goal for group in priorities for goal in group]
+    if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
+        return None
+    wanted = [aims.range_of(goal) for goal in goals]
+    bounds = aims.bounds([], wanted)
+    best = search(problem, rules, start, bounds, is_over)
+    # A goal may be listed twice: the bounds are those of the last one.
+    if best.penalty > 0 or not all(aims.is_within(each, best) for each in wanted):
+        return None
+    for seed in range(SEEDS if start.size <= FEW_SLOTS else 0):
+        if is_over():
+            break
+        again = search(problem, rules, start, bounds, is_over, seed=seed)
+        best = min((best, again), key=lambda found: (found.penalty, found.moved))
+    return best
+
+
+def _one_by_one(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+) -> tuple[SearchedPlacement, list[GoalRange]]:
+    """A placement that reaches goals in order of priority, and what it reached."""
+    reached: list[GoalRange] = []
+    best: SearchedPlacement | None = None
+    for group in priorities:
+        wanted = [aims.range_of(goal) for goal in group]
+        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        if best is None or all(aims.is_within(each, after) for each in reached):
+            best = after
+        reached += [aims.widened(each, best) for each in wanted]
+    if best is None:
+        best = search(problem, rules, start, aims.bounds([], []), is_over)
+    return best, reached
 
 
 def _with_less_movement(
@@ -106,20 +157,30 @@ def _with_less_movement(
     best: SearchedPlacement,
     reached: list[GoalRange],
     is_over: Callable[[], bool],
+    is_from_start: bool,
 ) -> tuple[SearchedPlacement, list[GoalRange]]:
-    """Search again within what was reached: from the start, and from the best placement."""
+    """Search again within what was reached: from the start, unless the placement is of that search, and from the best
+    placement.
+    """
     for _ in range(MAX_RERUNS):
         if is_over():
             break
         bounds = aims.bounds([], reached)
-        again = search(problem, rules, start, bounds, is_over)
         undone = search(problem, rules, best.at, bounds, is_over)
-        better = min((undone, again), key=lambda found: (found.penalty, found.moved))
+        found = [undone] if is_from_start else [undone, search(problem, rules, start, bounds, is_over)]
+        better = min(found, key=lambda each: (each.penalty, each.moved))
         if (better.penalty, better.moved) >= (undone.penalty, best.moved):
             break
         best = better
-        reached = [aims.widened(each, best) for each in reached]
+        wider = [aims.widened(each, best) for each in reached]
+        is_from_start = all(_is_same(*pair) for pair in zip(reached, wider, strict=True))
+        reached = wider
     return best, reached
+
+
+def _is_same(one: GoalRange, other: GoalRange) -> bool:
+    """Whether two ranges of a goal are equal."""
+    return np.array_equal(one.ceiling, other.ceiling) and np.array_equal(one.floor, other.floor)
 
 
 class _Aims:
@@ -178,13 +239,11 @@ class _Aims:
 
     def is_within(self, reached: GoalRange, found: SearchedPlacement) -> bool:
         """Whether a placement is within what was reached."""
-        wider = self.widened(reached, found)
-        return np.array_equal(wider.ceiling, reached.ceiling) and np.array_equal(wider.floor, reached.floor)
+        return _is_same(self.widened(reached, found), reached)
 
     def is_as_wanted(self, reached: GoalRange) -> bool:
         """Whether a goal was reached without widening what it aims at."""
-        aimed = self.range_of(reached.goal)
-        return np.array_equal(aimed.ceiling, reached.ceiling) and np.array_equal(aimed.floor, reached.floor)
+        return _is_same(self.range_of(reached.goal), reached)
 
     def bounds(self, earlier: Sequence[GoalRange], present: Sequence[GoalRange]) -> Bounds:
         """The bounds of goals that were reached and of those of the present priority, for the search."""

@@ -1,4 +1,4 @@
-"""The change of a broker that lowers the penalty most for its cost: a move, a transfer of a leader, or a swap."""
+"""The change of a broker that lowers the penalty most for its cost: a move, or a transfer of a leader."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from app.core.compiled.arrays import FloatVector, Int64Vector
 from app.core.compiled.loops import subroutine
 from app.core.reassignment.loads.moves_kernel import stays_free
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.receivers_kernel import RECEIVERS, givers_for
+from app.core.reassignment.resources.receivers_kernel import givers_for
 from app.core.reassignment.resources.state_kernel import (
     NOWHERE,
     ResourceRules,
@@ -17,14 +17,12 @@ from app.core.reassignment.resources.state_kernel import (
     may_transfer,
     move_cost,
     penalty_if,
-    penalty_if_swapped,
     rise_if_led,
     rise_if_placed,
     sampled,
     topic_change,
 )
 
-SAMPLES = 40
 FILLS = 400
 """Of a broker's replicas, how many are samples when a broker is filled."""
 CHANGE_COST = 1e-3
@@ -32,7 +30,6 @@ CHANGE_COST = 1e-3
 NO_CHANGE = 0
 MOVE = 1
 TRANSFER = 2
-SWAP = 3
 
 
 @subroutine
@@ -175,66 +172,6 @@ def slots_to_fill(
             slots[count] = slot
             count += 1
     return slots[:count]
-
-
-@subroutine
-def best_swap(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    receivers: Int64Vector,
-    per_cost: float,
-    least: float,
-    change: Int64Vector,
-    best: FloatVector,
-) -> None:
-    """Swaps of samples of the broker's replicas with samples of others; none if consumers fetch from followers."""
-    width = state.at.shape[1]
-    if len(resources.of_reads):
-        return
-    ours = sampled_slots(state, broker, SAMPLES)
-    for i in range(min(len(receivers), 2 * RECEIVERS)):
-        other = receivers[i] if len(receivers) <= 2 * RECEIVERS else receivers[sampled(state, len(receivers))]
-        if other == broker:
-            continue
-        theirs = sampled_slots(state, int(np.int64(other)), SAMPLES)
-        for mine in ours:
-            row = mine // width
-            if not may_place(rules, resources, state, mine, other):
-                continue
-            of_mine = per_cost * move_cost(rules, row, broker, other)
-            for slot in theirs:
-                their_row = slot // width
-                if their_row == row:
-                    continue
-                leads, theirs_lead = int(np.int64(mine % width == 0)), int(np.int64(slot % width == 0))
-                rise = penalty_if_swapped(resources, state, broker, row, leads, their_row, theirs_lead)
-                rise -= state.penalty[broker]
-                if -rise + state.penalty[other] <= least:
-                    continue
-                rise += penalty_if_swapped(resources, state, other, their_row, theirs_lead, row, leads)
-                rise -= state.penalty[other]
-                if len(resources.topic_of) and resources.topic_of[row] != resources.topic_of[their_row]:
-                    for_row, for_theirs = int(np.int64(-1)), int(np.int64(1))
-                    rise += topic_change(rules, resources, state, row, broker, for_row)
-                    rise += topic_change(rules, resources, state, row, other, for_theirs)
-                    rise += topic_change(rules, resources, state, their_row, other, for_row)
-                    rise += topic_change(rules, resources, state, their_row, broker, for_theirs)
-                if -rise <= least:
-                    continue
-                cost = of_mine + per_cost * move_cost(rules, their_row, other, broker)
-                if leads:
-                    cost += CHANGE_COST * leader_cost(resources, row, broker, other)
-                if theirs_lead:
-                    cost += CHANGE_COST * leader_cost(resources, their_row, other, broker)
-                before = best[0]
-                if -rise > before * (max(cost, 0.0) + 0.1 * CHANGE_COST) and may_place(
-                    rules, resources, state, slot, broker
-                ):
-                    _consider(rise, cost, least, SWAP, mine, other, change, best)
-                    if best[0] > before:
-                        change[3] = slot
 
 
 @subroutine

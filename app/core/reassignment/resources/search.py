@@ -12,6 +12,7 @@ import numpy as np
 from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
 from app.core.reassignment.resources import search_kernel, undo_kernel
+from app.core.reassignment.resources.evaluation import loads_of
 from app.core.reassignment.resources.model import NO_LIMIT, ResourceProblem
 from app.core.reassignment.resources.state_kernel import NOWHERE, ResourceRules, SearchState
 
@@ -81,6 +82,7 @@ def search(
     is_over: Callable[[], bool],
     *,
     swaps: bool = True,
+    seed: int = SEED,
 ) -> SearchedPlacement:
     """Lower the penalty from a start, then undo what it does not need.
 
@@ -88,9 +90,10 @@ def search(
     ----------
     start : (rows, widest) int32, the leader in column 0; a legal placement.
     is_over : whether the deadline has passed; then the placement so far is returned.
-    swaps : whether swaps are tried if no single change helps.
+    swaps : whether swaps are tried if no single change helps. seed : of the samples.
     """
-    resources, state = _resources(problem, bounds), _state(problem, start, bounds)
+    bounded = _bounded(problem, bounds)
+    resources, state = _resources(problem, bounds, bounded), _state(problem, start, bounds, bounded, seed)
     search_kernel.begin(rules, resources, state)
     positive = rules.cost[rules.cost > 0]
     per_cost = 1.0 / float(positive.mean()) if len(positive) else 1.0
@@ -99,7 +102,7 @@ def search(
     for _ in range(MAX_ROUNDS):
         if not _lower(rules, resources, state, per_cost, at_once, swaps, is_over):
             break
-        penalty = _found(problem, rules, resources, state).penalty
+        penalty = _penalty(problem, resources, state)
         if penalty > before * SLOWEST:
             break
         before = penalty
@@ -151,23 +154,32 @@ def _undo(
     return undone
 
 
-def _resources(problem: ResourceProblem, bounds: Bounds) -> ResourceRules:
+def _bounded(problem: ResourceProblem, bounds: Bounds) -> Int64s:
+    """The columns of the resources that have bounds or limits; the others never count, and one remains in any case."""
+    columns = np.flatnonzero((bounds.unit > 0).any(axis=0) | (problem.limits.upper < NO_LIMIT).any(axis=0))
+    return columns if len(columns) else np.zeros(1, np.int64)
+
+
+def _resources(problem: ResourceProblem, bounds: Bounds, bounded: Int64s) -> ResourceRules:
+    """The rules of the columns that are bounded."""
     loads, limits = problem.loads, problem.limits
-    nothing = np.zeros((0, loads.of_leader.shape[1]), np.int64)
+    reads = np.zeros((0, len(bounded)), np.int64)
+    if loads.reads is not None:
+        reads = np.ascontiguousarray(loads.reads.load[:, bounded], np.int64)
     is_limited = limits.upper < NO_LIMIT
     weight = np.where(limits.is_soft, SOFT, HARD)
     no_topics = np.zeros(0, np.int32)
     topic_of = no_topics if problem.topic_of is None or not len(bounds.topic_most) else problem.topic_of
     return ResourceRules(
-        of_leader=np.ascontiguousarray(loads.of_leader, np.int64),
-        of_follower=np.ascontiguousarray(loads.of_follower, np.int64),
-        of_reads=nothing if loads.reads is None else np.ascontiguousarray(loads.reads.load, np.int64),
+        of_leader=np.ascontiguousarray(loads.of_leader[:, bounded], np.int64),
+        of_follower=np.ascontiguousarray(loads.of_follower[:, bounded], np.int64),
+        of_reads=reads if reads.any() else np.zeros((0, len(bounded)), np.int64),
         share=np.zeros(0, np.int64) if loads.reads is None else loads.reads.client_share.astype(np.int64),
-        ceiling=np.ascontiguousarray(bounds.ceiling, np.int64),
-        floor=np.ascontiguousarray(bounds.floor, np.int64),
-        limit=np.ascontiguousarray(limits.upper, np.int64),
-        unit=np.ascontiguousarray(bounds.unit, np.float64),
-        limit_unit=np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0),
+        ceiling=np.ascontiguousarray(bounds.ceiling[:, bounded], np.int64),
+        floor=np.ascontiguousarray(bounds.floor[:, bounded], np.int64),
+        limit=np.ascontiguousarray(limits.upper[:, bounded], np.int64),
+        unit=np.ascontiguousarray(bounds.unit[:, bounded], np.float64),
+        limit_unit=np.ascontiguousarray(np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0)[:, bounded]),
         may_lead=problem.may_lead.astype(np.bool_),
         leader=problem.leader.astype(np.int32),
         topic_of=topic_of.astype(np.int32),
@@ -177,18 +189,18 @@ def _resources(problem: ResourceProblem, bounds: Bounds) -> ResourceRules:
     )
 
 
-def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds) -> SearchState:
+def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds, bounded: Int64s, seed: int = SEED) -> SearchState:
     brokers, slots = len(problem.movement.broker_ids), start.size
     return SearchState(
         at=np.ascontiguousarray(start.copy(), np.int32),
-        loads=np.ascontiguousarray(problem.loads.base.copy(), np.int64),
+        loads=np.ascontiguousarray(problem.loads.base[:, bounded], np.int64),
         counts=np.zeros((len(bounds.topic_most), brokers), np.int64),
         first=np.full(brokers, NOWHERE, np.int64),
         after=np.full(slots, NOWHERE, np.int64),
         before=np.full(slots, NOWHERE, np.int64),
         penalty=np.zeros(brokers),
         is_stuck=np.zeros(brokers, np.bool_),
-        seed=np.array([SEED], np.int64),
+        seed=np.array([seed], np.int64),
         singles=np.zeros(1, np.int64),
         unused=np.zeros(0, np.int64),
     )
@@ -197,9 +209,17 @@ def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds) -> SearchSta
 def _found(
     problem: ResourceProblem, rules: LoadRules, resources: ResourceRules, state: SearchState
 ) -> SearchedPlacement:
+    leaders = state.at[:, 0] if state.at.shape[1] else problem.leader
+    loads = loads_of(problem.loads, problem.movement.rack_of, state.at, leaders)
+    penalty = _penalty(problem, resources, state)
+    return SearchedPlacement(state.at, loads, state.counts, penalty, moved_weight(rules, state.at))
+
+
+def _penalty(problem: ResourceProblem, resources: ResourceRules, state: SearchState) -> float:
+    """The sum of all violations."""
     penalty = float(state.penalty.sum())
     if len(resources.topic_of):
         counts = state.counts[:, problem.movement.target]
         above = np.maximum(counts - resources.topic_most[:, None], resources.topic_least[:, None] - counts)
         penalty += float((np.maximum(above, 0) * resources.topic_unit[:, None]).sum())
-    return SearchedPlacement(state.at, state.loads, state.counts, penalty, moved_weight(rules, state.at))
+    return penalty

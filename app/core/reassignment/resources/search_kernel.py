@@ -15,10 +15,8 @@ from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.changes_kernel import (
     CHANGE_COST,
     NO_CHANGE,
-    SWAP,
     TRANSFER,
     best_from,
-    best_swap,
     best_to,
     lacking_resource,
     rise_if_gone,
@@ -44,6 +42,7 @@ from app.core.reassignment.resources.state_kernel import (
     topic_penalty,
     transfer,
 )
+from app.core.reassignment.resources.swaps_kernel import make_swaps
 
 SMALLEST_DECREASE = 1e-5
 """A change has to lower the penalty of a broker by this part of it."""
@@ -103,7 +102,7 @@ def lower_penalty(
     per_cost : 1 over the mean cost of a move. swaps : whether swaps are tried if no single change helps.
     """
     brokers = len(state.penalty)
-    change, best = np.zeros(4, np.int64), np.zeros(1)
+    change, best = np.zeros(3, np.int64), np.zeros(1)
     of_topics = np.zeros(brokers)
     for broker in range(brokers):
         of_topics[broker] = topics_of(rules, resources, state, broker)
@@ -124,13 +123,18 @@ def lower_penalty(
             continue
         best_from(rules, resources, state, worst, receivers, per_cost, least, change, best)
         best_to(rules, resources, state, worst, per_cost, least, change, best)
-        if change[0] == NO_CHANGE and swaps:
-            best_swap(rules, resources, state, worst, receivers, per_cost, least, change, best)
-        if change[0] == NO_CHANGE:
+        if change[0] != NO_CHANGE:
+            _make(rules, resources, state, change, of_topics)
+            made = 1
+        elif swaps:
+            made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+            if made and len(resources.topic_of):
+                for broker in range(brokers):
+                    of_topics[broker] = topics_of(rules, resources, state, broker)
+        if not made:
             state.is_stuck[worst] = True
             continue
-        _make(rules, resources, state, change, of_topics)
-        done += 1
+        done += made
         state.singles[0] += 1
         if state.singles[0] % max(1, brokers // 4) == 0:
             state.is_stuck[:] = False
@@ -334,13 +338,11 @@ def _make(
 ) -> None:
     """Make a change."""
     width = state.at.shape[1]
-    kind, slot, to, other = change[0], change[1], change[2], change[3]
+    kind, slot, to = change[0], change[1], change[2]
     broker = state.at[slot // width, slot % width]
     if kind == TRANSFER:
         transfer(rules, resources, state, slot // width, slot % width)
         return
-    if kind == SWAP:
-        place(rules, resources, state, other, int(np.int64(broker)))
     place(rules, resources, state, slot, to)
     of_topics[broker] = topics_of(rules, resources, state, broker)
     of_topics[to] = topics_of(rules, resources, state, to)
