@@ -232,7 +232,8 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
         is_other = problem.minimums.topic < 0
         is_open, may_change = is_open & is_other, may_change & is_other
     if may_change.any():
-        are_targets = bool(problem.target[problem.may_lead].all())
+        # A broker that may not lead does so if no replica of a partition is on one that may.
+        are_targets = bool(problem.target[problem.replicas[problem.candidates()]].all())
         # The largest of all brokers decides; its bound is of the targets alone, and of any choice for a minimum.
         if are_targets and problem.minimums is None and not answer.largest.optimal:
             return [f"a broker leads {answer.largest.value}, and leaders that may change leave less"]

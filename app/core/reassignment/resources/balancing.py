@@ -31,8 +31,10 @@ CLOSE = Fraction(1, 1_000)
 MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
 
-SEEDS, FEW_SLOTS = 3, 30_000
-"""Further searches for all goals at once, and the most replicas for which they are made."""
+SEEDS_OF_FEW, FEW_SLOTS = 8, 3_000
+"""Further searches with other samples, and the most replicas of problems that have them."""
+SEEDS, MOST_SLOTS = 3, 30_000
+"""The same of searches for all goals at once, which are short."""
 
 
 def balance_resources(
@@ -119,7 +121,29 @@ def _all_at_once(
     # A goal may be listed twice: the bounds are those of the last one.
     if best.penalty > 0 or not all(aims.is_within(each, best) for each in wanted):
         return None
-    for seed in range(SEEDS if start.size <= FEW_SLOTS else 0):
+    seeds = SEEDS if start.size <= MOST_SLOTS else 0
+    return _best_of(problem, rules, start, bounds, is_over, seeds=seeds, first=best)
+
+
+def _best_of(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    bounds: Bounds,
+    is_over: Callable[[], bool],
+    *,
+    seeds: int,
+    first: SearchedPlacement | None = None,
+) -> SearchedPlacement:
+    """The best of several searches from a start.
+
+    Parameters
+    ----------
+    seeds : number of further searches, unless the problem has few replicas.
+    first : the placement of the first search if it is known.
+    """
+    best = search(problem, rules, start, bounds, is_over) if first is None else first
+    for seed in range(SEEDS_OF_FEW if start.size <= FEW_SLOTS else seeds):
         if is_over():
             break
         again = search(problem, rules, start, bounds, is_over, seed=seed)
@@ -140,7 +164,8 @@ def _one_by_one(
     best: SearchedPlacement | None = None
     for group in priorities:
         wanted = [aims.range_of(goal) for goal in group]
-        after = search(problem, rules, start if best is None else best.at, aims.bounds(reached, wanted), is_over)
+        bounds = aims.bounds(reached, wanted)
+        after = _best_of(problem, rules, start if best is None else best.at, bounds, is_over, seeds=0)
         if best is None or all(aims.is_within(each, after) for each in reached):
             best = after
         reached += [aims.widened(each, best) for each in wanted]

@@ -106,9 +106,14 @@ def lower_penalty(
     of_topics = np.zeros(brokers)
     for broker in range(brokers):
         of_topics[broker] = topics_of(rules, resources, state, broker)
-    done = 0
+    done, since_all_were_tried = 0, 0
     for _ in range(turns):
         worst = _worst(state, of_topics)
+        if worst < 0 and since_all_were_tried:
+            # What was changed meanwhile may help those that nothing helped before.
+            state.is_stuck[:] = False
+            since_all_were_tried = 0
+            worst = _worst(state, of_topics)
         if worst < 0:
             return done, True
         change[0], best[0] = NO_CHANGE, 0.0
@@ -120,6 +125,7 @@ def lower_penalty(
         if made:
             done += made
             state.is_stuck[:] = False
+            since_all_were_tried = 0
             continue
         best_from(rules, resources, state, worst, receivers, per_cost, least, change, best)
         best_to(rules, resources, state, worst, per_cost, least, change, best)
@@ -135,9 +141,11 @@ def lower_penalty(
             state.is_stuck[worst] = True
             continue
         done += made
+        since_all_were_tried += 1
         state.singles[0] += 1
         if state.singles[0] % max(1, brokers // 4) == 0:
             state.is_stuck[:] = False
+            since_all_were_tried = 0
     return done, False
 
 
