@@ -132,7 +132,12 @@ def plan_reassignment(
         list[str] | None,
         typer.Option(help="broker=number, `*` for all others, or capacity: brokers are balanced by it."),
     ] = None,
-    leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,
+    leaders: Annotated[
+        str | None,
+        typer.Option(
+            help="Leaders: tight, keep, moved, preferred, a tolerance, or one above and one below (0.07:0.33)."
+        ),
+    ] = None,
     leaders_move_replicas: Annotated[
         bool, typer.Option("--leaders-move-replicas", help="Move replicas, too, to reach the band of leaders.")
     ] = False,

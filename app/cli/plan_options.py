@@ -89,6 +89,15 @@ def _balance(text: str) -> Json:
         return text
 
 
+def _leaders(text: str) -> Json:
+    """As `_balance`, or two tolerances, above the mean and below it: `0.07:0.33`."""
+    above, separator, below = text.partition(":")
+    try:
+        return {"tolerance": float(above), "below": float(below)} if separator else _balance(text)
+    except ValueError:
+        return text
+
+
 def limits(texts: Sequence[str]) -> dict[str, Json]:
     """By resource a share, `disk=0.8`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
     stated: dict[str, Json] = {}
@@ -207,7 +216,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "balance": ("balance.replicas", _balance),
         "balance_by": ("balance.replicas_by", as_typed),
         "weight": ("balance.weights", _weights),
-        "leaders": ("balance.leaders", _balance),
+        "leaders": ("balance.leaders", _leaders),
         "leaders_move_replicas": ("balance.leaders_move_replicas", as_typed),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
         "topic_leaders": ("balance.per_topic.leaders", _balance),

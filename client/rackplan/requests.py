@@ -114,7 +114,7 @@ class BalanceFields(TypedDict, total=False):
     `tight` if brokers are added or a budget is set, `keep` otherwise."""
     replicas_by: Literal["count", "bytes", "throughput"]
     """The load that is balanced."""
-    leaders: Literal["tight", "keep", "moved", "preferred"] | ToleranceRequest | None
+    leaders: Literal["tight", "keep", "moved", "preferred"] | LeadersToleranceRequest | None
     """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `moved`: as `keep`,
     but leaders of partitions of which replicas move change if that makes the largest number of leaders of a
     broker smaller; `preferred`: replica lists keep their order, and the first replica leads. The default is
@@ -696,6 +696,16 @@ class KeySkewSweepRequest(TypedDict, total=False):
     """Location and format of the keys."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class LeadersToleranceRequest(TypedDict, total=False):
+    """The same of leaders, which may be further below the mean than above it."""
+
+    tolerance: Required[float]
+    """Share by which the band extends beyond the most balanced one, from 0 to 1."""
+    below: float | None
+    """Share by which the band extends below the mean, by count; null is `tolerance`. If brokers joined late, a wider
+    one takes fewer leader changes."""
 
 
 class LeaveRequest(TypedDict, total=False):

@@ -40,6 +40,16 @@ class ToleranceRequest(RequestModel):
     """Share by which the band extends beyond the most balanced one, from 0 to 1."""
 
 
+class LeadersToleranceRequest(ToleranceRequest):
+    """The same of leaders, which may be further below the mean than above it."""
+
+    below: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = Field(
+        None,
+        description="Share by which the band extends below the mean, by count; null is `tolerance`. If brokers joined "
+        "late, a wider one takes fewer leader changes.",
+    )
+
+
 def _word_or_share(value: object) -> str:
     return "word" if isinstance(value, str) else "share"
 
@@ -50,7 +60,8 @@ EvenReplicas = Annotated[
     Discriminator(_word_or_share),
 ]
 EvenLeaders = Annotated[
-    Annotated[Literal["tight", "keep", "moved", "preferred"], Tag("word")] | Annotated[ToleranceRequest, Tag("share")],
+    Annotated[Literal["tight", "keep", "moved", "preferred"], Tag("word")]
+    | Annotated[LeadersToleranceRequest, Tag("share")],
     Discriminator(_word_or_share),
 ]
 

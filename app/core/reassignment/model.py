@@ -128,9 +128,16 @@ class Balance:
     ----------
     tolerance : None is *keep*: only forced moves, to the receivers that leave the smallest maximum. 0 is *tight*: every
         count within the narrowest feasible band. t > 0: every count within ±t of the mean.
+    below : how far counts may be below the mean, if not as far as above it.
     """
 
     tolerance: Fraction | None
+    below: Fraction | None = None
+
+    @property
+    def tolerance_below(self) -> Fraction:
+        """How far counts may be below the mean; 0 with `keep`."""
+        return self.below if self.below is not None else self.tolerance or Fraction(0)
 
     def band(self, total: int, targets: int, tight: "Band") -> "Band":
         """The integers within the tolerance of the mean, joined with the narrowest feasible band.
@@ -149,7 +156,7 @@ class Balance:
         if self.tolerance is None:
             raise ValueError("keep has no band")
         mean = min(max(Fraction(total, max(1, targets)), Fraction(tight.low)), Fraction(tight.high))
-        low, high = ceil(mean * (1 - self.tolerance)), floor(mean * (1 + self.tolerance))
+        low, high = ceil(mean * (1 - self.tolerance_below)), floor(mean * (1 + self.tolerance))
         return Band(min(tight.low, low), max(tight.high, high))
 
 

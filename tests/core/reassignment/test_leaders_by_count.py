@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.model import Int32s
+from app.core.model import NO_LEADER, Int32s
 from app.core.reassignment.leaders.changes import bounds, changes_bound
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
@@ -32,20 +32,26 @@ def narrowest(asked: LeaderProblem) -> Band:
     return Band(-low, high)
 
 
-def around_the_mean(asked: LeaderProblem, tolerance: Fraction) -> Band:
-    """Within the tolerance of the mean, and no narrower than what is feasible."""
+def around_the_mean(asked: LeaderProblem, above: Fraction, below: Fraction) -> Band:
+    """Within these shares of the mean, and no narrower than what is feasible."""
     tight = narrowest(asked)
     total = sum(asked.weight.tolist()) + sum(asked.base[asked.target].tolist())
     mean = sorted([Fraction(total, int(asked.target.sum())), Fraction(tight.low), Fraction(tight.high)])[1]
-    return Band(min(tight.low, ceil(mean - mean * tolerance)), max(tight.high, floor(mean + mean * tolerance)))
+    return Band(min(tight.low, ceil(mean - mean * below)), max(tight.high, floor(mean + mean * above)))
 
 
 class TestLaws:
-    @given(asked=problems(), tolerance=tolerances)
-    def test_no_choice_within_the_band_changes_fewer(self, asked: LeaderProblem, tolerance: Fraction) -> None:
+    @given(asked=problems(), tolerance=tolerances, below=st.none() | tolerances)
+    def test_no_choice_within_the_band_changes_fewer(
+        self, asked: LeaderProblem, tolerance: Fraction, below: Fraction | None
+    ) -> None:
         """The band is the narrowest, or that of the mean; then changes count, then leaders on new replicas."""
-        answer = choose_leaders(asked, Balance(tolerance))
-        band = around_the_mean(asked, tolerance) if asked.target.any() else Band(0, 0)
+        answer = choose_leaders(asked, Balance(tolerance, below))
+        band = (
+            around_the_mean(asked, tolerance, tolerance if below is None else below)
+            if asked.target.any()
+            else Band(0, 0)
+        )
         within = [
             (asked.changes(np.array(choice, np.int32)), on_new(asked, choice))
             for choice in choices(asked)
@@ -56,7 +62,7 @@ class TestLaws:
         assert (answer.certificate.value, on_new(asked, chosen)) == min(within)
         assert all(band.low <= led <= band.high for led in counts(asked, chosen))
         assert answer.certificate.optimal
-        assert leader_violations(asked, answer, Balance(tolerance)) == []
+        assert leader_violations(asked, answer, Balance(tolerance, below)) == []
 
     @given(asked=problems())
     def test_leaders_that_may_change_do_so_for_the_largest_broker_alone(self, asked: LeaderProblem) -> None:
@@ -156,6 +162,40 @@ class TestExamples:
         for new in (1, 2):
             answer = choose_leaders(problem([[0, 1, 2]], brokers=3, barred=[0], new=[(0, new)]), TIGHT)
             assert answer.leaders.tolist() == [3 - new]
+
+    @pytest.mark.parametrize("may_lead", [[False, False], [False, True]])
+    def test_a_broker_that_may_not_lead_is_counted_if_it_has_to(self, may_lead: list[bool]) -> None:
+        """Broker 0 is no target, and leads what no other may: the target may lead as many as it."""
+        asked = LeaderProblem(
+            replicas=np.array([[0, -1], [0, -1], [0, 1]] if may_lead[1] else [[0, 1]] * 3, np.int32),
+            leader=np.full(3, NO_LEADER, np.int32),
+            may_change=np.array([True, False, False]),
+            may_lead=np.array(may_lead),
+            is_new=np.ones((3, 2), np.bool_),
+            target=np.array([False, True]),
+            base=np.zeros(2, np.int64),
+            weight=np.ones(3, np.int64),
+        )
+        answer = choose_leaders(asked, KEEP)
+        assert leader_violations(asked, answer, KEEP) == []
+        assert asked.loads(answer.leaders).max() == 2
+
+    def test_a_lower_end_of_its_own_saves_changes(self) -> None:
+        """Two brokers lead six each; the third has joined late, and leads none: up to 6, or at least 2 as well."""
+        asked = LeaderProblem(
+            replicas=np.array([[0, 2]] * 6 + [[1, 2]] * 6, np.int32),
+            leader=np.repeat(np.array([0, 1], np.int32), 6),
+            may_change=np.zeros(12, np.bool_),
+            may_lead=np.ones(3, np.bool_),
+            is_new=np.zeros((12, 2), np.bool_),
+            target=np.ones(3, np.bool_),
+            base=np.zeros(3, np.int64),
+            weight=np.ones(12, np.int64),
+        )
+        half, one = Fraction(1, 2), Fraction(1)
+        assert choose_leaders(asked, Balance(half)).certificate.value == 2
+        assert choose_leaders(asked, Balance(half, one)).certificate.value == 0
+        assert choose_leaders(asked, Balance(half, one)).band == Band(0, 6)
 
     def test_tolerance_saves_changes(self) -> None:
         """Six of eight are led by broker 0: tight changes two, a quarter more room saves one of them."""

@@ -104,10 +104,13 @@ def _is_spread(problem: MovementProblem, listed: list[int]) -> bool:
     return bool(are_spread(one_row, np.array([listed], np.int32))[0])
 
 
-@given(case=cases(), tolerance=st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
-def test_no_way_within_the_bounds_moves_less(case: Case, tolerance: Fraction) -> None:
+TOLERANCES = [Fraction(0), Fraction(1, 4), Fraction(1)]
+
+
+@given(case=cases(), tolerance=st.sampled_from(TOLERANCES), below=st.sampled_from([None, *TOLERANCES]))
+def test_no_way_within_the_bounds_moves_less(case: Case, tolerance: Fraction, below: Fraction | None) -> None:
     """The least weight of any way within the bounds; the movement is legal, as stated, and proven."""
-    found = case.moved(Balance(tolerance))
+    found = case.moved(Balance(tolerance, below))
     low, high = found.bounds.low, found.bounds.high
     target = case.target
     within = [weight for led, weight in ways(case) if ((led >= low) & (led <= high) | ~target).all()]

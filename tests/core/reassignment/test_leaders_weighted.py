@@ -113,7 +113,7 @@ def test_with_topics_the_least_excess_and_then_the_fewest_changes_within_the_bou
     assert (answer.topic_excess, answer.certificate.value, answer.certificate.lower_bound) == (*best, best[1])
 
 
-@given(problems(), st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 4))]))
+@given(problems(), st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 4)), Balance(Fraction(0), Fraction(1, 2))]))
 @examples(30)
 def test_equal_weights_are_no_weights(asked: LeaderProblem, balance: Balance) -> None:
     alike = replace(asked, share=np.ones(len(asked.base), np.int64))

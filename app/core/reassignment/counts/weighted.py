@@ -63,11 +63,17 @@ class Levels:
         weights = self.weight[self.target]
         return Fraction(len(weights), max(1, int(weights.sum())))
 
-    def bounds(self, width: int = 0, tolerance: Fraction = Fraction(0)) -> BrokerBounds:
-        """The bounds, wider by so many replicas of a broker of the mean weight, joined with a tolerance of the mean."""
+    def bounds(self, width: int = 0, tolerance: Fraction = Fraction(0), below: Fraction | None = None) -> BrokerBounds:
+        """The bounds, wider by so many replicas of a broker of the mean weight, joined with a tolerance of the mean.
+
+        Parameters
+        ----------
+        below : how far below the mean, if not as far as above it.
+        """
+        below = tolerance if below is None else below
         low, high = max(self.low - width * self.unit, Fraction(0)), self.high + width * self.unit
         mean = min(max(self.mean, self.low), self.high)
-        least = [min(floor(low * w), ceil(mean * w * (1 - tolerance))) for w in self.weight.tolist()]
+        least = [min(floor(low * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
         most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
         return BrokerBounds(np.array(least, np.int64), np.array(most, np.int64))
 

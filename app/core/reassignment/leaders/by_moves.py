@@ -152,7 +152,7 @@ class _Search:
         if self.balance.tolerance is None:
             raise ValueError("keep bounds no leaders")
         if isinstance(self.narrowest, Levels):
-            return self.narrowest.bounds(width, self.balance.tolerance)
+            return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
         alone, tight = self.alone, self.narrowest
         total = len(alone.current) + int(alone.base[alone.target].sum())
         band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)

@@ -35,7 +35,7 @@ def weighted_bounds(problem: LeaderProblem, balance: Balance) -> BrokerBounds:
         total,
         is_within=bool(target[problem.replicas[candidates & (problem.replicas != NO_REPLICA)]].all()),
     )
-    return levels.bounds(tolerance=balance.tolerance)
+    return levels.bounds(tolerance=balance.tolerance, below=balance.below)
 
 
 class _Feasible:

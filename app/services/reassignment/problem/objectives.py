@@ -12,7 +12,7 @@ from app.services.reassignment.problem.broker_limits import require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.problem.weights import GOAL_OF
-from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.request import ReassignmentRequest, Tolerance
 from app.services.reassignment.requests.resources import GoalsRequest
 
 _OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))
@@ -112,6 +112,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
         yield ("balance", "leaders_by"), request.balance.leaders_by, detail
     if request.balance.leaders == "preferred":
         yield ("balance", "leaders"), "preferred", f"{together}, and preferred keeps the order of replica lists"
+    if isinstance(request.balance.leaders, Tolerance) and request.balance.leaders.below is not None:
+        detail = f"{together}: leaders are as far below their mean as above it"
+        yield ("balance", "leaders", "below"), request.balance.leaders.below, detail
     if request.objective != "balance":
         yield from _of_objective(request)
 

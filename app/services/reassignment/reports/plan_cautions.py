@@ -9,7 +9,7 @@ import numpy as np
 from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import Action
+from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
@@ -67,28 +67,32 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
     for part in problem.parts:
         of_set = "" if part.share.name is None else f" of broker set {part.share.name}"
         for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
-            tolerance, loads = objective.balance.tolerance, objective.loads(after)[part.movement.target]
+            balance, loads = objective.balance, objective.loads(after)[part.movement.target]
+            tolerance, below = balance.tolerance, balance.tolerance_below
             if not tolerance or not len(loads):
                 continue
             weights = part.movement.share if objective is problem.replicas else problem.weights_of_leaders
             if weights is not None:
-                yield from _of_weights(weights[part.movement.target], tolerance, loads, of_set, unit)
+                yield from _of_weights(weights[part.movement.target], balance, loads, of_set, unit)
                 continue
             mean = Fraction(int(loads.sum()), len(loads))
             smallest, largest = int(loads.min()), int(loads.max())
-            if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
+            if smallest < mean * (1 - below) or largest > mean * (1 + tolerance):
                 yield Caution(
                     "tolerance_not_reached",
                     f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}, where a tolerance of "
-                    f"{float(tolerance)} allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
+                    f"{float(tolerance)} allows {ceil(mean * (1 - below))} to {floor(mean * (1 + tolerance))}",
                 )
 
 
-def _of_weights(weights: Int64s, tolerance: Fraction, loads: Int64s, of_set: str, counted_as: str) -> Iterator[Caution]:
+def _of_weights(weights: Int64s, balance: Balance, loads: Int64s, of_set: str, counted_as: str) -> Iterator[Caution]:
     """Brokers farther from their share by weight than a tolerance allows; (targets,) int64 weights and loads."""
     unit = Fraction(int(loads.sum()), int(weights.sum()))
     pairs = zip(loads.tolist(), weights.tolist(), strict=True)
-    farther = sum(abs(load - unit * weight) > tolerance * unit * weight for load, weight in pairs)
+    tolerance, below = balance.tolerance or Fraction(0), balance.tolerance_below
+    farther = sum(
+        not -below * unit * weight <= load - unit * weight <= tolerance * unit * weight for load, weight in pairs
+    )
     if farther:
         yield Caution(
             "tolerance_not_reached",

@@ -28,9 +28,13 @@ KIND = "reassignment"
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far brokers may be from the most even that they can be, as a share of its ends."""
+    """How far brokers may be from the mean, as a share of it.
+
+    below : how far below it, if not as far as above it; of leaders by count alone.
+    """
 
     tolerance: float
+    below: float | None = None
 
 
 Evenness = Literal["tight", "keep"] | Tolerance
@@ -238,6 +242,10 @@ def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None
     for name in ("resources", "per_topic", "weights", "leaders_move_replicas"):
         if not getattr(balance, name):
             del fields[name]
+    for stated in (fields, fields.get("per_topic") or {}):
+        for name in ("replicas", "leaders"):
+            if isinstance(stated.get(name), dict) and stated[name]["below"] is None:
+                del stated[name]["below"]
     for name in ("replicas", "leaders"):
         if balance.per_topic is not None and getattr(balance.per_topic, name) is None:
             del fields["per_topic"][name]
@@ -292,7 +300,8 @@ def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
 def _balance(evenness: Evenness) -> Balance:
     if isinstance(evenness, Tolerance):
         # The fraction that was written, and not the float next to it.
-        return Balance(Fraction(repr(evenness.tolerance)))
+        below = evenness.below
+        return Balance(Fraction(repr(evenness.tolerance)), None if below is None else Fraction(repr(below)))
     return TIGHT if evenness == "tight" else KEEP
 
 

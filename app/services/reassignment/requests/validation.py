@@ -12,6 +12,7 @@ from app.services.reassignment.requests.log_dirs import check_log_dirs
 from app.services.reassignment.requests.request import (
     PerTopicRequest,
     ReassignmentRequest,
+    Tolerance,
 )
 from app.services.reassignment.requests.resources import (
     check_resources,
@@ -73,12 +74,14 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
     """Constraints on leaders that a balance cannot have."""
     if request.balance.leaders_move_replicas:
         yield from _moves_conflicts(request)
+    leaders, by = request.balance.leaders, request.balance.leaders_by
+    if isinstance(leaders, Tolerance) and leaders.below is not None and by != "count":
+        yield ("balance", "leaders", "below"), by, f"below is of leaders by count, and balance.leaders_by is {by}"
     for name in ("preferred_racks", "min_leaders_per_broker"):
         if getattr(request, name) and request.balance.leaders == "preferred":
             detail = f"{name} chooses leaders, and with balance.leaders preferred the lists stay as they are"
             yield (name,), "preferred", detail
-    if request.min_leaders_per_broker and request.balance.leaders_by != "count":
-        by = request.balance.leaders_by
+    if request.min_leaders_per_broker and by != "count":
         detail = f"min_leaders_per_broker counts leaders, and they are balanced by {by}"
         yield ("min_leaders_per_broker",), by, detail
     for topic, racks in request.preferred_racks.items():
