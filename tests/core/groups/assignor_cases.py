@@ -1,16 +1,16 @@
 """Groups to try assignors on, and how to read what they answer."""
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import orjson
-import pytest
-from _pytest.mark import ParameterSet
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server.topic_ids import ID_LENGTH
 from app.core.model import padded
+from app.services.vectors.groups import ANSWERS
+from app.services.vectors.refusals import attempt
 from tests import draws as st
 from tests.conftest import VECTORS
 
@@ -51,10 +51,21 @@ def metadata(racks: Mapping[int, str | None], topics: Mapping[str, Iterable[Iter
     return GroupMetadata(dict(racks), known)
 
 
-def measured(algorithm: str) -> list[ParameterSet]:
-    """A vector file's cases, as the parameters of a test."""
-    lines = (VECTORS / f"{algorithm}.jsonl").read_bytes().splitlines()
-    return [pytest.param(case["input"], case["expected"], id=case["name"]) for case in map(orjson.loads, lines)]
+def differing(algorithm: str, parts: Collection[str] | None = None) -> dict[str, tuple[Any, Any]]:
+    """The cases of a vector file that are answered otherwise than by Kafka: by name, its answer and ours.
+
+    Parameters
+    ----------
+    parts : what of the answers counts, such as `assignment`; by default everything.
+    """
+    different: dict[str, tuple[Any, Any]] = {}
+    for case in map(orjson.loads, (VECTORS / f"{algorithm}.jsonl").read_bytes().splitlines()):
+        expected, answer = case["expected"], attempt(ANSWERS[algorithm], case["input"])
+        if parts is not None:
+            expected, answer = ({part: its.get(part) for part in parts} for its in (expected, answer))
+        if answer != expected:
+            different[case["name"]] = (expected, answer)
+    return different
 
 
 @st.composite
