@@ -215,15 +215,20 @@ def test_after_the_integer_solver(used_data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "has_session",
-    [pytest.param(False, id="while Spark starts"), pytest.param(True, id="on Spark", marks=pytest.mark.long)],
+    ("has_java", "has_session"),
+    [
+        pytest.param(False, False, id="as it begins"),
+        pytest.param(True, False, id="while Spark starts", marks=pytest.mark.long),
+        pytest.param(True, True, id="on Spark", marks=pytest.mark.long),
+    ],
 )
-def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_session: bool) -> None:
+def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_java: bool, has_session: bool) -> None:
     """Its entry is on the queue again, due, and no worker has it."""
     with serving(used_data_dir) as service:
         sweep = submit(service, LARGE_SWEEP)
         until(lambda: state_of(service, sweep) == "running")
-        until(lambda: "java" in map(name_of, service.family))
+        if has_java:
+            until(lambda: "java" in map(name_of, service.family))
         if has_session:
             until(lambda: service.client.get(f"/v1/sweeps/{sweep}").json()["done"] > 0)
         assert stops(service, signal.SIGINT, to_group)
