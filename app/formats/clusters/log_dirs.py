@@ -16,9 +16,10 @@ Source: `LogDirsCommand` of Apache Kafka.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -114,7 +115,8 @@ def read(text: str) -> LogDirs:
     members = _known(document, document.root, (), ("brokers",))
     document.version_one(members)
     listed = document.array(members["brokers"], ("brokers",))
-    brokers = tuple([_broker(document, value, ("brokers", i)) for i, value in enumerate(listed)])
+    names: set[str] = set()
+    brokers = tuple([_broker(document, value, ("brokers", i), names) for i, value in enumerate(listed)])
     seen: set[int] = set()
     for i, broker in enumerate(brokers):
         if broker.broker in seen:
@@ -135,12 +137,19 @@ def write(log_dirs: LogDirs) -> str:
 
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
     """Bytes on disk of each partition's largest replica, future replicas left out, by topic and partition."""
-    largest: dict[tuple[str, int], int] = {}
+    # By topic first: numbers are keys in half the time of pairs.
+    largest: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for log_dir in (log_dir for broker in log_dirs.brokers for log_dir in broker.log_dirs):
         for topic, partition, size_bytes, _, is_future in log_dir.replicas:
-            if not is_future and size_bytes >= largest.get((topic, partition), 0):
-                largest[topic, partition] = size_bytes
-    return largest
+            if not is_future:
+                of_topic = largest[topic]
+                if size_bytes >= of_topic.get(partition, 0):
+                    of_topic[partition] = size_bytes
+    return {
+        (topic, partition): size_bytes
+        for topic, of_topic in largest.items()
+        for partition, size_bytes in of_topic.items()
+    }
 
 
 def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
@@ -188,7 +197,7 @@ def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
     document_lines: list[str] = []
     requested: tuple[int, ...] | None = None
     for line, content in enumerate(text.split("\n"), start=1):
-        prose = _PROSE.fullmatch(content.rstrip())
+        prose = _PROSE.fullmatch(content.rstrip()) if content else None
         if prose and prose["brokers"] is not None:
             requested = whole_numbers(prose["brokers"].strip())
             if requested is None:
@@ -202,22 +211,25 @@ def _known(document: Document, value: object, path: FieldPath, required: tuple[s
     return document.members(members, path, required=required, optional=members.keys())
 
 
-def _broker(document: Document, value: object, path: FieldPath) -> BrokerLogDirs:
+def _broker(document: Document, value: object, path: FieldPath, names: set[str]) -> BrokerLogDirs:
+    """A broker; `names` are those of topics that were found to be valid, for all brokers."""
     members = _known(document, value, path, ("broker", "logDirs"))
     broker = document.integer(members["broker"], (*path, "broker"))
     listed = document.array(members["logDirs"], (*path, "logDirs"))
     seen: set[tuple[str, int, bool]] = set()
-    log_dirs = [_log_dir(document, log_dir, (*path, "logDirs", i), seen) for i, log_dir in enumerate(listed)]
+    log_dirs = [_log_dir(document, log_dir, (*path, "logDirs", i), seen, names) for i, log_dir in enumerate(listed)]
     return BrokerLogDirs(broker, tuple(log_dirs))
 
 
-def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]]) -> LogDir:
+def _log_dir(
+    document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]], names: set[str]
+) -> LogDir:
     members = _known(document, value, path, ("logDir", "partitions"))
     error = members.get("error")
     cordoned_key = "isCordoned" if "isCordoned" in members else "cordoned"
     cordoned = members.get(cordoned_key)
     items = document.array(members["partitions"], (*path, "partitions"))
-    replicas = _well_formed(items) or [
+    replicas = _well_formed(items, names) or [
         _replica(document, item, (*path, "partitions", i)) for i, item in enumerate(items)
     ]
     _require_distinct(document, replicas, path, seen)
@@ -247,20 +259,21 @@ def _require_distinct(
         seen.add(key)
 
 
-def _well_formed(items: list[object]) -> list[LogDirReplica] | None:
+def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | None:
     """All replicas of a log directory, column by column; None if one of them may have to be rejected.
 
     Item by item, with a path for each, it takes ten times as long.
     """
     try:
         mappings = cast("list[dict[str, Any]]", items)
-        names = [item["partition"].rpartition("-") for item in mappings]
+        parts = [item["partition"].rpartition("-") for item in mappings]
         sizes = [item["size"] for item in mappings]
-        lags = [item.get("offsetLag", 0) for item in mappings]
-        are_future = [item.get("isFuture", False) for item in mappings]
+        lags = _column(mappings, "offsetLag", default=0)
+        are_future = _column(mappings, "isFuture", default=False)
     except (AttributeError, KeyError, TypeError):
         return None
-    topics, numbers = [name[0] for name in names], [name[2] for name in names]
+    topics, numbers = [part[0] for part in parts], [part[2] for part in parts]
+    unknown = {*topics} - names
     digits = "".join(numbers)
     is_regular = (
         {*map(type, sizes), *map(type, lags)} <= {int}
@@ -269,16 +282,26 @@ def _well_formed(items: list[object]) -> list[LogDirReplica] | None:
         and digits.isascii()
         and digits.isdigit()
         and max(map(len, numbers)) <= _DIGITS
-        and all(map(is_topic_name, set(topics)))
+        and all(map(is_topic_name, unknown))
     )
     if not is_regular:
         return None
+    names |= unknown
     partitions = list(map(int, numbers))
     is_in_range = (
         min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= _INT64_MAX and max(partitions) <= INT32_MAX
     )
     columns = zip(topics, partitions, sizes, lags, are_future, strict=True)
-    return list(map(LogDirReplica._make, columns)) if is_in_range else None
+    # Half the time of `_make`.
+    return list(map(tuple.__new__, repeat(LogDirReplica), columns)) if is_in_range else None
+
+
+def _column(items: list[dict[str, Any]], key: str, *, default: object) -> list[Any]:
+    """The value of a member of each item; nearly all tools print it."""
+    try:
+        return [item[key] for item in items]
+    except KeyError:
+        return [item.get(key, default) for item in items]
 
 
 def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:

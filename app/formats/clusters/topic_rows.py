@@ -113,7 +113,7 @@ class Rows:
         replicas = list(map(tuple, numbers[:, 2:].tolist()))
         shared = map(repeat, ((), (), elr, last, (), columns))
         rows = zip(partitions, leaders, replicas, replicas, *shared, strict=False)
-        return list(map(PartitionDescription._make, rows))
+        return list(map(tuple.__new__, repeat(PartitionDescription), rows))  # half the time of `_make`
 
     def require_columns(self, line: int, values: Values) -> None:
         """Raise `MalformedText` if a column is missing.

@@ -85,7 +85,7 @@ def _decompressed(content: bytes, name: str, max_bytes: int) -> bytes:
 def numbered(text: str) -> Iterator[tuple[int, str]]:
     """The lines that say something, each with its number from 1 and without its end (`\\n` or `\\r\\n`)."""
     for number, line in enumerate(text.split("\n"), start=1):
-        if says_something(line):
+        if line and says_something(line):  # parts of a long text are mostly empty lines
             yield number, line.removesuffix("\r")
 
 
