@@ -186,6 +186,29 @@ CASES: Sequence[PeerCase] = (
         is_quick=False,
     ),
     PeerCase(
+        "leaders, 9 %, fewest changes",
+        "b",
+        {
+            "balance": {"leaders": {"tolerance": 0.09, "below": 0.1}, "leaders_move_replicas": True},
+            "minimise": "leader_changes",
+        },
+        (PeerFigures(CRUISE_CONTROL, 14, 20 * GB, 298, None, (1.09, 0.90)),),
+        within=("leaders",),
+        compared=LEADERS,
+    ),
+    PeerCase(
+        "leaders, 7 % above and a third below, fewest changes",
+        "c",
+        {
+            "balance": {"leaders": {"tolerance": 0.07, "below": 0.33}, "leaders_move_replicas": True},
+            "minimise": "leader_changes",
+        },
+        (PeerFigures(CRUISE_CONTROL, 4071, 11_700 * GB, 10_488, None, (1.07, 0.67)),),
+        within=("leaders",),
+        compared=LEADERS,
+        is_quick=False,
+    ),
+    PeerCase(
         "repair racks",
         "br",
         {},

@@ -147,7 +147,7 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
-    minimise: Annotated[str | None, typer.Option(help="The objective: bytes or replicas.")] = None,
+    minimise: Annotated[str | None, typer.Option(help="The objective: bytes, replicas or leader_changes.")] = None,
     max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[

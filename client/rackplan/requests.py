@@ -1333,8 +1333,9 @@ class PlanReassignmentRequest(TypedDict, total=False):
     may lead."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas"]
-    """What to minimise; `replicas` if the size of any partition is unknown."""
+    minimise: Literal["bytes", "replicas", "leader_changes"]
+    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
     max_moved_bytes: int | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool

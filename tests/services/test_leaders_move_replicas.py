@@ -1,5 +1,6 @@
 """Requests in which replicas move for the balance of leaders: what they reach, and what does not go with them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,6 +33,31 @@ def test_leaders_reach_a_band_that_their_order_alone_does_not(
     leaders, certificate = answer["balance"]["leaders"], answer["certificate"]
     assert (leaders["smallest"], leaders["largest"]) == ends
     assert certificate["moved_bytes"] == certificate["lower_bound_bytes"] == moved_bytes
+
+
+def test_fewer_leaders_change_if_these_are_minimised() -> None:
+    """In the same band, at the cost of bytes, of which the bound stays."""
+    request = ReassignmentRequest(topics=["clicks"], balance=BalanceRequest(leaders_move_replicas=True))
+    bytes_first, changes_first = _answer(request), _answer(replace(request, minimise="leader_changes"))
+    assert changes_first["balance"]["leaders"]["largest"] == bytes_first["balance"]["leaders"]["largest"] == 13
+    assert changes_first["leader_changes"] <= bytes_first["leader_changes"]
+    proof = changes_first["certificate"]
+    assert proof["lower_bound_bytes"] == bytes_first["certificate"]["moved_bytes"] <= proof["moved_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"leaders_only": True}, ("minimise",)),
+        ({"balance": BalanceRequest(leaders_move_replicas=True), "max_moved_bytes": 1}, ("max_moved_bytes",)),
+    ],
+)
+def test_the_fewest_changes_are_of_replicas_that_move_for_leaders(
+    fields: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    with pytest.raises(ConflictingFields) as failure:
+        PLANNER.check(ReassignmentRequest(minimise="leader_changes", **fields), Limits())
+    assert failure.value.path == path
 
 
 @pytest.mark.parametrize(

@@ -302,8 +302,11 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     )
     balance: BalanceFields = Field(default_factory=BalanceFields)
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas"] = "bytes"
-    """What to minimise; `replicas` if the size of any partition is unknown."""
+    minimise: Literal["bytes", "replicas", "leader_changes"] = Field(
+        "bytes",
+        description="What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with "
+        "balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes.",
+    )
     max_moved_bytes: Bytes | None = Field(
         None, description="Upper limit on moved bytes; the plan is the most balanced one within it."
     )

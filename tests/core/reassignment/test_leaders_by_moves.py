@@ -31,9 +31,17 @@ class Case:
     may_lead: Bools
     base: Int64s
 
-    def moved(self, balance: Balance, budget: int | None = None) -> MovedForLeaders:
+    def moved(self, balance: Balance, budget: int | None = None, *, fewest_changes: bool = False) -> MovedForLeaders:
         """The answer."""
-        return move_for_leaders(self.problem, self.lists, self.may_lead, self.base, balance, budget=budget)
+        return move_for_leaders(
+            self.problem,
+            self.lists,
+            self.may_lead,
+            self.base,
+            balance,
+            budget=budget,
+            fewest_changes=fewest_changes,
+        )
 
     @property
     def target(self) -> Bools:
@@ -75,8 +83,13 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def ways(case: Case) -> Iterator[tuple[Int64s, int]]:
-    """Leaders of each broker, and the weight moved, of every choice: a list with one replica exchanged at most, and a
-    leader among it.
+    """Leaders of each broker, and the weight moved, of every choice."""
+    yield from ((led, weight) for led, weight, _ in counted_ways(case))
+
+
+def counted_ways(case: Case) -> Iterator[tuple[Int64s, int, int]]:
+    """Leaders of each broker, the weight moved and the leaders that change, of every choice: a list with one replica
+    exchanged at most, and a leader among it.
     """
     problem, options = case.problem, []
     for row, listed in enumerate(case.lists.tolist()):
@@ -91,11 +104,13 @@ def ways(case: Case) -> Iterator[tuple[Int64s, int]]:
             if any(_is_spread(problem, each) for each in exchanged):
                 of_row.add((new, int(problem.weight[row])))
         options.append(sorted(of_row))
+    present = case.lists[:, 0].tolist()
     for chosen in product(*options):
         led = case.base.copy()
         for leader, _ in chosen:
             led[leader] += 1
-        yield led, sum(weight for _, weight in chosen)
+        changes = sum(leader != before for (leader, _), before in zip(chosen, present, strict=True))
+        yield led, sum(weight for _, weight in chosen), changes
 
 
 def _is_spread(problem: MovementProblem, listed: list[int]) -> bool:
@@ -115,6 +130,23 @@ def test_no_way_within_the_bounds_moves_less(case: Case, tolerance: Fraction, be
     target = case.target
     within = [weight for led, weight in ways(case) if ((led >= low) & (led <= high) | ~target).all()]
     assert found.placement.moved == found.placement.certificate.lower_bound == min(within)
+    assert placement_violations(case.problem, found.placement) == []
+
+
+@given(case=cases(), tolerance=st.sampled_from(TOLERANCES))
+def test_no_way_within_the_bounds_changes_fewer_leaders_nor_then_moves_less(case: Case, tolerance: Fraction) -> None:
+    """The bound is that of the movement alone, whatever the changes."""
+    found = case.moved(Balance(tolerance), fewest_changes=True)
+    low, high, target = found.bounds.low, found.bounds.high, case.target
+    within = [
+        (changes, weight)
+        for led, weight, changes in counted_ways(case)
+        if ((led >= low) & (led <= high) | ~target).all()
+    ]
+    problem = leader_problem(case, found.placement.replicas)
+    choice = choose_leaders(problem, Balance(tolerance), within=found.bounds)
+    assert (choice.certificate.value, found.placement.moved) == min(within)
+    assert found.placement.certificate.lower_bound == min(weight for _, weight in within)
     assert placement_violations(case.problem, found.placement) == []
 
 

@@ -195,7 +195,7 @@ def _least(
 
 def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
-    costs, scale = scaled_costs(network.problem)
+    costs, scale = scaled_costs(network.problem, movement_costs(network.problem))
     goals = [network.excess, network.costs(costs)]
     if scale == 1:
         goals.append(network.costs(tie_costs(network.problem)))

@@ -46,17 +46,24 @@ LARGEST_SCALED = 1 << 40
 
 
 def least_within(
-    problem: MovementProblem, band: BrokerBounds, *, is_over: Callable[[], bool], start: Int32s | None = None
+    problem: MovementProblem,
+    band: BrokerBounds,
+    *,
+    is_over: Callable[[], bool],
+    start: Int32s | None = None,
+    costs: PlaceCosts | None = None,
 ) -> tuple[Int32s, int]:
     """Minimise the movement within bounds of counts.
 
     Parameters
     ----------
     start : (rows, widest) int32 legal placement that the search starts from; None is what stays as it is.
+    costs : what is minimised, up to `LARGEST_SCALED` each; None is the movement.
 
     Returns
     -------
-    (rows, widest) int32 placement, unordered, and a lower bound on the weight that any placement within the band moves.
+    (rows, widest) int32 placement, unordered, and a lower bound on the weight that any placement within the band moves,
+    or on its costs.
 
     Raises
     ------
@@ -67,7 +74,7 @@ def least_within(
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
-    costs, scale = scaled_costs(problem)
+    costs, scale = scaled_costs(problem, movement_costs(problem) if costs is None else costs)
     bound = 0
     while True:
         network = _network(state, costs, _band_capacity(state))
@@ -237,12 +244,12 @@ def tie_costs(problem: MovementProblem) -> PlaceCosts:
     return PlaceCosts(problem.is_copied.astype(np.int64), 2 * moves)
 
 
-def scaled_costs(problem: MovementProblem) -> tuple[PlaceCosts, int]:
-    """The costs of movement and of ties in one number, if they fit, and the scale of a unit of weight.
+def scaled_costs(problem: MovementProblem, costs: PlaceCosts) -> tuple[PlaceCosts, int]:
+    """Costs and those of ties in one number, if they fit, and the scale of a unit of weight.
 
     No sum of ties reaches one unit of weight.
     """
-    costs, ties = movement_costs(problem), tie_costs(problem)
+    ties = tie_costs(problem)
     scale = 2 * int(problem.factors.sum()) + 1
     if int(costs.other.max(initial=0)) * scale > LARGEST_SCALED:
         return costs, 1

@@ -19,9 +19,9 @@ from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts.least_movement import SOLVER, BudgetTooSmall, never
-from app.core.reassignment.counts.places import cheapest, counts, in_order, moved_weight, movement_costs
+from app.core.reassignment.counts.places import PlaceCosts, cheapest, counts, in_order, moved_weight, movement_costs
 from app.core.reassignment.counts.weighted import Levels, narrowest_levels, summary
-from app.core.reassignment.counts.within_band import least_within
+from app.core.reassignment.counts.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.model import Balance, Band, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
 from app.core.replica_lists import per_broker
 
@@ -50,9 +50,10 @@ def move_for_leaders(
     balance: Balance,
     *,
     budget: int | None = None,
+    fewest_changes: bool = False,
     is_over: Callable[[], bool] = never,
 ) -> MovedForLeaders:
-    """Minimise the movement with which leaders are within a balance.
+    """Minimise the movement, or the leader changes, with which leaders are within a balance.
 
     Hard constraints: the domains of the problem; each partition has as many replicas of its list as it had but one at
     most, and is led by a broker that may lead if it has a replica on one. Goals, in lexicographic order, each reached
@@ -68,6 +69,8 @@ def move_for_leaders(
     balance : of the leaders of targets that may lead; not `KEEP`.
     budget : most weight that is moved; the band then has the smallest upper end that it pays for, and with that the
         largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
+    fewest_changes : whether the fewest leader changes come before the least weight moved. Weights then count as
+        multiples of a unit, up to a ten-millionth of the largest one for 10⁵ partitions.
 
     Raises
     ------
@@ -94,7 +97,8 @@ def move_for_leaders(
         raise ValueError("keep bounds no leaders")
     alone = leadership(problem, lists, may_lead, base)
     spent = moved_weight(problem, lists)
-    search = _Search(alone, balance, alone.current[:, :1].copy(), is_over)
+    costs = _change_costs(alone, lists[:, 0]) if fewest_changes else None
+    search = _Search(alone, balance, alone.current[:, :1].copy(), is_over, costs)
     found = search.within(0, 0)
     if budget is not None:
         if spent > budget:
@@ -116,8 +120,15 @@ class _Found:
 class _Search:
     """The least movement of a leadership problem within bounds of different width."""
 
-    def __init__(self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Callable[[], bool]) -> None:
-        self.alone, self.start, self.is_over = alone, start, is_over
+    def __init__(
+        self,
+        alone: MovementProblem,
+        balance: Balance,
+        start: Int32s,
+        is_over: Callable[[], bool],
+        costs: PlaceCosts | None,
+    ) -> None:
+        self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
         self.narrowest = narrowest_band(alone) if alone.share is None else narrowest_levels(alone)
         self.balance = balance
 
@@ -125,6 +136,9 @@ class _Search:
         """The least movement within the balance's bounds, wider by so many leaders at the lower and upper end."""
         bounds = BrokerBounds(self._bounds(below).low, self._bounds(above).high)
         leaders, bound = least_within(self.alone, bounds, is_over=self.is_over, start=self.start)
+        if self.costs is not None and not self.is_over():
+            # The bound stays that of the movement, which fewer changes may cost more of.
+            leaders, _ = least_within(self.alone, bounds, is_over=self.is_over, start=self.start, costs=self.costs)
         return _Found(leaders, bounds, bound)
 
     def affordable(self, budget: int) -> _Found:
@@ -158,6 +172,20 @@ class _Search:
         band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
         wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
         return BrokerBounds.of(wider, len(alone.base))
+
+
+def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
+    """A leader that changes costs more than the weight of all replicas, in units of which that is the largest cost.
+
+    Parameters
+    ----------
+    present : (rows,) int32 present leaders.
+    """
+    rows, heaviest = max(1, len(present)), int(alone.weight.max(initial=0))
+    unit = max(1, -(-heaviest * rows // (LARGEST_SCALED // 2)))
+    weight = -(-alone.weight // unit)
+    change = rows * int(weight.max(initial=0)) + 1
+    return PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
 
 
 def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: Int64s) -> MovementProblem:

@@ -135,6 +135,7 @@ def _moved_for_leaders(
         objective.base_load,
         objective.balance,
         budget=budget,
+        fewest_changes=objective.fewest_changes,
         is_over=problem.is_over,
     )
 

@@ -121,6 +121,7 @@ class LeaderObjective:
     by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
     preferred, minimums : the request's constraints on leaders; None without any.
     moves_replicas : whether replicas may move to reach the band.
+    fewest_changes : whether the fewest leader changes then come before the fewest bytes.
     frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
     may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
     counts_actual : whether a change is one of the actual leader, not of the preferred one.
@@ -132,6 +133,7 @@ class LeaderObjective:
     base_load: Int64s = field(repr=False)
     frees_moved: bool
     moves_replicas: bool
+    fewest_changes: bool
     may_lead: Bools = field(repr=False)
     evacuates: bool
     counts_actual: bool
@@ -199,7 +201,7 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
         cautions.append(Caution("estimated_sizes", detail))
     elif missing:
         detail = f"the sizes of {missing} of {len(sizes)} partitions are not known, and not counted as bytes"
-        if request.minimise == "bytes":
+        if request.minimise != "replicas":
             detail += "; as few replicas as possible are moved, whatever their bytes"
         cautions.append(Caution("unknown_sizes", detail))
     is_known = sizes != UNKNOWN_SIZE
@@ -312,6 +314,7 @@ def _leader_objective(
         base_load=_leaders_of_others(brokers, scope.others, of_others),
         frees_moved=balance_of(request).leaders == "moved",
         moves_replicas=request.balance.leaders_move_replicas,
+        fewest_changes=request.minimise == "leader_changes",
         may_lead=may_lead,
         evacuates=bool(evacuated.brokers or evacuated.racks),
         counts_actual=request.balance.leaders == "preferred",

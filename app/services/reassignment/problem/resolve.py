@@ -82,7 +82,7 @@ def resolve(
     )
     if request.objective == "relieve" and request.limits.log_dirs is not None and log_dirs is not None:
         limits = _with_directories(limits, log_dirs)
-    counts_bytes = request.minimise == "bytes" and not sizes.unknown
+    counts_bytes = request.minimise != "replicas" and not sizes.unknown
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,

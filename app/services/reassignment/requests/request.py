@@ -167,7 +167,7 @@ class ReassignmentRequest(ResourceFields):
     min_leaders_per_broker: Mapping[str, int] = field(default_factory=dict)
     balance: BalanceRequest = BalanceRequest()
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
-    minimise: Literal["bytes", "replicas"] = "bytes"
+    minimise: Literal["bytes", "replicas", "leader_changes"] = "bytes"
     max_moved_bytes: int | None = None
     trade_off: bool = False
     unknown_sizes: Literal["estimate"] | None = None

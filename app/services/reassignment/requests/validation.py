@@ -59,8 +59,11 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
-    if request.max_moved_bytes is not None and request.minimise == "replicas":
-        detail = "max_moved_bytes is a budget of bytes, and minimise is replicas"
+    if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
+        detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
+        yield ("minimise",), "leader_changes", detail
+    if request.max_moved_bytes is not None and request.minimise != "bytes":
+        detail = f"max_moved_bytes is a budget of bytes, and minimise is {request.minimise}"
         yield ("max_moved_bytes",), request.max_moved_bytes, detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
