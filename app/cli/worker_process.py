@@ -7,6 +7,7 @@ get root's rights. The process has no capabilities, cannot gain any, and inherit
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -127,6 +128,9 @@ def become(*, allow_root: bool) -> None:
 
     Raises what `prepare` does.
     """
+    # Ctrl-C ends this process at once. Its exception is lost at the moment of `execve`, and the worker would run on.
+    if os.getpid() != 1:  # which has no default action: the first process of a container
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     worker = prepare(settings, allow_root=allow_root)
