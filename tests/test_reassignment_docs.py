@@ -20,7 +20,11 @@ DOC, EXECUTION = PAGES["reassignment"], PAGES["execution"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    # Its plans by bytes are solved for seconds each.
+    "page",
+    [pytest.param(page, marks=pytest.mark.long) if page == "balance" else page for page in PAGES],
+)
 def test_every_request_prints_what_is_shown(client: httpx.Client, page: str) -> None:
     replay(PAGES[page], str(client.base_url).rstrip("/"))
 

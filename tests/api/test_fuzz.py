@@ -34,9 +34,11 @@ LARGE = frozenset(
     {
         *("check_reassignment", "clone_sweep", "create_snapshot", "create_sweep", "place_keys", "plan_group"),
         *("plan_reassignment", "plan_replicas", "plan_streams", "update_plan"),
+        *("create_webhook", "export_audit_log", "export_plan", "list_audit_entries", "list_plans", "list_scenarios"),
+        "replay_delivery",
     }
 )
-"""Operations whose requests have so many fields that it takes schemathesis 3 to 20 s to make the first of them."""
+"""Operations whose requests have so many fields that it takes schemathesis 1 to 20 s to make the first of them."""
 
 
 @cache

@@ -13,7 +13,14 @@ DOC, OTHER_KINDS = (Document(ROOT / "docs" / name) for name in ("sweeps.md", "ot
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("document", [DOC, OTHER_KINDS], ids=lambda document: document.path.name)
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(DOC, id=DOC.path.name),
+        # `test_sweep_kernels.py` scores each kind without a JVM, `test_spark_local.py` reassignments with one.
+        pytest.param(OTHER_KINDS, id=OTHER_KINDS.path.name, marks=pytest.mark.long),
+    ],
+)
 def test_every_request_prints_what_is_shown(
     client: httpx.Client, database: Database, spark: Spark, document: Document
 ) -> None:
