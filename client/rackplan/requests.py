@@ -1741,6 +1741,10 @@ class SweepBalance(TypedDict, total=False):
     are `tight` or have a tolerance."""
     per_topic: PerTopicReplicasFields | None
     """The balance of each topic, by count; without limits, resources or an objective."""
+    weights: Literal["capacity"] | Mapping[str, float] | None
+    """By broker id, or `*` for all others and added ones, the weight of a broker: bands of replicas and of each
+    topic are in proportion to it. `capacity`: disk_bytes is the weight. By default the weights are those of the
+    snapshot, and 1 for added brokers."""
 
 
 class TagValue(TypedDict, total=False):

@@ -15,6 +15,8 @@ from app.api.reassignment import (
     Objective,
     PerTopicReplicasFields,
 )
+from app.api.reassignment.requests import Weight
+from app.api.reassignment.resource_fields import BrokerOrAll
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 from app.services.reassignment.requests.resources import Resource
 from app.services.sweeps import SweepRequest
@@ -35,6 +37,12 @@ class SweepBalance(RequestModel):
     )
     per_topic: PerTopicReplicasFields | None = None
     """The balance of each topic, by count; without limits, resources or an objective."""
+    weights: Literal["capacity"] | dict[BrokerOrAll, Weight] | None = Field(
+        None,
+        description="By broker id, or `*` for all others and added ones, the weight of a broker: bands of replicas and "
+        "of each topic are in proportion to it. `capacity`: disk_bytes is the weight. By default the weights are those "
+        "of the snapshot, and 1 for added brokers.",
+    )
 
 
 class ReassignmentChanges(RequestModel):

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 import numpy as np
 
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, Broker
-from app.core.reassignment.resources import StatedLimit
+from app.core.model import NO_REPLICA, Broker, Cluster
+from app.core.reassignment.resources import RESOURCES, StatedLimit
 from app.core.reassignment.sweep import NUMBERS, read_sweep
 from app.core.reassignment.sweep.definition import (
     ADD,
@@ -26,7 +27,7 @@ from app.core.reassignment.sweep.sets import BROKERS_OF, is_set_axis, require_co
 from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
 from app.errors import Json
-from app.errors.reassignments import UnknownRack
+from app.errors.reassignments import CapacityMissing, UnknownRack
 from app.formats.tables.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits
@@ -45,6 +46,7 @@ from app.services.reassignment import (
 from app.services.reassignment.problem.capacities import capacity_of
 from app.services.reassignment.problem.loads import IngressRates, loads_of, with_recorded_rates
 from app.services.reassignment.problem.resources import NAMED_TOPICS, Resources, resources_of
+from app.services.reassignment.problem.weights import WEIGHTS, as_written, stated_weights
 from app.services.reassignment.requests.broker_sets import TopicSetsRequest, check_broker_sets
 from app.services.reassignment.requests.resources import EVERY, Limit, LimitsRequest
 from app.services.sweeps.kind import SweepKind
@@ -73,7 +75,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     SnapshotNotFound, UnknownTopic, DuplicateTopic, BrokersWithoutRack, LimitExceeded
     UnknownAxis, EmptyAxis, ImpossibleValue, UnknownBroker, ConflictingFields : of the axes.
     UnknownRack : brokers are added in a rack that has none.
-    SizesMissing, RatesMissing, CapacityMissing : what is limited or balanced is not known.
+    SizesMissing, RatesMissing, CapacityMissing : what is limited or balanced, or a weight, is not known.
     """
     resolved: Any = definition.get("resolved")
     if resolved is None or "loads" not in resolved:  # also a sweep that was stored before it had loads
@@ -116,21 +118,25 @@ def _type_of(path: str) -> Literal["double", "int64"] | None:
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """One scenario as a plan of a reassignment: the same change of the same snapshot."""
-    given = cast("Mapping[str, Any]", sweep.definition)
+    labels = {"sweep": str(sweep.id), "scenario": str(index)}
+    request = replace(request_of(cast("Mapping[str, Any]", sweep.definition), index), labels=labels)
+    return make_plan(uow, PLANNER, request, limits)
+
+
+def request_of(given: Mapping[str, Any], index: int) -> ReassignmentRequest:
+    """The request for the plan of one scenario of a resolved definition."""
     definition = read_definition(given)
     change = definition.change(index)
     stated, sets = _request(given), definition.sets_of(index)
     if sets is not None:
         topics: TopicSetsRequest = "topic_name_hash" if sets.topics is None else sets.topics
         stated = replace(stated, broker_sets=dict(sets.brokers), topic_sets=topics)
-    request = replace(
+    return replace(
         stated,
         add_brokers=[Broker(broker.id, broker.rack) for broker in added_brokers(definition, change)],
         remove_brokers=[] if change.removed is None else [change.removed],
         limits=_limits(definition.limits(index)),
-        labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return make_plan(uow, PLANNER, request, limits)
 
 
 def _request(given: Mapping[str, Any]) -> ReassignmentRequest:
@@ -151,15 +157,23 @@ def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits)
     check(request, limits)
     _check_sets(given)
     snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
-    request = with_recorded_rates(request, cluster)
+    return resolved_on(cluster, definition, limits) | {"snapshot_content_hash": snapshot.content_hash}
+
+
+def resolved_on(cluster: Cluster, definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
+    """The definition with the brokers and partitions of a cluster. Raises as `resolve` does."""
+    given = cast("Mapping[str, Any]", definition)
+    request = with_recorded_rates(_request(given), cluster)
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
     loads = loads_of(request, brokers, scope)
     sizes = loads.sizes
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
-    cluster_now = _cluster(request, brokers, scope, sizes)
+    cluster_now = replace(
+        _cluster(request, brokers, scope, sizes, stated_weights(request, brokers, resources.capacity)),
+        weight_of_added=_weight_of_added(request, adds=ADD in given["axes"]),
+    )
     return {
         **definition,
-        "snapshot_content_hash": snapshot.content_hash,
         "warnings": [
             caution.as_json() for caution in (*brokers.cautions, *scope.cautions, *sizes.cautions, *resources.cautions)
         ],
@@ -176,12 +190,17 @@ def _check_sets(given: Mapping[str, Any]) -> None:
 
 
 def _cluster(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    weights: Sequence[Fraction],
 ) -> SweptCluster:
     receives = brokers.may_receive.tolist()
     return SweptCluster(
         brokers=tuple(
-            SweptBroker(broker.id, broker.rack, can) for broker, can in zip(brokers.known, receives, strict=True)
+            SweptBroker(broker.id, broker.rack, can, weight)
+            for broker, can, weight in zip(brokers.known, receives, weights, strict=True)
         ),
         counts_racks=bool(brokers.racks),
         spans_all=request.rack_mode is RackMode.ENFORCED,
@@ -192,6 +211,18 @@ def _cluster(
         base=replicas_of_others(brokers, scope.others, None),
         base_bytes=replicas_of_others(brokers, scope.others, sizes.of_others),
     )
+
+
+def _weight_of_added(request: ReassignmentRequest, *, adds: bool) -> Fraction:
+    """The weight of each added broker: of `*`, else 1. Raises `CapacityMissing`."""
+    stated = request.balance.weights
+    if not isinstance(stated, str):
+        return as_written((stated or {}).get(EVERY, 1))
+    disk_bytes = capacity_of(request.capacity.get(EVERY))[RESOURCES.index("disk")]
+    if adds and not disk_bytes:
+        detail = "brokers weigh by disk_bytes, and that of added brokers is unknown; capacity states it for *"
+        raise CapacityMissing(detail, path=WEIGHTS, value=stated, field="disk_bytes")
+    return Fraction(max(int(disk_bytes), 1))
 
 
 def _loads(

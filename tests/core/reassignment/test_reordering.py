@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import event, given
 
-from app.core.model import NO_REPLICA, Int64s, padded, unpadded
+from app.core.model import NO_REPLICA, Int32s, Int64s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.durations import BatchCopies, batch_durations, throttled
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
@@ -105,7 +105,7 @@ def test_progress_over_orders(reassigned: ReassignedPartitions, limits: BatchLim
     assert counts.steps[:, StepState.IN_PROGRESS].sum() == 0
 
 
-def _put(lists: np.ndarray, batches: Batches, step: int, row: list[int]) -> None:  # type: ignore[type-arg] # int32
+def _put(lists: Int32s, batches: Batches, step: int, row: list[int]) -> None:
     """Execute the list of a step."""
     lists[batches.rows[step]] = NO_REPLICA
     lists[batches.rows[step], : len(row)] = row[: lists.shape[1]]

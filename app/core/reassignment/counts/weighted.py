@@ -9,10 +9,10 @@ Ceilings change at the levels k / w alone, so that a level is found by galloping
 levels as well (`leaders.weighted`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, floor, gcd
+from math import ceil, floor, gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from app.core.reassignment.model import Band, BrokerBounds, MovementProblem
 
 LARGEST_WEIGHT = 10**6
 """Weights are whole numbers up to this one: more digits than any capacity is known to."""
+_LARGEST_SCALED = 1 << 60
 
 
 def whole_weights(weights: Int64s) -> Int64s:
@@ -40,6 +41,30 @@ def whole_weights(weights: Int64s) -> Int64s:
         divisor = gcd(*reduced)
         reduced = [weight // divisor for weight in reduced]
     return np.array(reduced, np.int64)
+
+
+def shares_of_weights(weights: Sequence[Fraction], stays: NDArray[np.bool_]) -> Int64s | None:
+    """(brokers,) int64 > 0 without a common factor, in proportion to weights; None if all brokers that stay weigh the
+    same. The weights of the others do not count.
+
+    Parameters
+    ----------
+    weights : > 0, by broker. stays : (brokers,) bool.
+
+    Examples
+    --------
+    >>> shares_of_weights([Fraction(1), Fraction(3, 2), Fraction(7)], np.array([True, True, False])).tolist()
+    [2, 3, 3]
+    """
+    scale = lcm(*(each.denominator for each in weights))
+    largest = max(weights, default=Fraction(1))
+    if largest * scale > _LARGEST_SCALED:  # what does not fit into 64 bits is rounded to the digits that do
+        scaled = [max(1, int(each / largest * _LARGEST_SCALED)) for each in weights]
+    else:
+        scaled = [int(each * scale) for each in weights]
+    numbers = np.array(scaled, np.int64)
+    whole = whole_weights(np.where(stays, numbers, numbers[stays].max(initial=1)))
+    return None if len(np.unique(whole)) < 2 else whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

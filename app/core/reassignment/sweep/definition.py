@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -45,11 +46,13 @@ class SweptBroker:
     ----------
     rack : None if it has none, or is offline and its rack is unknown.
     receives : whether it may receive new replicas; a fenced or offline broker only keeps those that it has.
+    weight : counts are balanced in proportion to it.
     """
 
     id: int
     rack: str | None
     receives: bool = True
+    weight: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,7 @@ class SweptCluster:
     replicas : (rows, largest factor) int32 positions in `brokers`, preferred leader first, padded with `NO_REPLICA`.
     size_bytes : (rows,) int64; 0 if unknown.
     base, base_bytes : (brokers,) int64 replicas of partitions that may not move, and their bytes.
+    weight_of_added : of each added broker.
     """
 
     brokers: tuple[SweptBroker, ...] = field(repr=False)
@@ -76,6 +80,7 @@ class SweptCluster:
     size_bytes: Int64s = field(repr=False)
     base: Int64s = field(repr=False)
     base_bytes: Int64s = field(repr=False)
+    weight_of_added: Fraction = Fraction(1)
 
     @cached_property
     def racks(self) -> tuple[str, ...]:
@@ -241,7 +246,7 @@ def added_brokers(definition: ReassignmentSweepDefinition, change: BrokerChange)
         rack = _next_rack(definition.racks_of_added, brokers_in, number)
         if rack is not None:
             brokers_in[rack] += 1
-        added.append(SweptBroker(first + number, rack))
+        added.append(SweptBroker(first + number, rack, weight=definition.cluster.weight_of_added))
     return tuple(added)
 
 
@@ -256,7 +261,10 @@ def resolved_document(cluster: SweptCluster, loads: SweptLoads | None = None) ->
     ids = np.array([*(broker.id for broker in cluster.brokers), -1], np.int32)
     bounds = pairwise(cluster.starts.tolist())
     return {
-        "brokers": [{"id": broker.id, "rack": broker.rack, "receives": broker.receives} for broker in cluster.brokers],
+        "brokers": [
+            {"id": broker.id, "rack": broker.rack, "receives": broker.receives} | _weight("weight", broker.weight)
+            for broker in cluster.brokers
+        ],
         "counts_racks": cluster.counts_racks,
         "spans_all": cluster.spans_all,
         "topics": [
@@ -269,8 +277,14 @@ def resolved_document(cluster: SweptCluster, loads: SweptLoads | None = None) ->
         ],
         "base": cluster.base.tolist(),
         "base_bytes": cluster.base_bytes.tolist(),
+        **_weight("weight_of_added", cluster.weight_of_added),
         **({} if loads is None else {"loads": loads_document(loads)}),
     }
+
+
+def _weight(name: str, weight: Fraction) -> dict[str, Json]:
+    """A weight as JSON, which has no fractions; nothing if it is that of all brokers without one."""
+    return {} if weight == 1 else {name: str(weight)}
 
 
 def _read_cluster(resolved: Mapping[str, Any]) -> SweptCluster:
@@ -279,7 +293,11 @@ def _read_cluster(resolved: Mapping[str, Any]) -> SweptCluster:
     lists: Sequence[Sequence[int]] = [row for topic in topics for row in topic["replicas"]]
     sizes = [size for topic in topics for size in topic["size_bytes"]]
     return SweptCluster(
-        brokers=tuple(SweptBroker(broker["id"], broker["rack"], broker["receives"]) for broker in resolved["brokers"]),
+        brokers=tuple(
+            SweptBroker(broker["id"], broker["rack"], broker["receives"], Fraction(broker.get("weight", 1)))
+            for broker in resolved["brokers"]
+        ),
+        weight_of_added=Fraction(resolved.get("weight_of_added", 1)),
         counts_racks=resolved["counts_racks"],
         spans_all=resolved["spans_all"],
         topics=tuple(topic["name"] for topic in topics),

@@ -13,6 +13,7 @@ from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, b
 from app.core.reassignment.model import Balance, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import joined, part_of
 from app.core.reassignment.resources import (
+    RESOURCES,
     Goal,
     Limits,
     ResourceLoads,
@@ -65,7 +66,7 @@ def place(definition: ReassignmentSweepDefinition, index: int, problem: Movement
         upper = stated_limits(limits, loads.capacity)
         is_removed = problem.broker_ids == (-1 if change.removed is None else change.removed)
         upper = without_removed(upper, is_removed, loads.base)
-        return _by_resources(definition, problem, loads, upper, priorities, parts)
+        return _by_resources(definition, problem, _weighted(loads, problem.share), upper, priorities, parts)
     topics = definition.objective.topic_balance(definition.cluster.topics, definition.cluster.starts)
     placement = joined([(part.rows, _by_count(part, balance, topics)) for part in parts])
     return SweptPlacement(
@@ -132,6 +133,16 @@ def _loads(
     return definition.loads.of_scenario(
         problem.factors, change.added, len(definition.cluster.racks), max(problem.racks, 1)
     )
+
+
+def _weighted(loads: ResourceLoads, share: Int64s | None) -> ResourceLoads:
+    """The loads, with weights in place of the capacities for counts."""
+    if share is None:
+        return loads
+    capacity = loads.capacity.copy()
+    for name in ("replicas", "leaders"):
+        capacity[:, RESOURCES.index(name)] = share
+    return replace(loads, capacity=capacity)
 
 
 def _by_resources(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import cheapest, movement_costs
+from app.core.reassignment.counts.weighted import shares_of_weights
 from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import PartitionKind, ProblemBrokers, RackRule, find_domains, problem_by_factor
 from app.core.reassignment.model import MovementProblem
@@ -148,10 +149,12 @@ def problem_of(
     eligible = ProblemBrokers(ids, rack_of, base, receives, may_keep=remains)
     try:
         if sets is not None:
-            return _problem_of_sets(definition, sets, eligible, factors, weight)
-        return problem_by_factor(eligible, cluster.replicas, factors, weight, RackRule(max(to_span, 1)))
+            problem = _problem_of_sets(definition, sets, eligible, factors, weight)
+        else:
+            problem = problem_by_factor(eligible, cluster.replicas, factors, weight, RackRule(max(to_span, 1)))
     except NoDomain as short:
         raise _not_feasible(cluster, change, short, receiving_racks=rack_of[receives]) from None
+    return replace(problem, share=shares_of_weights([broker.weight for broker in brokers], remains))
 
 
 def _problem_of_sets(

@@ -1,12 +1,11 @@
 """The weights of brokers: what share of the balanced load each is to have."""
 
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment.counts.weighted import whole_weights
+from app.core.reassignment.counts.weighted import shares_of_weights
 from app.core.reassignment.resources import NO_CAPACITY, RESOURCES
 from app.errors.reassignments import CapacityMissing, UnknownBroker
 from app.services.reassignment.problem.brokers import BrokerTable
@@ -26,19 +25,19 @@ def weights_of(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int
     ----------
     capacity : (brokers, resources) int64.
 
+    Raises as `stated_weights` does.
+    """
+    return shares_of_weights(stated_weights(request, brokers, capacity), ~brokers.is_removed)
+
+
+def stated_weights(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
+    """The weight of each broker: of the request, else of the snapshot.
+
     Raises `UnknownBroker`, and `CapacityMissing` if capacities are the weights and one is unknown.
     """
     stated = request.balance.weights
-    weights = _capacities(request, brokers, capacity) if stated == "capacity" else _stated(request, brokers)
-    stays = ~brokers.is_removed
-    weights = np.where(stays, weights, weights[stays].max(initial=1))
-    whole = whole_weights(weights)
-    return None if len(np.unique(whole)) < 2 else whole
-
-
-def _stated(request: ReassignmentRequest, brokers: BrokerTable) -> Int64s:
-    """The weights of the request, else those of the brokers, as whole numbers."""
-    stated = request.balance.weights
+    if stated == "capacity":
+        return _capacities(request, brokers, capacity)
     by_id = {} if stated is None or isinstance(stated, str) else stated
     known = {str(broker.id) for broker in brokers.known}
     for name in by_id:
@@ -46,20 +45,15 @@ def _stated(request: ReassignmentRequest, brokers: BrokerTable) -> Int64s:
             detail = f"there is no broker {name} in the snapshot, nor is one added"
             raise UnknownBroker(detail, path=(*WEIGHTS, name), value=int(name))
     rest = by_id.get(EVERY)
-    # The fractions that were written, and not the floats next to them.
-    fractions = [
-        Fraction(repr(float(by_id.get(str(broker.id), broker.weight if rest is None else rest))))
-        for broker in brokers.known
-    ]
-    scale = lcm(*(each.denominator for each in fractions))
-    largest = max(fractions, default=Fraction(1))
-    # What does not fit into 64 bits is rounded to the digits that do.
-    if largest * scale > 1 << 60:
-        return np.array([max(1, int(each / largest * (1 << 60))) for each in fractions], np.int64)
-    return np.array([int(each * scale) for each in fractions], np.int64)
+    return [as_written(by_id.get(str(broker.id), broker.weight if rest is None else rest)) for broker in brokers.known]
 
 
-def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> Int64s:
+def as_written(weight: float) -> Fraction:
+    """The fraction that was written, and not the float next to it."""
+    return Fraction(repr(float(weight)))
+
+
+def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
     name = "nic_in" if request.balance.replicas_by == "throughput" else "disk"
     column = RESOURCES.index(name)
     is_missing = (capacity[:, column] <= NO_CAPACITY) & ~brokers.is_removed & ~brokers.is_offline
@@ -71,4 +65,4 @@ def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: In
         )
         first = int(brokers.ids[is_missing][0])
         raise CapacityMissing(detail, path=WEIGHTS, value="capacity", broker=first, field=field)
-    return np.maximum(capacity[:, column], 1)
+    return [Fraction(amount) for amount in np.maximum(capacity[:, column], 1).tolist()]

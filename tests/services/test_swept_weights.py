@@ -1,0 +1,163 @@
+"""Weights of brokers in sweeps of reassignments: every scenario measures what the plan does that it is opened as."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+
+from app.core.model import Broker, BrokerCapacity, Cluster
+from app.core.reassignment.sweep import read_sweep
+from app.core.sweeps import score
+from app.errors import Failure
+from app.errors.reassignments import CapacityMissing, NotFeasible, UnknownBroker
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER
+from app.services.sweeps.reassignment import request_of, resolved_on
+from tests import draws as st
+from tests.premises import reaches
+from tests.profiles import examples
+from tests.services.reassignments import topic
+
+Json = dict[str, Any]
+SNAPSHOT = str(UUID(int=1))
+
+
+def definition_of(cluster: Cluster, **fields: Any) -> Json:
+    """A resolved sweep over the removal of each broker and of none, with none and one added."""
+    stated: Json = {
+        "snapshot_id": SNAPSHOT,
+        "axes": {"remove_broker": "each", "add_brokers": [0, 1]},
+        "minimise": "bytes",
+        "rack_mode": "safe",
+    }
+    return resolved_on(cluster, stated | fields, Limits())
+
+
+def scenarios(definition: Mapping[str, Any]) -> list[Json]:
+    """What executors score."""
+    sweep = read_sweep(json.loads(json.dumps(definition)))
+    return [dict(row.document) for row in score(sweep, 0, sweep.count)]
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Cluster:
+    """Three to five brokers of several weights in up to two racks, with up to eight partitions."""
+    count = draw(st.integers(3, 5))
+    weights = st.sampled_from([0.25, 0.5, 1.0, 1.0, 1.5, 2.0, 3.0])
+    brokers = tuple(
+        Broker(
+            broker,
+            draw(st.sampled_from("ab")),
+            weight=draw(weights),
+            capacity=BrokerCapacity(disk_bytes=draw(st.sampled_from([100, 200, 300]))),
+        )
+        for broker in range(count)
+    )
+    lists = draw(
+        st.lists(st.lists(st.integers(0, count - 1), min_size=1, max_size=2, unique=True), min_size=1, max_size=8)
+    )
+    return Cluster("c", brokers, (topic("orders", lists, [draw(st.integers(1, 9)) for _ in lists]),))
+
+
+@st.composite
+def balances(draw: st.DrawFn) -> Json:
+    """How replicas are balanced, with the weights of the snapshot, of the request or of the disks."""
+    weights = draw(
+        st.sampled_from([None, {"0": 3.0}, {"*": 2.0, "1": 0.5}, {"0": 1.1, "1": 2.2, "2": 3.3}, "capacity"])
+    )
+    balance: Json = {"replicas": draw(st.sampled_from(["tight", "keep", {"tolerance": 0.3}]))}
+    if draw(st.booleans()):
+        balance["per_topic"] = {"replicas": "tight"}
+    return balance | ({} if weights is None else {"weights": weights})
+
+
+@reaches("weighted", 0.5)
+@examples(40)
+@given(clusters(), balances())
+def test_a_scenario_measures_what_its_plan_does(cluster: Cluster, balance: Json) -> None:
+    definition = definition_of(cluster, balance=balance, capacity={"*": {"disk_bytes": 200}})
+    for row in scenarios(definition):
+        request = request_of(definition, row["index"])
+        if row["error"] is not None:
+            with pytest.raises(NotFeasible) as raised:
+                draft_plan(PLANNER, request, cluster, Limits())
+            assert row["error"]["code"] == raised.value.code
+            continue
+        plan = draft_plan(PLANNER, request, cluster, Limits())
+        certificate: Any = plan.answer["certificate"]
+        names = ("moved_replicas", "moved_bytes", "lower_bound_bytes", "optimal")
+        assert {name: row[name] for name in names} == {name: certificate[name] for name in names}
+        counts = _counts(plan)
+        removed = row["axes"]["remove_broker"]
+        left = [counts.get(broker.id, 0) for broker in (*cluster.brokers, *request.add_brokers) if broker.id != removed]
+        assert sum(left) == sum(counts.values())
+        if certificate["optimal"] and len({broker.weight for broker in cluster.brokers}) > 1:
+            event("weighted")
+
+
+def _counts(plan: Any) -> dict[int, int]:
+    lists = np.concatenate([placement.replicas.ravel() for placement in plan.placements])
+    ids, counts = np.unique(lists[lists >= 0], return_counts=True)
+    return dict(zip(ids.tolist(), counts.tolist(), strict=True))
+
+
+EQUAL = Cluster(
+    "c",
+    tuple(Broker(broker) for broker in range(4)),
+    (topic("orders", [[0, 1], [2, 3], [1, 2], [3, 0]] * 3, [10] * 12),),
+)
+"""Six replicas on each broker."""
+
+
+def band(**fields: Any) -> list[tuple[int, int, int]]:
+    """The moved replicas, and the smallest and largest count, of every scenario."""
+    found = scenarios(definition_of(EQUAL, axes={"add_brokers": [0, 1]}, rack_mode="disabled", **fields))
+    return [(row["moved_replicas"], row["smallest_after"], row["largest_after"]) for row in found]
+
+
+def test_counts_are_in_proportion_to_weights() -> None:
+    """24 replicas: 8, 8, 4 and 4 by weights of 2 and 1; with an added broker of weight 2 it gets 6 of the 24."""
+    assert band(balance={"replicas": "tight"})[0] == (0, 6, 6)
+    assert band(balance={"replicas": "tight", "weights": {"0": 2.0, "1": 2.0}})[0] == (4, 4, 8)
+    weighed = tuple(replace(broker, weight=2.0 if broker.id < 2 else 1.0) for broker in EQUAL.brokers)
+    snapshot = replace(EQUAL, brokers=weighed)
+    of_snapshot = definition_of(snapshot, axes={"add_brokers": [0]}, balance={"replicas": "tight"})
+    assert scenarios(of_snapshot)[0]["largest_after"] == 8
+    with_added = band(balance={"replicas": "tight", "weights": {"*": 2.0, "2": 1.0, "3": 1.0}})[1]
+    assert with_added == (6, 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("balance", "failure", "path"),
+    [
+        ({"weights": {"9": 2.0}}, UnknownBroker, ("balance", "weights", "9")),
+        ({"weights": "capacity"}, CapacityMissing, ("balance", "weights")),
+    ],
+)
+def test_weights_of_what_is_not_there(balance: Json, failure: type[Failure], path: tuple[str, ...]) -> None:
+    with pytest.raises(failure) as raised:
+        definition_of(EQUAL, balance=balance)
+    assert raised.value.path == path
+
+
+def test_the_capacity_of_added_brokers_has_to_be_known() -> None:
+    sized = replace(EQUAL, brokers=tuple(replace(one, capacity=BrokerCapacity(disk_bytes=10)) for one in EQUAL.brokers))
+    with pytest.raises(CapacityMissing, match="that of added brokers is unknown"):
+        definition_of(sized, balance={"weights": "capacity"})
+    assert definition_of(sized, balance={"weights": "capacity"}, axes={"remove_broker": "each"})["resolved"]
+
+
+def test_weights_are_fractions_of_the_stored_definition() -> None:
+    """Those of 1 are left out, as sweeps had none before."""
+    stated = {"0": 0.1, "1": 2.5, "*": 1.0}
+    resolved = definition_of(EQUAL, balance={"replicas": "tight", "weights": stated})["resolved"]
+    assert [broker.get("weight") for broker in resolved["brokers"]] == ["1/10", "5/2", None, None]
+    assert "weight_of_added" not in resolved
+    of_all = definition_of(EQUAL, balance={"weights": {"*": 0.5}})["resolved"]
+    assert (of_all["brokers"][3]["weight"], of_all["weight_of_added"]) == ("1/2", "1/2")
