@@ -38,7 +38,9 @@ from app.errors.requests import ConflictingFields, IllegalReassignment, Unsuppor
 from app.errors.texts import MalformedText
 from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
+from app.services.limits import Limits
 from app.services.reassignment.requests.resources import Limited
+from app.store.database import UnitOfWork
 
 router = APIRouter(prefix="/v1/checks", tags=["checks"])
 
@@ -375,24 +377,24 @@ def check(
     when a broker or a rack is lost, and the least movement that repairs racks and limits.
     """
 
-    def answer() -> Response:
-        given, version = body.reassignment, body.kafka_version
-        snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
-        if body.is_of_cluster:
-            return _written(checks.check_health(uow, snapshot_id, body.health(), limits, version))
-        posted = None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"}))
-        result = checks.check(
-            uow,
-            snapshot_id,
-            posted,
-            limits,
-            running_reassignment=body.running_reassignment,
-            output=body.output,
-            kafka_version=version,
-        )
-        return _written(result)
+    return once(lambda: _written(answered(uow, body, limits)))
 
-    return once(answer)
+
+def answered(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:
+    """What a request for a check has as its answer. Raises the `Failure`s of checking."""
+    given, version = body.reassignment, body.kafka_version
+    snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
+    if body.is_of_cluster:
+        return checks.check_health(uow, snapshot_id, body.health(), limits, version)
+    return checks.check(
+        uow,
+        snapshot_id,
+        None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"})),
+        limits,
+        running_reassignment=body.running_reassignment,
+        output=body.output,
+        kafka_version=version,
+    )
 
 
 def _written(check: checks.Check) -> Response:

@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from app.api import examples
+from app.api import checks, examples
 from app.api.groups import PlanGroupRequest
 from app.api.keys import PlaceKeysRequest
 from app.api.problems.field_errors import field_errors, within_body
@@ -23,6 +23,7 @@ from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
 from app.services import keys, sweeps, webhooks
+from app.services.checks import Check
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.services.outbound import Outbound
@@ -80,6 +81,10 @@ class FormRequests:
         """Send an event that reports nothing to a webhook. Raises `WebhooksDisabled`, `WebhookNotFound`."""
         webhooks.ping(uow, webhook_id, self._outbound)
 
+    def replay(self, uow: UnitOfWork, webhook_id: UUID, delivery_id: UUID) -> None:
+        """Send a delivery again. Raises `WebhooksDisabled`, `WebhookNotFound`, `DeliveryNotFound`."""
+        webhooks.replay(uow, webhook_id, delivery_id, self._outbound)
+
     def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str) -> str | Sequence[Mapping[str, Json]]:
         """Carry out a request, and return the address of its result, or the errors of its fields.
 
@@ -109,6 +114,14 @@ class FormRequests:
         except ValidationError as invalid:
             return _errors(invalid, body)
         return keys.place_keys(request.service(), self._limits)
+
+    def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
+        """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
+        try:
+            request = checks.CheckRequest.model_validate_json(body)
+        except ValidationError as invalid:
+            return _errors(invalid, body)
+        return checks.answered(uow, request, self._limits)
 
 
 def _errors(invalid: ValidationError, body: bytes) -> list[Mapping[str, Json]]:

@@ -6,7 +6,7 @@ plans/        `/plans/{id}`: the page of a plan of any kind
 sweeps/       `/sweeps` and `/sweeps/{id}`: progress, charts, scenarios
 forms/        `/plan` and `/plan/{kind}`: requests as forms
 sharing.py    share links: made, verified, revoked; access.py: who may use the pages
-administration/  `/keys` and `/webhooks`
+administration/  `/keys`, `/webhooks` and `/audit`
 lists.py      `/plans` and `/jobs`
 guide.py      `/guide`: the documentation, with a search
 reference.py  `/docs`, `/redoc`, the OpenAPI document, the pages of codes

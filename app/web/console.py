@@ -9,9 +9,10 @@ from app.services.limits import Limits
 from app.store.database import Database
 from app.web import guide, lists, sharing
 from app.web.access import OPEN, Access
-from app.web.administration import keys, webhooks
+from app.web.administration import audit, keys, webhooks
 from app.web.administration.webhooks import Subscriptions
 from app.web.clusters import cluster, home
+from app.web.forms import check as check_form
 from app.web.forms import keys as keys_form
 from app.web.forms import requests as plan_forms
 from app.web.forms import topic as topic_form
@@ -20,7 +21,7 @@ from app.web.plans import page as plans
 from app.web.sweeps import pages as sweeps
 
 
-class Requests(plan_forms.Requests, keys_form.Requests, Subscriptions, Protocol):
+class Requests(plan_forms.Requests, keys_form.Requests, check_form.Requests, Subscriptions, Protocol):
     """What carries out the requests of forms."""
 
 
@@ -46,15 +47,17 @@ def router(
         home.router(database, limits, form_dependencies=forms),
         topic_form.router(database, limits, form_dependencies=forms),
         keys_form.router(requests, access, limits),
+        check_form.router(database, requests, access, limits),
         plan_forms.router(database, requests, access, limits),
-        lists.router(database),
+        lists.router(database, access),
         sweeps.router(database, limits, access),
         plans.router(database, limits, access),
         sharing.router(database, access, ancestors=ancestors),
         keys.router(database, access),
         webhooks.router(database, requests, access),
+        audit.router(database, access),
         guide.router(),
-        cluster.router(database),  # its path is of any depth, since names of clusters may have slashes
+        cluster.router(database, access),  # its path is of any depth, since names of clusters may have slashes
     ):
         routes.include_router(pages)
     return routes

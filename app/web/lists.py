@@ -1,20 +1,23 @@
 """`/plans` and `/jobs`: what was planned, by cluster, topic, kind, status or label, and what is being planned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, params
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import RedirectResponse
 
-from app.errors.lookups import JobNotFound
+from app.errors.lookups import JobEnded, JobNotFound
 from app.services.plans.kinds import KINDS
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database
 from app.store.jobs import STEPS
 from app.store.pages import Page
 from app.store.records import PlanFilter
+from app.web.access import Access
 from app.web.pages import page
 
 SIZE = 50
@@ -22,9 +25,9 @@ STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 Text = Annotated[str, Query(max_length=300)]
 
 
-def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -> APIRouter:
-    """The lists; `dependencies` apply to every request."""
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, access: Access) -> APIRouter:
+    """The lists; who cancels a job needs the right to plan."""
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans")
     def plans(
@@ -74,6 +77,12 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
             shown = None
         status = HTTPStatus.NOT_FOUND if shown is None else HTTPStatus.OK
         return page("job.html", status=status, job=shown, steps=STEPS, job_id=job_id[:100])
+
+    @routes.post("/jobs/{job_id}/cancel", dependencies=[access.plan])
+    def cancel(job_id: UUID) -> Response:
+        with suppress(JobEnded), database.begin() as uow:  # its page says how it ended
+            uow.jobs.cancel(job_id)
+        return RedirectResponse(f"/jobs/{job_id}", HTTPStatus.SEE_OTHER)
 
     return routes
 

@@ -135,6 +135,9 @@ def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database)
         for address in re.findall(r'(?:src|data-chart)="(/pictures/[^"]*)"', text):
             assert client.get(unescape(address)).status_code == 200
             assert token in address
+        # No link leads to a page that needs a key.
+        for address in re.findall(r'<a [^>]*href="(/[^"]*)"', text):
+            assert client.get(unescape(address)).status_code == 200, address
     for one, other in product(shared, shared):
         stolen = shared[one][0].partition("?")[0] + "?share=" + shared[other][0].partition("share=")[2]
         assert client.get(stolen).status_code == (200 if one == other else 403)

@@ -30,6 +30,9 @@ class Subscriptions(Protocol):
     def ping(self, uow: UnitOfWork, webhook_id: UUID) -> None:
         """Send an event that reports nothing. Raises `WebhooksDisabled`, `WebhookNotFound`."""
 
+    def replay(self, uow: UnitOfWork, webhook_id: UUID, delivery_id: UUID) -> None:
+        """Send a delivery again. Raises `WebhooksDisabled`, `WebhookNotFound`, `DeliveryNotFound`."""
+
 
 def router(database: Database, subscriptions: Subscriptions, access: Access) -> APIRouter:
     """The page of webhooks; every request needs the right of an administrator."""
@@ -81,6 +84,15 @@ def router(database: Database, subscriptions: Subscriptions, access: Access) -> 
                     subscriptions.ping(uow, webhook_id)
                 else:
                     return shown(problems=[f"a webhook can be tested or deleted, not {action[:50]!r}"])
+        except Failure as failure:
+            return shown(problems=[failure.detail])
+        return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)
+
+    @routes.post("/webhooks/{webhook_id}/deliveries/{delivery_id}/replay")
+    def replay(webhook_id: UUID, delivery_id: UUID) -> Response:
+        try:
+            with database.begin() as uow:
+                subscriptions.replay(uow, webhook_id, delivery_id)
         except Failure as failure:
             return shown(problems=[failure.detail])
         return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)

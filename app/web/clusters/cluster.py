@@ -6,7 +6,8 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, HTTPException, Query, Response, params
+from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi.responses import RedirectResponse
 
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import NO_REPLICA
@@ -15,6 +16,7 @@ from app.services import snapshots
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web import charts
+from app.web.access import Access
 from app.web.clusters import map_picture
 from app.web.clusters.broker_map import MEASURES, available, broker_map
 from app.web.clusters.directories import directories
@@ -39,9 +41,9 @@ _HISTORY = {
 Text = Annotated[str, Query(max_length=300)]
 
 
-def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -> APIRouter:
-    """The pages of clusters and their pictures; `dependencies` apply to every request."""
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, access: Access) -> APIRouter:
+    """The pages of clusters and their pictures; who deletes a snapshot needs the right of an administrator."""
+    routes = APIRouter(include_in_schema=False)
     tables = RecentTables()
 
     @routes.get("/clusters/{name:path}")
@@ -76,6 +78,15 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
             **values,
             **_values(view, shown, table),
         )
+
+    @routes.post("/snapshots/{snapshot_id}/delete", dependencies=[access.admin])
+    def delete(snapshot_id: UUID) -> Response:
+        """A snapshot that a plan, a sweep or a job needs stays: a page says so."""
+        with database.begin() as uow:
+            cluster = uow.snapshots.get(snapshot_id).cluster
+            uow.snapshots.delete(snapshot_id)
+            is_left = uow.snapshots.newest(cluster) is not None
+        return RedirectResponse(ClusterView(cluster).address if is_left else "/", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/cluster-map.{file_type}")
     def map_picture_file(

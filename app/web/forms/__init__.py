@@ -5,6 +5,7 @@ reassignment.py the fields of a change of a cluster, and the request that they m
 constraints.py  its fields of limits, goals, sets of brokers and log directories; fields.py reads values
 members.py      members of a group from what Kafka's tools print
 keys.py         `/plan/keys`: keys and the partition of each, which are not stored
+check.py        `/plan/check`: a reassignment or a cluster is checked, and nothing stored
 texts.py        texts that are pasted or dropped as files
 topic.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and their request
 """

@@ -19,8 +19,10 @@ FIELDS = (
     "log_dirs",
     "drain",
 )
-_SHARES = ("nic_in", "nic_out", "cpu")
-_COUNTS = {"replica_limit": "replicas", "leader_limit": "leaders"}
+SHARES = ("disk", "nic_in", "nic_out", "cpu")
+COUNTS = {"replica_limit": "replicas", "leader_limit": "leaders"}
+LIMITS = {**{name: name for name in SHARES}, **{name: field for field, name in COUNTS.items()}}
+"""The field of each limit of a request."""
 _BY_NAME = "topic_name_hash"
 
 
@@ -36,15 +38,20 @@ def constraints(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str,
         body["balance"] = balance
     if goals := [_goal(line, problems) for line in lines(typed, "goals")]:
         body["objective"] = {"goals": goals}
-    limits: dict[str, Any] = {
-        name: share / 100 for name in _SHARES if (share := number(typed, name, problems)) is not None
-    }
-    for field, name in _COUNTS.items():
-        if text := typed.get(field, "").strip():
-            limits[name] = {"absolute": whole(text, field, problems)}
-    if limits:
-        body["limits"] = limits
+    if stated := limits(typed, problems):
+        body["limits"] = stated
     return body | _sets(typed, problems) | _log_dirs(typed, problems)
+
+
+def limits(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    """The limits of brokers: shares of their capacities, of which the fields have percentages, and counts."""
+    found: dict[str, Any] = {
+        name: share / 100 for name in SHARES if (share := number(typed, name, problems)) is not None
+    }
+    for field, name in COUNTS.items():
+        if text := typed.get(field, "").strip():
+            found[name] = {"absolute": whole(text, field, problems)}
+    return found
 
 
 def _band(value: str) -> object:

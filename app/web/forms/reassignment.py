@@ -31,6 +31,25 @@ _CHOICES = {
 }
 
 
+_PLACES = {
+    **{("limits", name): field for name, field in constraints.LIMITS.items()},
+    ("batches", "throttle_bytes_per_s"): "throttle",
+    ("balance", "replicas"): "replicas",
+    ("balance", "replicas_by"): "replicas_by",
+    ("balance", "leaders"): "leaders",
+    ("balance", "per_topic"): "per_topic",
+    ("balance", "resources"): "resources",
+    ("objective", "goals"): "goals",
+    ("log_dirs", "drain"): "drain",
+}
+
+
+def field_of(pointer: str) -> str:
+    """The field of the form whose part of the request a pointer names; others are named by their first part."""
+    first, _, rest = pointer.strip("/").partition("/")
+    return _PLACES.get((first, rest.partition("/")[0]), first)
+
+
 class Mistaken(Exception):
     """Fields of the form that cannot be read, with what is wrong with each."""
 
@@ -54,8 +73,6 @@ def request(typed: Mapping[str, str]) -> dict[str, Any]:
         body["balance"] = {name: _band(value) for name, value in balance.items()}
     if _choice(typed, "objective"):
         body["objective"] = _choice(typed, "objective")
-    if (disk := number(typed, "disk", problems)) is not None:
-        body["limits"] = {"disk": disk / 100}
     if (throttle := number(typed, "throttle", problems)) is not None:
         body["batches"] = {"throttle_bytes_per_s": round(throttle * 1_000_000)}
     body = _joined(body, constraints.constraints(typed, problems))

@@ -166,7 +166,7 @@ def _page(
     refused: str = "",
 ) -> Response:
     # The first error of a field that the form has is beside it, and so is that of an item of the field.
-    beside = {str(each["pointer"]).strip("/").partition("/")[0]: str(each["detail"]) for each in reversed(errors)}
+    beside = {reassignment_form.field_of(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
@@ -181,7 +181,8 @@ def _page(
         has_fields="cluster" in typed,
         clusters=clusters,
         problems=problems or (beside if "cluster" in typed else {}),
-        errors=errors,
+        errors=[{**each, "field": reassignment_form.field_of(str(each["pointer"]))} for each in errors],
+        fields=FIELDS if "cluster" in typed else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
         has_constraints=any(typed.get(name) for name in constraints.FIELDS),
         members_command=members.COMMANDS.get(kind),

@@ -1,6 +1,7 @@
 """`/plans/{id}`: the page of a plan of any kind."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Annotated, Any, cast
@@ -17,13 +18,13 @@ from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
-from app.store.records import ListedPlan
+from app.store.records import ListedPlan, PlanHead
 from app.web.access import Access
 from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
-from app.web.plans import comparison, files
+from app.web.plans import comparison, files, labels
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
@@ -43,6 +44,14 @@ VIEWS: Mapping[str, View] = MappingProxyType(
     }
 )
 """The view of each kind of plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a form changed nothing, and what was typed into it."""
+
+    detail: str
+    typed: Mapping[str, str] = field(repr=False)
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -80,15 +89,27 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         status: Annotated[str, Form(max_length=20)],
         revision: Annotated[int, Form()],
         notes: Annotated[str, Form(max_length=10_000)] = "",
+        stated: Annotated[str, Form(alias="labels", max_length=30_000)] = "",
     ) -> Response:
+        typed = {"status": status, "notes": notes, "labels": stated}
         try:
+            new = _Beside(status, notes.strip(), labels.read(stated))
             with database.begin() as uow:
-                _change(uow, _id(plan_id), person, status=status, notes=notes.strip(), revision=revision)
+                _change(uow, _id(plan_id), person, new, revision=revision)
         except PlanNotFound:
             return _not_found(plan_id)
         except Failure as failure:
-            return _page(database, plan_id, refused=failure.detail)
+            return _page(database, plan_id, refused=Refused(failure.detail, typed))
         return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
+
+    @routes.post("/plans/{plan_id}/delete", dependencies=[access.admin])
+    def delete(plan_id: str) -> Response:
+        try:
+            with database.begin() as uow:
+                uow.plans.delete(_id(plan_id))
+        except PlanNotFound:
+            return _not_found(plan_id)
+        return RedirectResponse("/plans", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/plan.{file_type}")
     def picture(file_type: FileType, plan: Annotated[str, Query(max_length=100)], options: Options) -> Response:
@@ -112,7 +133,7 @@ def _page(
     text: str = "",
     batch: int = 0,
     selected: str = "",
-    refused: str = "",
+    refused: Refused | None = None,
 ) -> Response:
     """The page of a stored plan, or that it was not found.
 
@@ -141,10 +162,26 @@ def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
     return ViewedPlan(plan, plans.made_on(uow, plan.head))
 
 
-def _change(uow: UnitOfWork, plan_id: UUID, person: str, *, status: str, notes: str, revision: int) -> None:
-    """Change status and notes. Raises `PlanNotFound`, `PlanChanged`, `ImpossibleTransition`."""
+def _beside(head: PlanHead) -> Mapping[str, str]:
+    """The fields of the form of what is beside a plan."""
+    return {"notes": head.notes or "", "status": "", "labels": labels.write(head.labels)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the form beside a plan states."""
+
+    status: str
+    notes: str
+    labels: Mapping[str, str]
+
+
+def _change(uow: UnitOfWork, plan_id: UUID, person: str, new: _Beside, *, revision: int) -> None:
+    """Change status, notes and labels. Raises `PlanNotFound`, `PlanChanged`, `ImpossibleTransition`, `InvalidField`."""
+    removed = dict.fromkeys(uow.plans.get(plan_id).labels)
     # A status that there is not follows no other, which `change` rejects.
-    patch = PlanPatch(frozenset({"status", "notes"}), cast("Status", status), notes=notes or None)
+    status = cast("Status", new.status)
+    patch = PlanPatch(frozenset({"status", "notes", "labels"}), status, {**removed, **new.labels}, new.notes or None)
     plans.change(uow, plan_id, patch, principal=person, is_current=lambda head: head.revision == revision)
 
 
@@ -156,7 +193,7 @@ def shown(
     comparable: Sequence[ListedPlan] = (),
     batch: int = 0,
     selected: str = "",
-    refused: str = "",
+    refused: Refused | None = None,
 ) -> Response:
     """The page of a plan over its cluster.
 
@@ -164,7 +201,8 @@ def shown(
     ----------
     now : the execution, of a kind that has batches. comparable : plans that it can be compared with.
     batch : the number of batches after which brokers are shown.
-    selected : the broker, rack or topic whose moves are shown. refused : why the form of the status changed nothing.
+    selected : the broker, rack or topic whose moves are shown.
+    refused : why the form of the status changed nothing; None unless it was sent.
     """
     plan = viewed.plan
     selection = select(viewed.transfers, selected) if view.has_batches else None
@@ -177,7 +215,8 @@ def shown(
         comparable=comparable,
         execution=now or Execution(()),
         following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
-        refused=refused,
+        refused="" if refused is None else refused.detail,
+        typed=_beside(plan.head) if refused is None else refused.typed,
         title=view.title(plan.head, [placement.topic for placement in plan.placements]),
         plan=plan,
         answer=plan.head.answer,

@@ -146,13 +146,14 @@ function follow(place) {
   });
   const show = (document_) => {
     const done = document_.done ?? document_.progress?.steps_done ?? 0;
-    const all = document_.scenarios ?? document_.progress?.steps ?? 1;
-    bar.max = all;
+    const all = document_.scenarios ?? document_.progress?.steps;
+    bar.max = all ?? 1;
     bar.value = done;
     const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
     const left = document_.seconds_left == null ? "" : `, ${duration(document_.seconds_left)} left`;
-    const step = document_.progress?.step ? `, ${document_.progress.step}` : "";
-    words.textContent = `${document_.state}: ${done.toLocaleString("en")} of ${all.toLocaleString("en")}${step}${rate}${left}`;
+    const scored = document_.scenarios ? `: ${done.toLocaleString("en")} of ${all.toLocaleString("en")} scored` : "";
+    const step = document_.progress?.step ? `: ${document_.progress.step}, step ${done + 1} of ${all}` : "";
+    words.textContent = `${document_.state}${document_.state === "queued" ? "" : `${scored}${step}${rate}${left}`}`;
     if (done) refresh();
   };
   source.addEventListener("progress", (event) => show(JSON.parse(event.data)));

@@ -1,0 +1,110 @@
+"""`/plan/check`: a reassignment of any origin, or a cluster as it is, is checked; the answer is on the same page."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Protocol
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from app.errors import Failure, Json
+from app.formats.tables import load_tables
+from app.services.checks import Check
+from app.services.limits import Limits
+from app.store.database import Database, UnitOfWork
+from app.web.access import Access
+from app.web.forms.constraints import COUNTS, LIMITS, SHARES
+from app.web.forms.constraints import limits as stated_limits
+from app.web.pages import page
+
+ADDRESS = "/plan/check"
+MOST_ROWS = 100
+FIELDS = ("cluster", "output", *SHARES, *COUNTS)
+
+
+class Requests(Protocol):
+    """What checks, by the rules of the API."""
+
+    def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
+        """The answer, or the errors of fields. Raises the `Failure`s of checking."""
+
+
+def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
+    """The form."""
+    routes = APIRouter(include_in_schema=False)
+
+    async def typed_form(request: Request) -> Mapping[str, str]:
+        async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:
+            return {name: str(form.get(name, "")) for name in FIELDS}
+
+    @routes.get(ADDRESS)
+    def form(cluster: Annotated[str, Query(max_length=300)] = "") -> Response:
+        with database.begin() as uow:
+            return _page(uow, {**dict.fromkeys(FIELDS, ""), "cluster": cluster})
+
+    @routes.post(ADDRESS, dependencies=[access.plan])
+    def check(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
+        problems: dict[str, str] = {}
+        body = _body(typed, problems)
+        if not problems:
+            try:
+                with database.begin() as uow:
+                    answer = requests.check(uow, orjson.dumps(body))
+            except Failure as failure:
+                named: Any = failure.context.get("errors") or ()
+                pointer = "/".join(map(str, failure.path))
+                answer = list(named) or [{"pointer": pointer, "detail": failure.detail}]
+            if isinstance(answer, Check):
+                with database.begin() as uow:
+                    return _page(uow, typed, answer=answer)
+            return _rejected(database, typed, answer)
+        with database.begin() as uow:
+            return _page(uow, typed, problems=problems)
+
+    return routes
+
+
+def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    """The body of the same request of the API; what is no number becomes a problem of its field."""
+    body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
+    if typed["output"].strip():
+        body["output"] = typed["output"]
+    if limits := stated_limits(typed, problems):
+        body["limits"] = limits
+    return body
+
+
+def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Mapping[str, Json]]) -> Response:
+    """The form with each error beside its field; those of no field are errors of the pasted text."""
+    problems: dict[str, str] = {}
+    for error in errors:
+        first, _, rest = str(error.get("pointer") or "").strip("/").partition("/")
+        field = LIMITS.get(rest.partition("/")[0], "disk") if first == "limits" else first
+        problems.setdefault(field if field in FIELDS else "output", str(error["detail"]))
+    more = [str(error["detail"]) for error in errors[1:MOST_ROWS]]
+    with database.begin() as uow:
+        return _page(uow, typed, problems=problems, more=more)
+
+
+def _page(
+    uow: UnitOfWork,
+    typed: Mapping[str, str],
+    *,
+    problems: Mapping[str, str] | None = None,
+    more: Sequence[str] = (),
+    answer: Check | None = None,
+) -> Response:
+    document: Any = None if answer is None else answer.as_json()
+    return page(
+        "check_form.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+        clusters=sorted(uow.snapshots.clusters()),
+        typed=typed,
+        problems=problems or {},
+        more=more,
+        check=document,
+        loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
+        resources=load_tables.NAMES,
+        most_rows=MOST_ROWS,
+        is_open=any(typed[name] for name in FIELDS[2:]),
+    )

@@ -1,0 +1,124 @@
+"""What is cancelled, deleted, labelled, sent again and looked up on pages."""
+
+import re
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from app.api.examples import EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_ID
+from app.store import teams
+from app.store.database import Database
+from app.web.plans import labels
+from tests.web.browser import Browser
+from tests.web.test_clusters import TEXT, keep, small
+from tests.web.test_plan_forms import EMPTY
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def plan(browser: Browser) -> str:
+    """The address of a reassignment that removes a broker of nine."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    typed = {**EMPTY, "cluster": "nine", "remove_brokers": "105"}
+    return str(browser.ask("POST", "/plan/reassignment", data=typed).headers["location"])
+
+
+def test_a_job_is_cancelled_once(browser: Browser, database: Database) -> None:
+    with database.begin() as uow:
+        job = uow.jobs.enqueue("replicas", {})
+    assert "Cancel the job" in browser.get(f"/jobs/{job.id}").text
+    for _ in range(2):  # also one that has ended in the meantime
+        assert browser.ask("POST", f"/jobs/{job.id}/cancel").headers["location"] == f"/jobs/{job.id}"
+    page = browser.get(f"/jobs/{job.id}")
+    assert ("Cancelled" in page.text, "Cancel the job" in page.text) == (True, False)
+
+
+class TestLabels:
+    """They are replaced by those of the form."""
+
+    def test_change(self, browser: Browser, plan: str) -> None:
+        for typed in ("team=payments\n\nticket = OPS-1 ", "ticket=OPS-1", ""):
+            sent = {**browser.get(plan).form(), "labels": typed}
+            assert browser.ask("POST", f"{plan}/status", data=sent).status_code == 303
+            text = "\n".join(line.replace(" ", "") for line in typed.splitlines() if line)
+            assert browser.get(plan).by_id("labels").text.strip() == text
+        assert "labels removed" in browser.get(plan).text
+        assert plan in browser.get("/plans").source
+
+    @pytest.mark.parametrize("typed", ["team", "=x", "a=" + "x" * 256, "x" * 64 + "=", "a=\x07"])
+    def test_rejected(self, browser: Browser, plan: str, typed: str) -> None:
+        """With what was typed, and nothing changed."""
+        sent = {**browser.get(plan).form(), "labels": typed, "notes": "mine", "status": "approved"}
+        page = browser.post(f"{plan}/status", sent)
+        assert (page.status, "Nothing was changed" in page.text) == (422, True)
+        assert (page.form()["notes"], page.form()["status"]) == ("mine", "approved")
+        assert "mine" not in browser.get(plan).text
+
+    def test_too_many(self, browser: Browser, plan: str) -> None:
+        sent = {**browser.get(plan).form(), "labels": "\n".join(f"l{n}=" for n in range(65))}
+        assert "at most 64 labels" in browser.post(f"{plan}/status", sent).text
+
+    def test_what_is_written_is_read(self) -> None:
+        stated = {"a": "b=c", "with blank": "x y", "empty": ""}
+        assert labels.read(labels.write(stated)) == stated
+
+
+class TestDeletion:
+    """Of plans and snapshots; what is needed stays."""
+
+    def test_a_plan(self, browser: Browser, plan: str) -> None:
+        assert browser.ask("POST", f"{plan}/delete").headers["location"] == "/plans"
+        assert browser.get(plan).status == 404
+        assert browser.ask("POST", f"{plan}/delete").status_code == 404
+        assert browser.ask("POST", "/plans/x/delete").status_code == 404
+
+    def test_a_snapshot(self, client: httpx.Client, database: Database) -> None:
+        """One that a plan needs stays, and a page says so; a cluster without any is gone."""
+        assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
+        made = client.post("/v1/plans/reassignment", json={"cluster": "nine", "remove_brokers": [105]}).json()
+        kept = client.post(f"/snapshots/{made['snapshot_id']}/delete", headers=HTML)
+        assert (kept.status_code, "plans: 1" in kept.text) == (409, True)
+        keep(database, small())
+        keep(database, small(leader=2))
+        for left in (1, 0):
+            [snapshot] = re.findall(r'action="/snapshots/([^/]+)/delete"', client.get("/clusters/small").text)
+            address = client.post(f"/snapshots/{snapshot}/delete").headers["location"]
+            assert address == ("/clusters/small" if left else "/")
+        assert client.get("/clusters/small").status_code == 404
+        assert client.post(f"/snapshots/{uuid4()}/delete", headers=HTML).status_code == 404
+
+
+def test_a_delivery_is_sent_again(client: httpx.Client) -> None:
+    address = f"/webhooks/{EXAMPLE_WEBHOOK_ID}/deliveries/{EXAMPLE_DELIVERY_ID}/replay"
+    assert f'action="{address}"' in client.get("/webhooks").text
+    assert client.post(address).headers["location"] == "/webhooks"
+    unknown = client.post(f"/webhooks/{EXAMPLE_WEBHOOK_ID}/deliveries/{uuid4()}/replay")
+    assert (unknown.status_code, "has no delivery" in unknown.text) == (422, True)
+
+
+class TestAuditLog:
+    """Its page lists what the API lists."""
+
+    def test_entries(self, client: httpx.Client) -> None:
+        client.post("/clusters", data={"cluster": "<b>nine</b>", "text": TEXT})
+        listed = client.get("/audit?action=POST+/clusters")
+        assert listed.text.count("<code>POST /clusters</code>") == 1
+        assert "<b>nine</b>" not in listed.text
+        assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=csv"' in listed.text
+        assert "No entry matches" in client.get("/audit?status=500").text
+
+    def test_pages(self, client: httpx.Client, database: Database) -> None:
+        with database.begin(is_own=True) as uow:
+            for number in range(41):
+                uow.audit.record("key.created", f"key-{number}", team=teams.DEFAULT)
+        first = client.get("/audit?action=key.created").text
+        [older] = re.findall(r'href="(/audit\?[^"]*before=\d+)"', first.replace("&amp;", "&"))
+        second = client.get(older).text
+        assert (first.count("<code>key.created</code>"), second.count("<code>key.created</code>")) == (40, 1)
+
+    @pytest.mark.parametrize("status", ["x", "99", "600", "４０３", "4030"])
+    def test_what_is_no_status(self, client: httpx.Client, status: str) -> None:
+        answer = client.get("/audit", params={"status": status})
+        assert (answer.status_code, "number from 100 to 599" in answer.text) == (422, True)
