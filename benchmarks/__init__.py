@@ -18,6 +18,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     groups.py        a million partitions assigned to two thousand members, and the optimum
     reassignments.py  brokers removed from a hundred thousand and a million partitions
     resources.py     several resources balanced at once; resource_clusters.py has their clusters
+    roadef.py        instances of a challenge of machine reassignment; roadef_instances.py reads them
     skewed.py        replicas balanced by throughput that is very unequal
     capacity.py      capacity scenarios scored on one core
     sweeps.py        capacity scenarios through Spark, beside the same kernel alone

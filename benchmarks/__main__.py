@@ -1,7 +1,9 @@
-"""`python -m benchmarks [subject …]`: measure the named subjects, or all of them."""
+"""`python -m benchmarks [subject …]`: measure the named subjects, or all of them; `roadef FILE …`: of instances."""
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from benchmarks import (
     audit,
@@ -24,6 +26,7 @@ from benchmarks import (
     placement,
     reassignments,
     resources,
+    roadef,
     skewed,
     small_plans,
     soak,
@@ -73,6 +76,9 @@ ON_REQUEST = frozenset({"load", "hostile", "soak"})
 
 def main() -> None:
     """Print a JSON line for each result as soon as there is one."""
+    if sys.argv[1:2] == ["roadef"]:
+        _of_files(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure; a JSON object a line.")
     parser.add_argument(
         "subjects",
@@ -86,6 +92,17 @@ def main() -> None:
     for name in wanted or [name for name in SUBJECTS if name not in ON_REQUEST]:
         for result in SUBJECTS[name]():
             print(result.line(), flush=True)
+
+
+def _of_files(files: list[str]) -> None:
+    """The subject that reads instances, in pairs of files; what is wrong with them ends it with code 2."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks roadef", description=roadef.__doc__)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="model_*.txt assignment_*.txt, in pairs")
+    try:
+        for result in roadef.run(parser.parse_args(files).files):
+            print(result.line(), flush=True)
+    except (ValueError, OSError) as failure:
+        parser.error(str(failure))
 
 
 if __name__ == "__main__":
