@@ -162,13 +162,12 @@ def serving(**settings: str) -> Iterator[Served]:
             deadline = time.monotonic() + 180
             while time.monotonic() < deadline:
                 with contextlib.suppress(httpx.TransportError):
-                    ready = httpx.get(f"{address}/readyz").json()["checks"]["loops"] == "compiled"
-                    if ready and 'rackplan_occupied_slots{lane="solvers"}' in httpx.get(f"{address}/metrics").text:
+                    checks = httpx.get(f"{address}/readyz").json()["checks"]
+                    if checks["loops"] == "compiled" and checks["slots"].endswith("processes"):
                         break
                 time.sleep(0.5)
             else:
                 raise SystemExit("the service was not ready within 180 s; `rackplan compile` first")
-            time.sleep(5)  # the slots' processes start once the service is prepared
             yield Served(address, process)
 
 
