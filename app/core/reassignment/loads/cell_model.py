@@ -22,7 +22,7 @@ from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
 from app.core.reassignment.model import Band
 from app.core.replica_lists import per_broker, sums_by
 
-RELATIVE_GAP = 1e-4
+RELATIVE_GAP = 1e-5
 """A solve ends when its gap is smaller."""
 PRECISION = 1_000
 """Costs for a unit of load are rounded down to this many steps at least."""

@@ -37,7 +37,7 @@ NEIGHBOURHOOD_CELLS = 6_000
 """Free cells of some brokers' model, about."""
 CORE_WORK, RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 4.0, 0.5, 0.5, 16.0
 """Deterministic time, about seconds, of a solve of each kind and of all."""
-CLOSE = 1e-3
+CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 SEED = 0x5DEECE66D
 
@@ -126,7 +126,7 @@ class RegionSearch:
                     return
                 some = region.among(np.sort(order[first : first + size]))
                 self._solve(some.core(self.found, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
-            helps = before - self.found.moved > CLOSE / 10 * before
+            helps = before - self.found.moved > CLOSE * before
 
     def _solve(self, free: FreeCells, work: float) -> int:
         if not len(free.rows):
