@@ -71,7 +71,7 @@ ENV JAVA_HOME=/opt/java \
 
 # A Spark node. Our own code is not looked for here: the driver sends it along with each session.
 FROM runtime AS spark
-# The master's second way to submit applications, over REST, asks nobody for a password: it stays closed. Master and workers
+# The master's second way to submit applications, over REST, requires no password: it stays closed. Master and workers
 # read `spark-defaults.conf` where a secret of that name is mounted.
 ENV SPARK_CONF_DIR=/run/secrets \
     NUMBA_CACHE_DIR=/var/lib/spark/numba \

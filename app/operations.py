@@ -84,7 +84,7 @@ def application(
 
 
 def _issuer(options: OidcOptions) -> Any:
-    with IMPORTING:  # as above
+    with IMPORTING:  # services without an issuer do without
         from app.services.oidc.issuer import Issuer  # noqa: PLC0415
 
     return Issuer(options)

@@ -15,7 +15,7 @@ class Actor:
 
     Parameters
     ----------
-    name : of the key, or of whom the token is about; None if there is none.
+    name : of the key, or of the subject of the token; None if there is none.
     key_id : the UUID of the key, as a text.
     team : that is acted for, or `teams.ALL`; None if it is not known.
     address : of the client. request_id : of the request. Both are None for a command.

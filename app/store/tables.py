@@ -276,7 +276,7 @@ audit_entries = Table(
     # The order in which entries were added, whatever the clock says.
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
-    # Null if nobody knows for whom a request was sent: it had no valid key.
+    # Null if a request had no valid key.
     Column("team", Text),
     Column("actor", Text, nullable=False),
     Column("name", Text),

@@ -4,7 +4,7 @@
    give good placements soon; in small and medium clusters the last has all cells, and the solver's bound is one for
    every placement.
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
-   in fractions. Where few large partitions move, it is closer than the prices'.
+   in fractions. If few large partitions move, it is closer than the bound by dual prices.
 3. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
    that helps; then the core is solved again from what was found.
 
