@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from app.jobs.kernels import files, key_hashes
 from app.jobs.kernels.loop import run_task
 from app.jobs.kernels.registry import KERNELS
-from app.jobs.spark import Files, Source, Spark
+from app.jobs.sources import Files, Source
+from app.jobs.spark import Spark
 from benchmarks.keys import LENGTHS, PARTITIONS, arrow_keys
 from benchmarks.measure import Floor, Result, Times, interleaved
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 from app.core.capacity.sweep import read_sweep
 from app.jobs.kernels import scenarios
 from app.jobs.kernels.loop import Payload
-from app.jobs.spark import Ranges, Spark
+from app.jobs.sources import Ranges
+from app.jobs.spark import Spark
 from app.jobs.sweeps import TASKS_PER_CORE
 from benchmarks.capacity import FAILURES, base
 from benchmarks.measure import Floor, Result, interleaved

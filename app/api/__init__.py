@@ -2,9 +2,10 @@
 
 One router a resource, each with the models of its requests and answers:
 
-    replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their documents
+    replicas/     reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their documents
     plans/        list, read, compare, export and delete plans of every kind
-    snapshots.py  checks.py  keys.py  jobs.py  health.py
+    checks/       a reassignment of any origin, or a cluster as it is
+    snapshots.py  keys.py  jobs.py  health.py
     share_links.py   made and revoked
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
@@ -17,7 +18,7 @@ What plan kinds share:
 
 Below the resources:
 
-    http/      what HTTP asks of every operation: keys, pages, preferences, representations, limits
+    http/      what every operation has over HTTP: keys, pages, preferences, representations, limits
     problems/  every failure as an RFC 9457 problem
     models/    the models that several resources share
     examples/  the examples of the documentation

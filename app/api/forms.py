@@ -11,7 +11,8 @@ from uuid import UUID
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from app.api import checks, examples
+from app.api import examples
+from app.api.checks import CheckRequest, run_check
 from app.api.groups import PlanGroupRequest
 from app.api.keys import PlaceKeysRequest
 from app.api.problems.field_errors import field_errors, within_body
@@ -118,10 +119,10 @@ class FormRequests:
     def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
         """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
         try:
-            request = checks.CheckRequest.model_validate_json(body)
+            request = CheckRequest.model_validate_json(body)
         except ValidationError as invalid:
             return _errors(invalid, body)
-        return checks.answered(uow, request, self._limits)
+        return run_check(uow, request, self._limits)
 
 
 def _errors(invalid: ValidationError, body: bytes) -> list[Mapping[str, Json]]:

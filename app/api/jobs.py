@@ -17,7 +17,7 @@ from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.http.preferences import Preferences, WaitPreference
 from app.api.models.fields import Id
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.errors.lookups import JobEnded, JobNotFound
 from app.services.plans.kinds import KINDS

@@ -23,7 +23,7 @@ from app.api.models.fields import (
 )
 from app.api.models.fields import Request as RequestModel
 from app.api.plan_documents import KafkaReleases
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.core.keys.agreement import Disagreement
 from app.core.keys.clients import CLIENTS
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, NULL_KEY_POLICIES

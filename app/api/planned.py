@@ -13,7 +13,8 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, matched_hashes
 from app.api.http.preferences import JobPreference
 from app.api.jobs import JobDocument, accepted, observed
-from app.api.problems.documents import of_stored_failure, responses
+from app.api.problems.documents import of_stored_failure
+from app.api.problems.responses import responses
 from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound

@@ -13,7 +13,7 @@ ROUTERS = Registry[APIRouter](
         "POST /v1/plans/streams": "app.api.streams.operation:router",
         "GET /v1/plans": "app.api.plans.listing:router",
         "/v1/plans": "app.api.plans.stored:router",
-        "/v1/checks": "app.api.checks:router",
+        "/v1/checks": "app.api.checks.operation:router",
         "/v1/keys": "app.api.keys:router",
         "/v1/sweeps": "app.api.sweeps:router",
         "/v1/jobs": "app.api.jobs:router",

@@ -14,7 +14,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, json_only
 from app.api.http.negotiation import json_response
 from app.api.models.fields import Name, Request
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.errors.access import UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links, snapshots

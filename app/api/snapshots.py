@@ -22,7 +22,7 @@ from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_i
 from app.api.models.clusters import SnapshotRequest
 from app.api.models.fields import Id, Name, Release
 from app.api.models.warnings import WarningDocument
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster

@@ -6,6 +6,7 @@ attempts.py   how often a job is tried
 sweeps.py     scores one chunk of a sweep on Spark; keys.py: a dataset of keys
 webhooks.py   delivers events, one attempt at a time
 spark.py      the one Spark session of a worker: made when first needed, kept warm, made anew when it is lost
+sources.py    what creates the rows of a job
 spark_errors.py  what an error of Spark says, as conditions and parameters
 connection.py the JVM behind a session: how it is started, and that it ends with this process
 java.py       finds a Java for Spark

@@ -23,7 +23,7 @@ from app.errors.quotation import quoted
 from app.errors.requests import ColumnNotFound, DatasetNotFound, DatasetUnreadable
 from app.jobs.kernels import key_counts
 from app.jobs.kernels.loop import Kernel
-from app.jobs.spark import Files, Source
+from app.jobs.sources import Files, Source
 from app.jobs.spark_errors import causes
 from app.services.dataset_roots import is_uri, located
 

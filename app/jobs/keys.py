@@ -21,7 +21,8 @@ from app.errors.requests import ColumnNotFound
 from app.jobs.datasets import Dataset, unreadable
 from app.jobs.kernels import key_counts, key_hashes, keys
 from app.jobs.kernels.loop import FAILURE
-from app.jobs.spark import Spark, Step
+from app.jobs.sources import Step
+from app.jobs.spark import Spark
 from app.services.sweeps.keys import counts, rows
 
 LINE = "line"

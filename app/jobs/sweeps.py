@@ -16,7 +16,8 @@ from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkUnavailable
 from app.jobs import keys
 from app.jobs.kernels import scenarios
-from app.jobs.spark import Ranges, Spark
+from app.jobs.sources import Ranges
+from app.jobs.spark import Spark
 from app.services import sweeps
 from app.services.limits import Limits
 from app.services.sweeps import KINDS, Chunk

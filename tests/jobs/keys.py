@@ -7,7 +7,8 @@ from app.core.keys.partitioners import PARTITIONERS, partition
 from app.core.keys.serializers import string_keys
 from app.core.keys.skew import skew
 from app.jobs.kernels import key_hashes
-from app.jobs.spark import Source, Spark
+from app.jobs.sources import Source
+from app.jobs.spark import Spark
 
 PARTITIONERS_ASKED = ("murmur2", "consistent_random")
 COUNTS_ASKED = (4, 12)

@@ -13,7 +13,8 @@ from app.errors.kafka import InvalidPartitions
 from app.errors.machine import SparkJobCancelled, SparkJobFailed
 from app.jobs.kernels import key_hashes, scenarios
 from app.jobs.keys import measure_example
-from app.jobs.spark import Ranges, Spark
+from app.jobs.sources import Ranges
+from app.jobs.spark import Spark
 from app.services.sweeps import KINDS
 from tests.jobs import keys
 from tests.jobs.cluster import wait_for

@@ -12,7 +12,8 @@ from app.api.models.fields import INT64_MAX
 from app.api.openapi import response_headers
 from app.api.openapi.descriptions import describe
 from app.api.problems.codes import FAMILIES
-from app.api.problems.documents import MEDIA_TYPE, Problem
+from app.api.problems.models import Problem
+from app.api.problems.responses import MEDIA_TYPE
 from app.services.limits import Limits
 from app.store import teams
 

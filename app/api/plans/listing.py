@@ -11,7 +11,7 @@ from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.fields import Moment, Name, TopicName
 from app.api.plan_documents import PlansPage
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.services.plans import Status
 from app.services.plans.kinds import KINDS

@@ -17,7 +17,7 @@ from app.api.models.fields import Id, Int32, TopicName
 from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.plans.etags import etag_of, version_of
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType

@@ -10,172 +10,24 @@ import orjson
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems.field_errors import field_errors, first_of, pointer
+from app.api.problems.responses import MEDIA_TYPE
 from app.api.problems.statuses import HEADERS, status_of
 from app.errors import Failure, Json
-from app.errors.access import (
-    DatabaseUnavailable,
-    Forbidden,
-    IdempotencyKeyInFlight,
-    IdempotencyKeyReused,
-    IssuerUnavailable,
-    ServiceBusy,
-    ServiceStopping,
-    TokenRejected,
-    TooManyRequests,
-    Unauthenticated,
-)
 from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 from app.errors.registry import FAILURES
-from app.errors.requests import InvalidField, LimitExceeded
+from app.errors.requests import InvalidField
 
-MEDIA_TYPE = "application/problem+json"
 ProblemPage = Callable[[Request, Mapping[str, Any], int, Mapping[str, str]], Response]
 """Shows a problem document as a page; the composition root puts the one of the pages on the app."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MOST_FIELD_ERRORS = 100
 """Upper limit on the invalid fields that a problem lists: a body of 10 MB can have five million."""
-
-
-class FieldError(BaseModel):
-    """The error of one field of the request. Further members have the numbers of the detail."""
-
-    model_config = ConfigDict(extra="allow")
-
-    pointer: str
-    """JSON pointer into the body; for a query parameter or header `#query/…`, `#header/…`."""
-    detail: str
-    """The error in a sentence."""
-    value: Any = None
-    """The value of the field, shortened if it is long; absent if it is not known."""
-    limits: dict[str, Any] | None = None
-    """Bounds of the value by name, such as `ge` (at least) and `max_length`; absent if it has none."""
-    minimum: Any = None
-    """The smallest value, or the first release, that the field takes; absent if there is none."""
-    maximum: Any = None
-    """The largest value, or the last release, that the field takes; absent if there is none."""
-    known: list[Any] | None = None
-    """The values, or names of fields, that there are; absent if the field takes any."""
-
-
-class Conflicting(BaseModel):
-    """One constraint of an infeasible subset."""
-
-    model_config = ConfigDict(extra="allow")
-
-    constraint: str
-    """Name of the constraint."""
-    pointer: str
-    """JSON pointer to the field of the request that states it; empty if it is a default."""
-    detail: str
-    """The constraint in a sentence, with its numbers."""
-
-
-class Problem(BaseModel):
-    """A problem document (RFC 9457). Members after `errors` are of some codes only, and absent in others."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str
-    """URI reference of the page that explains the code, which the service has: `/problems#<code>`."""
-    title: str
-    """The kind of failure in a few words, equal for equal codes."""
-    status: int
-    """HTTP status of the response."""
-    detail: str
-    """The failure in a sentence, with its numbers."""
-    code: str
-    """Stable code of the failure, by which a client decides."""
-    instance: str
-    """Path of the request."""
-    request_id: str
-    """Id of the request, as in `X-Request-ID` and in the log of the service."""
-    errors: list[FieldError]
-    """Invalid fields, the first 100; empty if the failure is not of a field."""
-    conflict: list[Conflicting] | None = None
-    """Irreducible infeasible subset of the constraints: without any one of them the others can be satisfied."""
-    lifted_by: list[str] | None = None
-    """Changes of the request each of which resolves the conflict, in words."""
-    limit_name: str | None = None
-    """Name of the exceeded limit, as in `x-limits` of the OpenAPI document."""
-    limit: float | None = None
-    """The exceeded limit, in the unit of its name."""
-    value: Any = None
-    """The rejected value."""
-    minimum_bytes: int | None = None
-    """Bytes that the change moves at least."""
-    content_hash: str | None = None
-    """Content hash of the newest snapshot of the cluster, in hexadecimal."""
-    offered: list[str] | None = None
-    """Media types that the operation takes or answers."""
-    kafka_exception: str | None = None
-    """Class name of the exception that Kafka's own code raises on the same input."""
-    kafka_message: str | None = None
-    """Message of this exception."""
-    line: int | None = None
-    """Line of the text that cannot be read, from 1."""
-    byte: int | None = None
-    """Offset of the byte that cannot be read, from 0."""
-    expected: str | None = None
-    """What was expected in its place."""
-    count: int | None = None
-    """Number of cases, named or not."""
-
-
-_OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
-    Unauthenticated,
-    TokenRejected,
-    Forbidden,
-    InvalidField,
-    LimitExceeded,  # of time and of memory
-    TooManyRequests,
-    ServiceBusy,
-    ServiceStopping,
-    DatabaseUnavailable,
-    IssuerUnavailable,
-)
-_IMPLIED: Mapping[type[Failure], type[Failure]] = {
-    IdempotencyKeyInFlight: IdempotencyKeyReused,
-}
-"""Failures of operations that have another one: with a body, and with an Idempotency-Key."""
-
-
-def responses(
-    *failures: type[Failure], others: Mapping[int, Mapping[str, Any]] | None = None
-) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation in OpenAPI: its failures by status, and those that every operation has.
-
-    Parameters
-    ----------
-    failures : what the operation itself raises.
-    others : its responses that are not problems, by status.
-    """
-    by_status: dict[int, dict[str, str]] = {
-        HTTPStatus.BAD_REQUEST.value: {"malformed_body": "The body cannot be parsed"},
-        HTTPStatus.UNAUTHORIZED.value: {"unauthorized": "The credentials cannot be read"},
-        HTTPStatus.INTERNAL_SERVER_ERROR.value: {"internal_error": "The service failed"},
-    }
-    implied = (failure for cause, failure in _IMPLIED.items() if cause in failures)
-    for failure in (*_OF_EVERY_OPERATION, *implied, *failures):
-        status = status_of(failure)
-        if status is not None:
-            by_status.setdefault(status.value, {})[failure.code] = failure.title
-    if HTTPStatus.NOT_FOUND.value in by_status:  # an id with a slash is another path
-        by_status[HTTPStatus.NOT_FOUND.value]["not_found"] = "Not found"
-    documented: dict[int | str, dict[str, Any]] = {
-        number: dict(response) for number, response in (others or {}).items()
-    }
-    for number, titles in sorted(by_status.items()):
-        schema = {"$ref": "#/components/schemas/Problem", "properties": {"code": {"enum": sorted(titles)}}}
-        described = "; ".join(f"{title} (`{code}`)" for code, title in titles.items())
-        documented[number] = {"description": described, "content": {MEDIA_TYPE: {"schema": schema}}}
-    return documented
 
 
 def problem(

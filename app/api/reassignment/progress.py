@@ -13,7 +13,7 @@ from app.api.http.negotiation import json_response
 from app.api.models.fields import Id
 from app.api.models.snapshot_choice import OnSnapshot
 from app.api.models.warnings import WarningDocument
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.api.reassignment.documents import ExecutionStepDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound

@@ -18,7 +18,7 @@ from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_i
 from app.api.http.preferences import Preferences, WaitPreference
 from app.api.jobs import State
 from app.api.models.fields import Id
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.api.sweeps.documents import (
     SweepDocument,
     SweepsPage,

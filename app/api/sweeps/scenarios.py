@@ -16,7 +16,7 @@ from app.api.http.pagination import PageSize, PageToken, place_of_token, token_o
 from app.api.models.fields import Id
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
-from app.api.problems.documents import responses
+from app.api.problems.responses import responses
 from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.api.sweeps.documents import (
     BestDocument,

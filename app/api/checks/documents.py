@@ -1,126 +1,17 @@
-"""`/v1/checks`: is this assignment, made by anyone, legal, rack-safe and still fresh?"""
+"""What checks look like as JSON."""
 
-from typing import Annotated, Literal, cast
-from uuid import UUID
+from typing import Literal
 
-import orjson
-from fastapi import APIRouter, Body, Depends, Response
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field
 
-from app.api import examples
-from app.api.http.dependencies import RequestLimits, Uow, json_only
-from app.api.http.idempotency import OnceOnly
-from app.api.models.fields import Id, Int32, Rack, RequestedRelease, TopicName
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
+from app.api.models.fields import Id
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import AwareMeasures, DiffSummary
-from app.api.problems.documents import responses
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
-from app.api.reassignment.resource_fields import ResourceFields
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
-from app.errors.lookups import SnapshotNotFound
-from app.errors.reassignments import (
-    CapacityMissing,
-    LogDirsMissing,
-    RatesMissing,
-    ReassignmentUnderWay,
-    SizesMissing,
-    UnknownBroker,
-    UnknownLogDir,
-    UnknownRack,
-    UnknownTopic,
-)
-from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
-from app.errors.texts import MalformedText
-from app.formats.kafka_files.reassignment import Reassignment
-from app.services import checks
-from app.services.limits import Limits
 from app.services.reassignment.requests.resources import Limited
-from app.store.database import UnitOfWork
-
-router = APIRouter(prefix="/v1/checks", tags=["checks"])
-
-
-_REASSIGNMENT = TypeAdapter(Reassignment)
-_HEALTH = TypeAdapter(checks.HealthRequest)
-
-
-class ReassignedPartition(RequestModel):
-    """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
-
-    topic: TopicName
-    """Name of the topic."""
-    partition: Int32
-    """Id of the partition in its topic."""
-    replicas: list[Int32]
-    """Target replicas as broker ids, the preferred leader first."""
-    log_dirs: list[str] | None = None
-    """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
-
-
-class ReassignmentFile(RequestModel):
-    """The JSON file that `kafka-reassign-partitions` takes."""
-
-    version: Literal[1] = 1
-    """Version of the file's format."""
-    partitions: Annotated[list[ReassignedPartition], Field(min_length=1)]
-    """Partitions to reassign, each once."""
-
-
-class LossesFields(RequestModel):
-    """Brokers and racks that are lost, each alone."""
-
-    brokers: Annotated[list[Int32], Field(max_length=10_000)] | None = None
-    """Ids of brokers."""
-    racks: Annotated[list[Rack], Field(max_length=10_000)] | None = None
-    """Names of racks."""
-
-
-class CheckRequest(ResourceFields, OnSnapshot):
-    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
-
-    requires_snapshot = True
-    reassignment: ReassignmentFile | None = None
-    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both, the
-    cluster is checked as it is."""
-    output: Annotated[str, Field(min_length=1)] | None = Field(
-        None,
-        description="What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of "
-        "`--generate` the proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of "
-        "`--verify` the answer has the `progress` of each partition beside what was planned, which is `reassignment` "
-        "if it is given too.",
-    )
-    losses: Literal["all"] | LossesFields | None = Field(
-        None,
-        description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of each "
-        f"broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads.",
-    )
-    running_reassignment: Literal["refuse", "merge"] = Field(
-        "merge",
-        description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
-        "`refuse` returns 409.",
-    )
-    kafka_version: RequestedRelease = None
-
-    def health(self) -> checks.HealthRequest:
-        """The request of the service for a cluster as it is."""
-        plain = self.model_dump(include={*ResourceFields.model_fields, "losses"})
-        return _HEALTH.validate_python(plain | ({"losses": {}} if self.losses == "all" else {}))
-
-    @property
-    def is_of_cluster(self) -> bool:
-        """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
-        if self.reassignment is None and self.output is None:
-            return True
-        for name in (*ResourceFields.model_fields, "losses"):
-            if name in self.model_fields_set:
-                detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
-                raise ConflictingFields(detail, path=(name,))
-        return False
 
 
 class LeastMovement(BaseModel):
@@ -335,68 +226,3 @@ class CheckDocument(BaseModel):
     )
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
-
-
-@router.post(
-    "",
-    operation_id="check_reassignment",
-    summary="Verify a reassignment from any source, or a cluster as it is",
-    dependencies=[Depends(json_only)],
-    response_model=CheckDocument,
-    responses=responses(
-        SnapshotNotFound,
-        ConflictingFields,
-        MalformedText,
-        IllegalReassignment,
-        UnknownBroker,
-        UnknownRack,
-        UnknownTopic,
-        CapacityMissing,
-        LogDirsMissing,
-        UnknownLogDir,
-        RatesMissing,
-        SizesMissing,
-        UnsupportedKafkaVersion,
-        ReassignmentUnderWay,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
-    ),
-)
-def check(
-    uow: Uow,
-    once: OnceOnly,
-    limits: RequestLimits,
-    body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
-) -> Response:
-    """Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
-    and whether the cluster has changed since the snapshot. If Kafka rejects it as a whole (an unknown broker or
-    partition, a replica listed twice), the answer is a problem that names each place.
-
-    The reassignment is JSON, or the `output` of `kafka-reassign-partitions`: of `--verify` the answer has the progress.
-    Without both, the cluster is checked as it is: violations, loads of brokers, what is above a limit, what fails first
-    when a broker or a rack is lost, and the least movement that repairs racks and limits.
-    """
-
-    return once(lambda: _written(answered(uow, body, limits)))
-
-
-def answered(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:
-    """What a request for a check has as its answer. Raises the `Failure`s of checking."""
-    given, version = body.reassignment, body.kafka_version
-    snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
-    if body.is_of_cluster:
-        return checks.check_health(uow, snapshot_id, body.health(), limits, version)
-    return checks.check(
-        uow,
-        snapshot_id,
-        None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"})),
-        limits,
-        running_reassignment=body.running_reassignment,
-        output=body.output,
-        kafka_version=version,
-    )
-
-
-def _written(check: checks.Check) -> Response:
-    document = orjson.dumps(check.as_json(), option=orjson.OPT_NON_STR_KEYS)
-    return Response(document, media_type="application/json")

@@ -1,0 +1,79 @@
+"""`POST /v1/checks`: is this assignment, made by anyone, legal, rack-safe and still fresh?"""
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Body, Depends, Response
+
+from app.api import examples
+from app.api.checks.documents import CheckDocument
+from app.api.checks.requests import CheckRequest, run_check
+from app.api.http.dependencies import RequestLimits, Uow, json_only
+from app.api.http.idempotency import OnceOnly
+from app.api.problems.responses import responses
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.lookups import SnapshotNotFound
+from app.errors.reassignments import (
+    CapacityMissing,
+    LogDirsMissing,
+    RatesMissing,
+    ReassignmentUnderWay,
+    SizesMissing,
+    UnknownBroker,
+    UnknownLogDir,
+    UnknownRack,
+    UnknownTopic,
+)
+from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
+from app.errors.texts import MalformedText
+from app.services.checks import Check
+
+router = APIRouter(prefix="/v1/checks", tags=["checks"])
+
+
+@router.post(
+    "",
+    operation_id="check_reassignment",
+    summary="Verify a reassignment from any source, or a cluster as it is",
+    dependencies=[Depends(json_only)],
+    response_model=CheckDocument,
+    responses=responses(
+        SnapshotNotFound,
+        ConflictingFields,
+        MalformedText,
+        IllegalReassignment,
+        UnknownBroker,
+        UnknownRack,
+        UnknownTopic,
+        CapacityMissing,
+        LogDirsMissing,
+        UnknownLogDir,
+        RatesMissing,
+        SizesMissing,
+        UnsupportedKafkaVersion,
+        ReassignmentUnderWay,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
+    ),
+)
+def check(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
+) -> Response:
+    """Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
+    and whether the cluster has changed since the snapshot. If Kafka rejects it as a whole (an unknown broker or
+    partition, a replica listed twice), the answer is a problem that names each place.
+
+    The reassignment is JSON, or the `output` of `kafka-reassign-partitions`: of `--verify` the answer has the progress.
+    Without both, the cluster is checked as it is: violations, loads of brokers, what is above a limit, what fails first
+    when a broker or a rack is lost, and the least movement that repairs racks and limits.
+    """
+
+    return once(lambda: _written(run_check(uow, body, limits)))
+
+
+def _written(check: Check) -> Response:
+    document = orjson.dumps(check.as_json(), option=orjson.OPT_NON_STR_KEYS)
+    return Response(document, media_type="application/json")

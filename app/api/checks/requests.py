@@ -1,0 +1,110 @@
+"""The request for a check."""
+
+from typing import Annotated, Literal, cast
+from uuid import UUID
+
+from pydantic import Field, TypeAdapter
+
+from app.api.models.fields import Int32, Rack, RequestedRelease, TopicName
+from app.api.models.fields import Request as RequestModel
+from app.api.models.snapshot_choice import OnSnapshot
+from app.api.reassignment.resource_fields import ResourceFields
+from app.errors.requests import ConflictingFields
+from app.formats.kafka_files.reassignment import Reassignment
+from app.services import checks
+from app.services.limits import Limits
+from app.store.database import UnitOfWork
+
+_REASSIGNMENT = TypeAdapter(Reassignment)
+_HEALTH = TypeAdapter(checks.HealthRequest)
+
+
+class ReassignedPartition(RequestModel):
+    """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
+
+    topic: TopicName
+    """Name of the topic."""
+    partition: Int32
+    """Id of the partition in its topic."""
+    replicas: list[Int32]
+    """Target replicas as broker ids, the preferred leader first."""
+    log_dirs: list[str] | None = None
+    """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
+
+
+class ReassignmentFile(RequestModel):
+    """The JSON file that `kafka-reassign-partitions` takes."""
+
+    version: Literal[1] = 1
+    """Version of the file's format."""
+    partitions: Annotated[list[ReassignedPartition], Field(min_length=1)]
+    """Partitions to reassign, each once."""
+
+
+class LossesFields(RequestModel):
+    """Brokers and racks that are lost, each alone."""
+
+    brokers: Annotated[list[Int32], Field(max_length=10_000)] | None = None
+    """Ids of brokers."""
+    racks: Annotated[list[Rack], Field(max_length=10_000)] | None = None
+    """Names of racks."""
+
+
+class CheckRequest(ResourceFields, OnSnapshot):
+    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
+
+    requires_snapshot = True
+    reassignment: ReassignmentFile | None = None
+    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both, the
+    cluster is checked as it is."""
+    output: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of "
+        "`--generate` the proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of "
+        "`--verify` the answer has the `progress` of each partition beside what was planned, which is `reassignment` "
+        "if it is given too.",
+    )
+    losses: Literal["all"] | LossesFields | None = Field(
+        None,
+        description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of each "
+        f"broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads.",
+    )
+    running_reassignment: Literal["refuse", "merge"] = Field(
+        "merge",
+        description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
+        "`refuse` returns 409.",
+    )
+    kafka_version: RequestedRelease = None
+
+    def health(self) -> checks.HealthRequest:
+        """The request of the service for a cluster as it is."""
+        plain = self.model_dump(include={*ResourceFields.model_fields, "losses"})
+        return _HEALTH.validate_python(plain | ({"losses": {}} if self.losses == "all" else {}))
+
+    @property
+    def is_of_cluster(self) -> bool:
+        """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
+        if self.reassignment is None and self.output is None:
+            return True
+        for name in (*ResourceFields.model_fields, "losses"):
+            if name in self.model_fields_set:
+                detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
+                raise ConflictingFields(detail, path=(name,))
+        return False
+
+
+def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:
+    """Check what a request states. Raises the `Failure`s of checking."""
+    given, version = body.reassignment, body.kafka_version
+    snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
+    if body.is_of_cluster:
+        return checks.check_health(uow, snapshot_id, body.health(), limits, version)
+    return checks.check(
+        uow,
+        snapshot_id,
+        None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"})),
+        limits,
+        running_reassignment=body.running_reassignment,
+        output=body.output,
+        kafka_version=version,
+    )
