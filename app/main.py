@@ -62,6 +62,8 @@ _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
 _OWN_PATHS = (*EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
+_PATIENCE = 3
+"""Longest wait for a slot as a multiple of the longest expected one: a request that waits is soon served."""
 _PRELOADED = (
     "app.slots.tied",
     "app.main",
@@ -85,13 +87,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
     tracing.start("api", __version__)
     database = Database(settings.database_url, connections=settings.database_connections, own_locks_s=CHECKED_WITHIN_S)
-    admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
+    admission = Admission(_capacity(settings, settings.concurrent_requests))
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     pool = _slots(settings) if settings.solver_processes else None
     store = DirectStore(database, may_be_open=settings.may_be_open)
     small_plans = SmallPlans(settings.limits)
-    storing = Admission(Capacity(DIRECT_CONNECTIONS, settings.queued_requests, settings.queue_seconds))
+    storing = Admission(_capacity(settings, DIRECT_CONNECTIONS))
     readiness = Readiness(
         settings.database_url,
         settings.spark_master,
@@ -232,6 +234,11 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     serving.run(app, connection, memory_mib=settings.slot_memory_mib)
 
 
+def _capacity(settings: Settings, concurrent: int) -> Capacity:
+    expected_s = settings.queue_seconds
+    return Capacity(concurrent, settings.queued_requests, _PATIENCE * expected_s, expected_s)
+
+
 def _slots(settings: Settings) -> Pool:
     return Pool(
         serve_slot,
@@ -239,7 +246,7 @@ def _slots(settings: Settings) -> Pool:
         preloaded=_PRELOADED,
         lanes={
             # Readers first: they are started in this order.
-            READERS: Capacity(settings.reader_processes, settings.queued_requests, settings.queue_seconds),
-            SOLVERS: Capacity(settings.solver_processes, settings.queued_requests, settings.queue_seconds),
+            READERS: _capacity(settings, settings.reader_processes),
+            SOLVERS: _capacity(settings, settings.solver_processes),
         },
     )

@@ -114,7 +114,11 @@ class Settings(Limits, OidcOptions, BaseSettings):
         300, ge=0, description="Requests that wait for a slot; the next one is answered 503 with `Retry-After`."
     )
     queue_seconds: float = Field(
-        10.0, gt=0, le=600, description="Longest time that a request waits for a slot, in seconds."
+        10.0,
+        gt=0,
+        le=600,
+        description="Longest expected wait for a slot, in seconds; a request that would wait longer is answered 503 "
+        "with `Retry-After` at once.",
     )
     connections: int = Field(1000, ge=1, description="Open connections of clients; a further one is answered 503.")
     head_seconds: float = Field(

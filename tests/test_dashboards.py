@@ -113,7 +113,7 @@ def series() -> dict[str, dict[str, set[str]]]:
     metrics.REQUESTS.labels("GET", "/v1/jobs/{job_id}/events", 503)
     metrics._PLANS.labels("replicas", "ok")
     metrics._SOLVER_SECONDS.labels("replicas")
-    lanes = dict.fromkeys(("solvers", "readers", "threads"), Occupancy(2, 0, 0))
+    lanes = dict.fromkeys(("solvers", "readers", "threads"), Occupancy(2, 0, 0, 0.0))
     found: dict[str, dict[str, set[str]]] = {}
     for family in text_string_to_metric_families(exposition(activity, lanes).decode()):
         for sample in family.samples:

@@ -21,6 +21,7 @@ from typing import Any
 from app.errors.access import ProcessLost
 from app.slots import server
 from app.slots.admission import Admission, Capacity, Occupancy
+from app.slots.expectation import UNKNOWN, Work
 
 UNKNOWN_EXIT_CODE = 255
 """Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
@@ -73,9 +74,9 @@ class Lane:
         self._start = start
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[Slot]:
+    async def slot(self, work: Work = UNKNOWN) -> AsyncIterator[Slot]:
         """Occupy a slot for the duration of the context. Raises `ServiceBusy` as `Admission.slot` does."""
-        async with self.admission.slot():
+        async with self.admission.slot(work):
             slot = self._usable() or await self._start()
             try:
                 yield slot

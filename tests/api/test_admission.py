@@ -71,7 +71,7 @@ class TestBurst:
         for response in responses:
             if response.status_code == 503:
                 assert problem(response, 503, "service_busy")["limit"] == 2
-                assert response.headers["Retry-After"] == "1"
+                assert 1 <= int(response.headers["Retry-After"]) <= 60
         assert narrow.get(READ).is_success, "it has recovered"
 
     def test_a_full_service_turns_away_at_once_and_is_healthy(

@@ -33,7 +33,7 @@ _MOST_ENTRIES = 1000
 COUNTED_S = 60.0
 """Seconds for which denied requests of one sender are counted instead of stored one by one."""
 
-_HAS_ENTRY = "has_audit_entry"
+_NEEDS_NO_ENTRY = "needs_no_audit_entry"
 
 _Sender = tuple[str | None, str | None, int | None]
 
@@ -144,13 +144,13 @@ class Audit:
         try:
             await self._app(scope, receive, send_audited)
         finally:
-            if not is_answered and _changes(scope) and not scope["state"].get(_HAS_ENTRY):
+            if not is_answered and _changes(scope) and not scope["state"].get(_NEEDS_NO_ENTRY):
                 with CancelScope(shield=True):
                     await self._without_answer(scope)
 
     async def _added(self, scope: Scope, message: Message) -> Failure | None:
         """Add the entry on an answer, if there is one; why it cannot be sent for want of the entry."""
-        if scope.get("state", {}).get(_HAS_ENTRY):
+        if scope.get("state", {}).get(_NEEDS_NO_ENTRY):
             return None
         status: int = message["status"]
         headers = {name.lower(): value for name, value in message.get("headers", ())}
@@ -177,7 +177,12 @@ class Audit:
 
 def note_entry(scope: Scope) -> None:
     """Note that the entry on a request is stored already, in the transaction of its change."""
-    scope.setdefault("state", {})[_HAS_ENTRY] = True
+    scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
+
+
+def note_untouched(scope: Scope) -> None:
+    """Note that a request was rejected before anything was done for it: it has no entry."""
+    scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
 
 
 def entry_of(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:

@@ -33,6 +33,7 @@ _DATABASE_UP = Gauge("rackplan_database_up", "1 if the jobs, sweeps and queue co
 
 _SLOTS = Gauge("rackplan_slots", "Requests that are served at the same time at most, by lane.", ("lane",))
 _OCCUPIED_SLOTS = Gauge("rackplan_occupied_slots", "Requests that are being served, by lane.", ("lane",))
+_EXPECTED_WAIT = Gauge("rackplan_expected_wait_seconds", "Expected wait of another request, by lane.", ("lane",))
 _WAITING_REQUESTS = Gauge("rackplan_waiting_requests", "Requests that wait for a slot, by lane.", ("lane",))
 _STOPPED_SLOTS = Counter(
     "rackplan_stopped_slots",
@@ -69,6 +70,7 @@ def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy]) -> byt
         _SLOTS.labels(lane).set(occupancy.slots)
         _OCCUPIED_SLOTS.labels(lane).set(occupancy.occupied)
         _WAITING_REQUESTS.labels(lane).set(occupancy.queued)
+        _EXPECTED_WAIT.labels(lane).set(occupancy.expected_wait_s)
     text = generate_latest()
     if activity is None:
         return text

@@ -149,7 +149,6 @@ class RateLimits:
                 if bucket.actor is not None:
                     scope.setdefault("state", {})["actor"] = bucket.actor
                 response = of_failure(Request(scope), failure)
-                response.headers["Retry-After"] = str(failure.context["retry_after_s"])
                 _state(response.headers, held)
                 await response(scope, receive, send)
                 return

@@ -91,6 +91,9 @@ def of_failure(request: Request, failure: Failure) -> Response:
         # GET and HEAD have no body: the offending value is in the query.
         where = "#query" if request.method in ("GET", "HEAD") else ""
         field_errors = ({"pointer": where + pointer(failure.path), "detail": failure.detail, **extra},)
+    headers = dict(HEADERS.get(type(failure), {}))
+    if "retry_after_s" in failure.context:
+        headers["Retry-After"] = str(failure.context["retry_after_s"])
     return problem(
         request,
         status,
@@ -99,7 +102,7 @@ def of_failure(request: Request, failure: Failure) -> Response:
         detail=failure.detail,
         field_errors=field_errors,  # type: ignore[arg-type] # the context is JSON; `errors` in it a list of objects
         context={**failure.context, **_kafkas_own(failure)},
-        headers=HEADERS.get(type(failure)),
+        headers=headers,
     )
 
 

@@ -33,9 +33,9 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         access.TokenRejected: {"WWW-Authenticate": 'Bearer realm="rackplan", error="invalid_token"'},
         access.IssuerUnavailable: {"Retry-After": "10"},
         access.IdempotencyKeyInFlight: {"Retry-After": "1"},
-        access.TooManyRequests: {"Retry-After": "1"},  # at least; the answer states it
+        access.TooManyRequests: {"Retry-After": "1"},  # at least; `retry_after_s` of the failure states it
         requests.TooManySweeps: {"Retry-After": "30"},
-        access.ServiceBusy: {"Retry-After": "1"},
+        access.ServiceBusy: {"Retry-After": "1"},  # the same
         access.ServiceStopping: {"Retry-After": "5"},
         access.DatabaseUnavailable: {"Retry-After": "2"},
         access.ProcessLost: {"Retry-After": "1"},

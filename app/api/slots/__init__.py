@@ -2,6 +2,7 @@
 
     scopes.py    heads of requests and responses as JSON
     serving.py   what a slot answers to a request
+    sizes.py     how large a request is, before it is parsed
     dispatch.py  the middleware that passes requests to slots (`app.slots`)
     direct.py    the middleware that answers reads of small plans without a slot
     direct_plans.py  the middleware that makes small plans without a slot

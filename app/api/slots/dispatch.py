@@ -11,16 +11,17 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.http.audit import note_untouched
 from app.api.http.metrics import count_stopped_slot
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.api.slots.serving import too_large
+from app.api.slots.sizes import PLAN_PATHS, work_of
 from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
-from app.services.plans.kinds import KINDS
 from app.services.plans.outcomes import PlanOutcome, report
 from app.slots import frames
 from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot
@@ -33,8 +34,6 @@ _SMALL_BODY = 16 * 1024
 _HELD_BYTES = 256 * 2**20
 """Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
 _DRAINED_WITHIN_S = 0.5
-_BECOME_JOBS = frozenset(f"/v1/plans/{kind}" for kind in KINDS)
-"""Paths whose requests have an asynchronous way: `Prefer: respond-async`."""
 _FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
 """Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
 
@@ -80,6 +79,8 @@ class SlotDispatch:
         except Failure as failure:
             if exchange.has_started:
                 raise
+            if not exchange.is_in_slot:
+                note_untouched(scope)
             await of_failure(Request(scope), failure)(scope, receive, send)
 
     def _is_own(self, scope: Scope) -> bool:
@@ -91,7 +92,7 @@ class SlotDispatch:
         if preferences.wait_s is None:
             return False
         # Other operations ignore the preference. What computes would have neither a deadline nor a limit here.
-        if not path.startswith(_FOLLOWED) and not (path in _BECOME_JOBS and preferences.respond_async):
+        if not path.startswith(_FOLLOWED) and not (path in PLAN_PATHS and preferences.respond_async):
             return False
         length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
         if length.isdigit() and int(length) <= _SMALL_BODY:
@@ -188,13 +189,14 @@ class _Exchange:
             await self._send(message)
 
     async def _exchanged(self, body: bytes) -> None:
-        deadline_s = self._dispatch.deadline_s
+        deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)
         try:
-            async with asyncio.timeout(deadline_s), self._lane.slot() as slot:
+            async with asyncio.timeout(deadline_s), self._lane.slot(work) as slot:
                 await self._in_slot(slot, body)
         except TimeoutError:
-            if self.is_in_slot:
-                count_stopped_slot("deadline")
+            if not self.is_in_slot:
+                raise ServiceBusy(f"no slot became free within {deadline_s} s; try again", limit=deadline_s) from None
+            count_stopped_slot("deadline")
             raise self._too_slow() from None
 
     async def _in_slot(self, slot: Slot, body: bytes) -> None:
@@ -256,7 +258,7 @@ class _Exchange:
 
     def _too_slow(self) -> LimitExceeded:
         limit = self._dispatch.limits.deadline_seconds
-        may_be_job = self._scope["path"] in _BECOME_JOBS and self._scope["method"] == "POST"
+        may_be_job = self._scope["path"] in PLAN_PATHS and self._scope["method"] == "POST"
         remedy = "send it with `Prefer: respond-async`" if may_be_job else "ask for less at a time"
         return LimitExceeded(
             f"the request takes longer than the limit of {limit} s; {remedy}",
