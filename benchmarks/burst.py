@@ -1,17 +1,20 @@
 """Many clients at once: how fast they are answered, what is turned away, and whether the service stays healthy."""
 
 import asyncio
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import orjson
 from httpx import URL
 
 from app.errors import Json
-from benchmarks import service
-from benchmarks.measure import Result, Times
+from benchmarks import load, service
+from benchmarks.load import Figures, Served
+from benchmarks.measure import Line, Result, Times
 from benchmarks.request import PLANS, TopicRequest
 from benchmarks.service import Service
 
@@ -19,6 +22,8 @@ CONNECTIONS = (1, 16, 64, 256, 1_000)
 SECONDS = 5.0
 _ANSWERED_WITHIN_S = 60.0
 _HEALTH_ASKED_EVERY_S = 0.02
+LARGE = ((60, 10_000), (60, 100_000), (20, 300_000))
+"""Plans that are asked for at once, each on a connection of its own, and their partitions."""
 _SMALL = TopicRequest("admin_utils", "even", 42, 12)
 
 
@@ -34,8 +39,14 @@ class Tally:
         self.seconds.setdefault(status, []).append(seconds)
 
 
-def run() -> Iterator[Result]:
-    """Reads, small plans and pages, each from 1 to 1,000 connections, closed-loop, for some seconds."""
+def run() -> Iterator[Line]:
+    """Reads, small plans and pages from 1 to 1,000 connections, closed-loop, for some seconds; large plans at once."""
+    with load.serving() as served:
+        for plans, partitions in LARGE:
+            yield Figures(
+                {"name": "burst of large plans", "plans": plans, "partitions": partitions}
+                | _of_large_plans(served, plans, partitions)
+            )
     with service.running() as running:
         plan_id = orjson.loads(_SMALL.post(running.client))["id"]
         read, page = (_request("GET", f"{path}/{plan_id}") for path in ("/v1/plans", "/plans"))
@@ -47,6 +58,45 @@ def run() -> Iterator[Result]:
         for name, request in requests.items():
             for connections in CONNECTIONS:
                 yield _measured(running, name, request, connections)
+
+
+def _of_large_plans(served: Served, plans: int, partitions: int) -> dict[str, Json]:
+    """Answers by status, with the median and the longest time; health checks meanwhile; memory before and after."""
+    address = URL(served.address)
+    before, cpu_before = served.resident_bytes(), served.cpu_s()
+    bodies = [load.body(partitions).replace("SEED", str(time.time_ns() % 10**9 + number)) for number in range(plans)]
+    requests = [_request("POST", PLANS, body.encode()) for body in bodies]
+    started = time.monotonic()
+    tally, checks = asyncio.run(_at_once(address.host, address.port or 80, requests))
+    return {
+        "seconds": round(time.monotonic() - started, 2),
+        "cpu_s": round(served.cpu_s() - cpu_before, 2),
+        "answers": {
+            str(status): {"count": len(taken), "p50_ms": _ms(taken, 0.5), "max_ms": _ms(taken, 1)}
+            for status, taken in sorted(tally.seconds.items())
+        },
+        "connections_lost": tally.lost,
+        **{path: {"p99_ms": _ms(taken, 0.99), "max_ms": _ms(taken, 1)} for path, taken in checks.items()},
+        "mib_before": round(before / 2**20),
+        "mib_after": round(served.resident_bytes() / 2**20),
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+
+
+def _ms(seconds: Sequence[float], share: float) -> float:
+    return round(1000 * float(np.quantile(seconds, share)), 1)
+
+
+async def _at_once(host: str, port: int, requests: Sequence[bytes]) -> tuple[Tally, dict[str, list[float]]]:
+    """Send each request once, all at the same time; the seconds of health checks until all are answered, by path."""
+    tally, is_over = Tally(), asyncio.Event()
+    checks: dict[str, list[float]] = {"/healthz": [], "/readyz": []}
+    probes = [asyncio.create_task(_probe(host, port, path, taken, is_over)) for path, taken in checks.items()]
+    async with asyncio.timeout(_ANSWERED_WITHIN_S):
+        await asyncio.gather(*(_client(host, port, partial(bytes, each), tally, 0.0) for each in requests))
+    is_over.set()
+    await asyncio.gather(*probes)
+    return tally, checks
 
 
 def _measured(running: Service, name: str, request: Callable[[], bytes], connections: int) -> Result:
@@ -79,7 +129,7 @@ async def _burst(
     """The burst; seconds of every `/healthz` during it; and until a request is served once it is over."""
     tally, health, ends = Tally(), list[float](), time.monotonic() + SECONDS
     is_over = asyncio.Event()
-    probe = asyncio.create_task(_probe(host, port, health, is_over))
+    probe = asyncio.create_task(_probe(host, port, "/healthz", health, is_over))
     async with asyncio.timeout(SECONDS + _ANSWERED_WITHIN_S):
         await asyncio.gather(*(_client(host, port, request, tally, ends) for _ in range(connections)))
         is_over.set()
@@ -109,12 +159,12 @@ async def _client(host: str, port: int, request: Callable[[], bytes], tally: Tal
         tally.lost += 1
 
 
-async def _probe(host: str, port: int, seconds: list[float], is_over: asyncio.Event) -> None:
-    """Ask for `/healthz` over and over, each time over a new connection as an orchestrator does."""
+async def _probe(host: str, port: int, path: str, seconds: list[float], is_over: asyncio.Event) -> None:
+    """Ask for a health check over and over, each time over a new connection as an orchestrator does."""
     while not is_over.is_set():
         tally = Tally()
         started = time.monotonic()
-        await _client(host, port, lambda: _request("GET", "/healthz"), tally, 0.0)
+        await _client(host, port, lambda: _request("GET", path), tally, 0.0)
         seconds.append(time.monotonic() - started)
         await asyncio.sleep(_HEALTH_ASKED_EVERY_S)
 

@@ -98,16 +98,16 @@ class Served:
         """
         environment = os.environ | {
             "LOAD_READS": str(mix[0]), "LOAD_SMALL": str(mix[1]), "LOAD_PATH": read,
-            "LOAD_SMALL_BODY": _body(12), "LOAD_LARGE_BODY": _body(10_000),
+            "LOAD_SMALL_BODY": body(12), "LOAD_LARGE_BODY": body(10_000),
             "LOAD_DELAY_MS": "0" if per_s is None else str(round(1000 * connections / per_s)),
         }  # fmt: skip
-        before = self._cpu_s()
+        before = self.cpu_s()
         command = ["wrk", "--threads", str(min(connections, 2)), "--connections", str(connections), "--timeout", "60"]
         done = subprocess.run(
             [*command, "--duration", f"{max(1, round(seconds))}s", "--script", str(_LUA), self.address],
             env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
-        cpu_s = self._cpu_s() - before
+        cpu_s = self.cpu_s() - before
         found: dict[str, Any] = orjson.loads(done.stdout.partition("RESULT ")[2])
         return found | {
             "per_s": round(found["requests"] / found["seconds"], 1),
@@ -139,7 +139,8 @@ class Served:
         family = [self.process, *self.process.children(recursive=True)]
         return [process for process in family if process.is_running() and "postgres" not in process.name()]
 
-    def _cpu_s(self) -> float:
+    def cpu_s(self) -> float:
+        """Processor time of all of its processes but Postgres', in seconds."""
         total = 0.0
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -209,7 +210,7 @@ def _overloaded(service: Served, read: str) -> dict[str, Any]:
     measured = service.under(read, (0, 0), _OVERLOAD)
     ended = time.monotonic()
     with httpx.Client(base_url=service.address, timeout=60) as client:
-        while client.post(_PLANS, content=_body(12).replace("SEED", "1"), headers=_JSON).status_code != 201:
+        while client.post(_PLANS, content=body(12).replace("SEED", "1"), headers=_JSON).status_code != 201:
             time.sleep(0.1)
         recovered_s = time.monotonic() - ended
     return {**measured, "recovered_s": round(recovered_s, 2), "grown_bytes": service.resident_bytes() - before}
@@ -228,13 +229,14 @@ def slope_of(places: Sequence[float], values: Sequence[float]) -> tuple[float, f
 
 def stored_plan(service: Served) -> str:
     """The id of a plan of 12 partitions, which is stored now."""
-    answer = httpx.post(f"{service.address}{_PLANS}", content=_body(12).replace("SEED", "7"), headers=_JSON, timeout=60)
+    answer = httpx.post(f"{service.address}{_PLANS}", content=body(12).replace("SEED", "7"), headers=_JSON, timeout=60)
     answer.raise_for_status()
     plan_id: str = answer.json()["id"]
     return plan_id
 
 
-def _body(partitions: int) -> str:
+def body(partitions: int) -> str:
+    """The request for a plan of one topic; SEED in it stands for a seed."""
     brokers = ",".join(f'{{"id":{broker},"rack":"r{broker % 3}"}}' for broker in range(1, 13))
     topic = f'{{"name":"orders","partitions":{partitions},"replication_factor":3}}'
     return f'{{"brokers":[{brokers}],"algorithm":"striped","seed":SEED,"topics":[{topic}]}}'
