@@ -28,6 +28,7 @@ MOST_BYTES = 32 * 1024
 """A larger plan is not read: replicas as they are, the rest as Postgres has compressed it."""
 _WITHIN_S = 1.0
 _NO_KEY = ""
+_NO_PLAN = UUID(int=0)
 _ANSWERED = ("kind", "hash", "cluster", "snapshot_id", "request", "answer", "title", "summary")
 _HEAD = ", ".join(field.name for field in fields(PlanHead))
 
@@ -39,6 +40,8 @@ _TOPIC_TYPES = "ordinal int, name text, first_partition_id int, partitions int, 
 _STORED, _TOPIC = (", ".join(f"{part.split()[0]}" for part in of.split(", ")) for of in (_STORED_TYPES, _TOPIC_TYPES))
 
 # The key counts as the stores count it. A key whose use is to be recorded, which takes a write, is not read here.
+_OF_HASH = f"hash = $1 AND team = nullif(current_setting('{row_security.SETTING}', true), '{teams.ALL}')"
+_NAMED = "jsonb_set($2, '{0,resource}', to_jsonb(($2->0->>'resource') || id))"
 _PREPARE = f"""
 PREPARE acting (text) AS
     WITH presented AS (
@@ -74,11 +77,18 @@ PREPARE stored_topics (uuid, json) AS
     INSERT INTO plan_topics (plan_id, {_TOPIC}, replicas)
     SELECT plans.id, {_TOPIC}, decode(hex, 'hex') FROM plans, json_to_recordset($2) AS given ({_TOPIC_TYPES}, hex text)
     WHERE plans.id = $1;
-PREPARE audited (uuid, jsonb) AS
-    {audit.adding("$2")} WHERE EXISTS (SELECT FROM plans WHERE id = $1)
+PREPARE repeated (text, uuid) AS
+    SELECT {_HEAD} FROM plans WHERE {_OF_HASH} AND id <> $2;
+PREPARE repeated_topics (text, uuid) AS
+    SELECT name, first_partition_id, replication_factor, replicas FROM plan_topics
+    WHERE plan_id = (SELECT id FROM plans WHERE {_OF_HASH} AND id <> $2) ORDER BY ordinal;
+PREPARE audited (text, jsonb) AS
+    {audit.adding(f"(SELECT {_NAMED} FROM plans WHERE {_OF_HASH})")}
 """  # noqa: S608 -- constants
 _KEY = "EXECUTE acting (%s)"
-_STORE = "EXECUTE acting (%s); EXECUTE stored (%s); EXECUTE stored_topics (%s, %s); EXECUTE audited (%s, %s)"
+_REPEAT = "EXECUTE repeated (%s, %s); EXECUTE repeated_topics (%s, %s); EXECUTE audited (%s, %s)"
+_STORE = f"EXECUTE acting (%s); EXECUTE stored (%s); EXECUTE stored_topics (%s, %s); {_REPEAT}"
+_FIND = f"EXECUTE acting (%s); {_REPEAT}"
 _READ = "EXECUTE acting (%s); EXECUTE head (%s); EXECUTE topics (%s)"
 
 
@@ -125,8 +135,7 @@ class DirectStore:
         if not acting or not heads:
             return None
         (scopes, *_), head = acting[0], heads[0]
-        placements = tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
-        return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), placements)
+        return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), _placements(rows))
 
     async def acting(self, secret: str | None) -> Acting | None:
         """Who acts: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
@@ -139,25 +148,39 @@ class DirectStore:
             return Acting(Actor("anyone", team=team), None, hashed)
         return Acting(Actor("key", name, key_id, team), tuple(scopes), hashed)
 
-    async def store(self, acting: Acting, plan_id: UUID, plan: NewPlan, entry: audit.NewEntry) -> PlanHead | None:
-        """Store a plan of no snapshot, and the entry of the audit log on its request, for whoever acts.
+    async def store(self, acting: Acting, plan_id: UUID, plan: NewPlan, entry: audit.NewEntry) -> DirectPlan | None:
+        """Store a small plan of no snapshot, and the entry of the audit log on its request, for whoever acts.
 
-        None, and nothing is stored, if the key is not valid any more, the team has a plan of the hash, or webhooks
-        subscribe to new plans. Raises as `plan`; the plan may be stored then, and is found by its hash.
+        The plan that the team has of this hash already, if there is one, instead; the entry is on that. None, and
+        nothing is stored, if the key is not valid any more, or if webhooks subscribe to new plans and this is one.
+        Raises as `plan`; the plan may be stored then, and is found by its hash.
+
+        Parameters
+        ----------
+        entry : its resource is what precedes the id of the plan.
         """
         row = orjson.dumps({"id": plan_id, **values_of(plan)}, option=orjson.OPT_NON_STR_KEYS).decode()
         topics = [
             {name: value for name, value in each.items() if name != "replicas"} | {"hex": each["replicas"].hex()}
             for each in topic_values(plan.placements)
         ]
-        texts = (orjson.dumps(topics).decode(), orjson.dumps([entry.row()]).decode())
-        parameters = (acting.key_hash, row, plan_id, texts[0], plan_id, texts[1])
-        _, created, *_ = await self._results(_STORE, parameters)
+        parameters = (acting.key_hash, row, plan_id, orjson.dumps(topics).decode())
+        repeated = _repeated(plan.hash, plan_id, entry)
+        _, created, _, *existing = await self._results(_STORE, (*parameters, *repeated))
         if not created:
-            return None
+            return _existing(acting, existing)
         created_at, labels = created[0]
         answered = {name: getattr(plan, name) for name in _ANSWERED}
-        return PlanHead(id=plan_id, created_at=created_at, labels=labels, history=[], **answered)
+        head = PlanHead(id=plan_id, created_at=created_at, labels=labels, history=[], **answered)
+        return DirectPlan(acting.scopes, head, tuple(plan.placements))
+
+    async def find(self, acting: Acting, plan_hash: str, entry: audit.NewEntry) -> DirectPlan | None:
+        """The plan of a hash that the team has, after the entry on its request is stored; None if there is none.
+
+        Of small plans: their rows are read whatever their size. `entry` as in `store`; raises as `plan`.
+        """
+        _, *existing = await self._results(_FIND, (acting.key_hash, *_repeated(plan_hash, _NO_PLAN, entry)))
+        return _existing(acting, existing)
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
@@ -198,3 +221,17 @@ class DirectStore:
             connection.pgconn.finish()
             raise
         return connection
+
+
+def _placements(rows: Sequence[tuple[Any, ...]]) -> tuple[Placement, ...]:
+    return tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
+
+
+def _repeated(plan_hash: str, plan_id: UUID, entry: audit.NewEntry) -> tuple[object, ...]:
+    """The parameters of `_REPEAT`; the plan of this id is not one that was stored before."""
+    return plan_hash, plan_id, plan_hash, plan_id, plan_hash, orjson.dumps([entry.row()]).decode()
+
+
+def _existing(acting: Acting, results: Sequence[Sequence[tuple[Any, ...]]]) -> DirectPlan | None:
+    heads, rows, _ = results
+    return DirectPlan(acting.scopes, PlanHead(*heads[0]), _placements(rows)) if heads else None

@@ -21,9 +21,9 @@ from app.services.replicas import small
 from app.store.actors import Actor
 from app.store.audit import AuditFilter, NewEntry
 from app.store.database import Database
-from app.store.direct import Acting, DirectStore
+from app.store.direct import Acting, DirectPlan, DirectStore
 from app.store.ids import uuid7
-from app.store.records import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanChange
 from app.store.tables import plan_topics, plans
 from tests.api.test_admission import locked
 from tests.profiles import costly
@@ -47,14 +47,14 @@ def drafted(body: object, limits: Limits | None = None) -> NewPlan | None:
     return plans.draft(body)
 
 
-def stored(database: Database, plan: NewPlan, secret: str | None = None) -> PlanHead | None:
-    async def once() -> PlanHead | None:
+def stored(database: Database, plan: NewPlan, secret: str | None = None) -> DirectPlan | None:
+    async def once() -> DirectPlan | None:
         store = DirectStore(database, may_be_open=True)
         try:
             acting = await store.acting(secret)
             if acting is None:
                 return None
-            return await store.store(acting, uuid7(), plan, NewEntry(acting.actor, "POST /x", "/x/é", 201))
+            return await store.store(acting, uuid7(), plan, NewEntry(acting.actor, "POST /x", "/x/é/", 201))
         finally:
             store.close()
 
@@ -72,8 +72,9 @@ class TestStore:
     def test_a_plan_is_stored_as_the_store_stores_it(self, database: Database) -> None:
         plan = drafted(BODY)
         assert plan is not None
-        head = stored(database, plan)
-        assert head is not None
+        found = stored(database, plan)
+        assert found is not None
+        head = found.head
         columns = "hash, team, cluster, engine_version, prediction, seed, title, summary, status, labels, notes,"
         columns += " history, revision, request::text AS request, answer::text AS answer, snapshot_id"
 
@@ -85,7 +86,7 @@ class TestStore:
                 )
                 return [*connection.execute(of_plan), *[row[1:] for row in connection.execute(of_topics)]]
 
-        assert plan_json(Plan(head, tuple(plan.placements))) == whole(database, head.id)
+        assert plan_json(Plan(head, found.placements)) == whole(database, head.id)
         ours = rows(head.id)
         with database.begin() as uow:
             uow.plans.delete(head.id)
@@ -93,15 +94,51 @@ class TestStore:
         assert ours == rows(theirs.id)
         with database.begin() as uow:
             (entry,) = uow.audit.page(AuditFilter(action="POST /x"), before=None, size=10).items
-        assert (entry.actor, entry.team, entry.resource, entry.status) == ("anyone", "default", "/x/é", 201)
+        assert (entry.actor, entry.team, entry.resource, entry.status) == ("anyone", "default", f"/x/é/{head.id}", 201)
 
-    def test_a_plan_that_is_stored_and_one_with_webhooks_are_left_to_the_store(self, database: Database) -> None:
+    def test_a_plan_that_is_stored_is_found(self, database: Database) -> None:
+        """With what was changed beside it; by its hash alone, too; by its own team alone."""
+        plan = drafted(BODY)
+        assert plan is not None
+        with database.begin() as uow:
+            head = uow.plans.store(plan)
+            uow.plans.change(head.id, PlanChange("proposed", {"owner": "other"}, "x" * 2000, {"at": "t", "by": "x"}))
+            _, of_blue = uow.api_keys.create("plans", ["plan"], team="blue")
+        with database.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE api_keys SET last_used_at = now()"))
+
+        async def results() -> list[DirectPlan | None]:
+            store = DirectStore(database, may_be_open=True)
+            anyone = Acting(Actor("anyone", team="default"), None, "")
+            blue = await store.acting(of_blue)
+            assert blue is not None
+            entry = NewEntry(blue.actor, "POST /x", "/x/", 201)
+            try:
+                with database.engine.begin() as connection:
+                    connection.execute(sa.text("UPDATE api_keys SET team = 'default'"))
+                found = [await store.store(blue, uuid7(), plan, entry), await store.find(blue, plan.hash, entry)]
+                with database.engine.begin() as connection:
+                    connection.execute(sa.text("UPDATE api_keys SET team = 'blue'"))
+                return [*found, await store.find(blue, plan.hash, entry), await store.find(anyone, plan.hash, entry)]
+            finally:
+                store.close()
+
+        first, again, *others = asyncio.run(results())
+        assert others == [None, None], "the plan of another team, and a service that is open no longer"
+        for found in (first, again):
+            assert found is not None
+            assert plan_json(Plan(found.head, found.placements)) == whole(database, head.id)
+            assert found.head.labels == {"owner": "other"}
+        with database.begin() as uow:
+            entries = uow.audit.page(AuditFilter(action="POST /x"), before=None, size=10).items
+        assert [each.resource for each in entries] == [f"/x/{head.id}"] * 2
+
+    def test_one_with_webhooks_is_left_to_the_store(self, database: Database) -> None:
         plan = drafted(BODY)
         other = drafted({**BODY, "seed": 8})
         assert plan is not None
         assert other is not None
         assert stored(database, plan) is not None
-        assert stored(database, plan) is None
         with database.begin() as uow:
             uow.webhooks.create(url="https://example.com", events=["plan.created"], secret="s")  # noqa: S106
         assert stored(database, other) is None
@@ -119,7 +156,7 @@ class TestStore:
             connection.execute(sa.text("UPDATE api_keys SET last_used_at = now()"))
         assert stored(database, plan, of_all) is None, "a plan is one team's"
 
-        async def revoked() -> PlanHead | None:
+        async def revoked() -> DirectPlan | None:
             store = DirectStore(database, may_be_open=True)
             try:
                 acting = await store.acting(secret)

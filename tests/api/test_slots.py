@@ -286,6 +286,9 @@ class TestSmallPlans:
             with locked(database, "answers"):
                 waiting = threads.submit(slotted.post, PLAN, json=seeded(931), headers={"Idempotency-Key": "waits"})
                 assert slotted.post(PLAN, json={**self.SMALL, "seed": 2}).status_code == 201
+                assert slotted.post(PLAN, json={**self.SMALL, "seed": 2}).status_code == 201, "it is looked up"
+                again = slotted.post(PLAN, json={**self.SMALL, "seed": 2, "algorithm": "striped"})
+                assert again.status_code == 201, "another body of the same plan"
                 assert not waiting.done()
             assert waiting.result().status_code == 201
 

@@ -10,6 +10,7 @@ says what is wrong with it. If the answer of the database is lost, the operation
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -22,19 +23,22 @@ from app.api.http.audit import entry_of, note_entry
 from app.api.http.auth import TEAM_HEADER, acting_in, has_scope
 from app.deferred import IMPORTING
 from app.errors import Failure
-from app.errors.access import ServiceBusy
 from app.services.api_keys import Scope as KeyScope
 from app.services.limits import Limits
 from app.services.plans import Plan, outcomes, plan_json
 from app.slots.admission import Admission
 from app.store import teams
-from app.store.direct import Acting, DirectStore
+from app.store.audit import NewEntry
+from app.store.direct import Acting, DirectPlan, DirectStore
 from app.store.ids import uuid7
 from app.store.records import NewPlan
 
 PATH: Final = "/v1/plans/replicas"
 MOST_BYTES: Final = 8 * 1024
 """Bytes of a body that is parsed here."""
+_PLANS: Final = "/v1/plans/"
+_MOST_RECENT: Final = 1000
+"""Bodies whose plan is looked up before it is made again."""
 _ROUTE = SimpleNamespace(path=PATH)
 _JSON = b"application/json"
 _PLAIN: Mapping[bytes, frozenset[bytes]] = {b"content-type": frozenset({_JSON}), b"accept": frozenset({b"*/*", _JSON})}
@@ -73,6 +77,8 @@ class DirectPlans:
 
     def __init__(self, app: ASGIApp, *, plans: SmallPlans, store: DirectStore, admission: Admission) -> None:
         self._app, self._plans, self._store, self._admission = app, plans, store, admission
+        # The hash of the plan of each team and body that was sent lately.
+        self._recent: dict[tuple[str | None, bytes], str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         draft = self._plans.draft
@@ -94,30 +100,40 @@ class DirectPlans:
     async def _answer(self, scope: Scope, acting: Acting, draft: Draft, messages: Sequence[Message]) -> Response | None:
         if messages[-1]["type"] != "http.request":
             return None  # the client has left
-        try:
-            plan = draft(json.loads(b"".join(message.get("body", b"") for message in messages)))
-        except (Failure, ValidationError, ValueError, RecursionError):
-            return None
-        if plan is None:
-            return None
-        plan_id = uuid7()
-        location = f"{PATH.rpartition('/')[0]}/{plan_id}"
+        body = b"".join(message.get("body", b"") for message in messages)
         scope["route"] = _ROUTE
-        entry = entry_of(scope, status=201, made=location)
+        entry = entry_of(scope, status=201, made=_PLANS)
         try:
             async with self._admission.slot():
-                head = await self._store.store(acting, plan_id, plan, entry)
-        except (ServiceBusy, psycopg.Error, OSError, TimeoutError):
-            head = None
-        if head is None:
+                found, outcome = await self._made(acting, body, draft, entry)
+        except (Failure, ValidationError, ValueError, RecursionError, psycopg.Error, OSError):
+            found = None
+        if found is None:
             del scope["route"]
             return None
         note_entry(scope)
-        outcome = outcomes.PlanOutcome(plan.kind)
-        outcome.succeed(plan, None)
         outcomes.report(outcome)
-        content = plan_json(Plan(head, tuple(plan.placements)))
-        return Response(content, 201, headers={"Location": location}, media_type=_JSON.decode())
+        content = plan_json(Plan(found.head, found.placements))
+        return Response(content, 201, headers={"Location": f"{_PLANS}{found.head.id}"}, media_type=_JSON.decode())
+
+    async def _made(
+        self, acting: Acting, body: bytes, draft: Draft, entry: NewEntry
+    ) -> tuple[DirectPlan | None, outcomes.PlanOutcome]:
+        """The plan of a body, which is looked up if the same body was sent lately, else made and stored."""
+        outcome = outcomes.PlanOutcome(PATH.removeprefix(_PLANS), outcomes.SUCCEEDED)
+        sent = acting.actor.team, sha256(body).digest()
+        outcome.hash = self._recent.get(sent)
+        found = None if outcome.hash is None else await self._store.find(acting, outcome.hash, entry)
+        if found is None:
+            plan = draft(json.loads(body))
+            if plan is None:
+                return None, outcome
+            outcome.succeed(plan, None)
+            found = await self._store.store(acting, uuid7(), plan, entry)
+            self._recent[sent] = plan.hash
+            if len(self._recent) > _MOST_RECENT:
+                del self._recent[next(iter(self._recent))]
+        return found, outcome
 
 
 def _is_plain(scope: Scope) -> bool:
