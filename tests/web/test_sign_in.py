@@ -353,7 +353,10 @@ class TestSession:
         sign_in(browser)
         with rows.database.engine.begin() as connection:
             connection.execute(sa.text("UPDATE sessions SET expires_at = now()"))
-        assert browser.get(PLAN).status_code == 401
+        rejected = browser.get(PLAN, headers=HTML)
+        assert rejected.status_code == 401
+        assert "Sign in to see this page" in rejected.text
+        assert f"/sign-in?to={PLAN}" in rejected.text
         sign_in(browser)
         with rows.database.engine.connect() as connection:
             assert connection.scalar(sa.text("SELECT count(*) FROM sessions")) == 1, "those that expired are deleted"

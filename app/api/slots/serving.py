@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -29,6 +29,10 @@ def run(app: ASGIApp, connection: socket.socket, *, memory_mib: int) -> None:
     # operation run in the loop, without some six changes of the thread a request.
     to_thread.run_sync = _without_thread  # type: ignore[assignment]
     process.run(partial(_answer, FreedMemory(app)), connection, memory_mib=memory_mib)
+
+
+async def _completed(application: Awaitable[None]) -> None:
+    await application
 
 
 async def _without_thread(function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
@@ -62,7 +66,8 @@ async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.Stream
         structlog.contextvars.bound_contextvars(request_id=request_id, **tracing.log_fields()),
         receiving(outcomes.append),
     ):
-        await app(scope, receive, send)
+        # A task has a context of its own: without one, the next request would see whose page and team this one set.
+        await asyncio.create_task(_completed(app(scope, receive, send)))
     return {
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
