@@ -27,6 +27,8 @@ _COLOURS: Mapping[Theme, Mapping[str, str]] = {
     "light": {"ground": "#ffffff", "text": "#1b2430", "muted": "#5a6675", "line": "#d9e0e8", "mark": "#1f5fae"},
     "dark": {"ground": "#151a21", "text": "#e4e9f0", "muted": "#9aa7b7", "line": "#2f3945", "mark": "#74b0f4"},
 }
+_COUNTS = {"tickMinStep": 1, "format": ",d", "labelExpr": "datum.value % 1 ? '' : datum.label"}
+"""The axis of whole numbers."""
 _SERIES: Mapping[Theme, Sequence[str]] = {
     "light": ("#1f5fae", "#d55e00", "#1a6b46", "#8a5fb0", "#8b97a6", "#b8860b"),
     "dark": ("#74b0f4", "#f08a3c", "#6fcf9f", "#c3a1e4", "#9aa7b7", "#e3c05a"),
@@ -98,7 +100,7 @@ def fronts(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], joined: b
             **encoding,
             "href": {"field": "href"},
             "tooltip": shown,
-            "shape": {"field": "series", "title": None},
+            "shape": {"field": "series", "legend": None},
         },
     }
     joins = [{"mark": {"type": "line", "opacity": 0.6}, "encoding": encoding}] if joined else []
@@ -119,8 +121,8 @@ def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str]) ->
     }
 
 
-def bars(rows: Rows, *, x: str, y: str) -> Spec:
-    """A bar for each row: columns `x` (text, in the order of the rows) and `y`."""
+def bars(rows: Rows, *, x: str, y: str, is_count: bool = False) -> Spec:
+    """A bar for each row: columns `x` (text, in the order of the rows) and `y`, a count or any number."""
     return {
         "data": {"values": rows},
         "mark": {"type": "bar", "tooltip": True},
@@ -132,7 +134,7 @@ def bars(rows: Rows, *, x: str, y: str) -> Spec:
                 "sort": None,
                 "axis": {"labelLimit": 120, "labelAngle": 0, "labelOverlap": True},
             },
-            "y": {"field": "y", "type": "quantitative", "title": y},
+            "y": {"field": "y", "type": "quantitative", "title": y, "axis": _COUNTS if is_count else {}},
         },
     }
 
@@ -144,9 +146,16 @@ def histogram(edges: Sequence[float], counts: Sequence[int], *, x: str, y: str) 
         "data": {"values": rows},
         "mark": {"type": "bar", "tooltip": True, "binSpacing": 1},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": x, "bin": {"binned": True}, "scale": {"zero": False}},
+            "x": {
+                "field": "x",
+                "type": "quantitative",
+                "title": x,
+                "bin": {"binned": True},
+                "scale": {"zero": False},
+                "axis": {"labelOverlap": True, "labelSeparation": 8},
+            },
             "x2": {"field": "x2"},
-            "y": {"field": "y", "type": "quantitative", "title": y},
+            "y": {"field": "y", "type": "quantitative", "title": y, "axis": _COUNTS},
         },
     }
 

@@ -240,4 +240,4 @@ def _amount(value: int, by_bytes: bool) -> str:
 
 def _brief_bytes(value: float) -> str:
     number, unit = byte_size(value).split()
-    return number if unit == "B" else number + unit[0]
+    return number if unit == "B" else number + unit[:2]

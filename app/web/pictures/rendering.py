@@ -4,6 +4,7 @@ A picture is one SVG document without script, font or outside reference. It says
 reader's light or dark colours, and has the same bytes whenever it is drawn.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -11,7 +12,7 @@ from importlib.resources import files
 from app.web.pictures import rack_bars
 from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import Columns
-from app.web.pictures.svg import NAMESPACE, element, escaped, label
+from app.web.pictures.svg import ADVANCE, NAMESPACE, element, escaped, label
 from app.web.words import counted
 
 STYLE = files("app.web").joinpath("static", "picture.css").read_text(encoding="utf-8")
@@ -21,6 +22,8 @@ NARROWEST = 620
 """Pixels that the words above the picture need."""
 _MARGIN = 16
 _TITLE, _FACT, _LEGEND, _FIRST_LINE = 34, 56, 18, 18
+_TITLE_SIZE, _LONGEST_TITLE = 17, 80
+"""Pixels, and characters up to which a picture is as wide as its title."""
 _DESCRIBED_RACKS = 40
 
 
@@ -52,7 +55,8 @@ class Picture:
 def render(picture: Picture, *, style: str) -> str:
     """Draw it; `style` are rules that become the document's own, none if the page has them."""
     body, bottom = _body(picture, top=_FACT + _LEGEND * len(picture.facts) + _FIRST_LINE + 8)
-    width = max(picture.columns.width, NARROWEST)
+    title_width = min(len(picture.title), _LONGEST_TITLE) * _TITLE_SIZE * ADVANCE + 2 * _MARGIN
+    width = max(picture.columns.width, NARROWEST, math.ceil(title_width))
     is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
     return element(
         "svg",
@@ -74,7 +78,7 @@ def render(picture: Picture, *, style: str) -> str:
 
 def _head(picture: Picture, width: float) -> list[str]:
     room = width - 2 * _MARGIN
-    lines = [label(picture.title, _MARGIN, _TITLE, width=room, size=17, class_="title")]
+    lines = [label(picture.title, _MARGIN, _TITLE, width=room, size=_TITLE_SIZE, class_="title")]
     for index, fact in enumerate(picture.facts):
         lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=12.5, class_="fact"))
     return [*lines, *_legend(picture.legend, _MARGIN, _FACT + len(picture.facts) * _LEGEND + 4)]

@@ -5,6 +5,8 @@ import re
 import unicodedata
 
 NAMESPACE = "http://www.w3.org/2000/svg"
+ADVANCE = 0.6
+"""Width of a character by the size of its font, at most."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -26,7 +28,7 @@ def escaped(content: str) -> str:
 
 def label(content: str, x: float, y: float, *, width: float, size: float = 12, **attributes: str | float) -> str:
     """A text of at most about `width` pixels; if it is cut, the whole text is its tooltip."""
-    shown = shortened(content, int(width / (size * 0.6)))
+    shown = shortened(content, int(width / (size * ADVANCE)))
     tooltip = element("title", escaped(content)) if shown != content else ""
     return element("text", tooltip, escaped(shown), x=x, y=y, **attributes)
 

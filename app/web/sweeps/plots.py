@@ -111,7 +111,7 @@ def breaking(uow: UnitOfWork, sweep: Sweep, _: SweepView) -> charts.Spec:
     rows = [{"x": str(month), "y": months[month]} for month in known]
     if None in months:
         rows.append({"x": "never", "y": months[None]})
-    return charts.bars(rows, x="first month in which a limit breaks", y="scenarios")
+    return charts.bars(rows, x="first month in which a limit breaks", y="scenarios", is_count=True)
 
 
 PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = MappingProxyType(
@@ -127,7 +127,7 @@ def words(name: str) -> str:
 
 def _series(row: Row, front: Mapping[int, int]) -> str:
     if row["index"] in front:
-        return "on the Pareto front"
+        return "Pareto front"
     feasible = row.get("feasible")
     return "scenario" if feasible is None else "feasible" if feasible else "not feasible"
 
