@@ -8,6 +8,7 @@ from app.errors.access import ShareLinkRejected
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web import assets, console, sharing
+from tests.databases import Rows
 from tests.web.browser import Browser
 
 
@@ -26,7 +27,13 @@ def app_over(database: Database) -> FastAPI:
     return app
 
 
+@pytest.fixture(scope="session")
+def console_app(rows: Rows) -> FastAPI:
+    """The pages over the database of the run; an app takes 0.3 s to make and to answer its first request."""
+    return app_over(rows.database)
+
+
 @pytest.fixture
-def browser(database: Database) -> Browser:
+def browser(console_app: FastAPI, database: Database) -> Browser:  # noqa: ARG001 -- its rows are reset
     """A browser in front of an empty service."""
-    return Browser(app_over(database))
+    return Browser(console_app)
