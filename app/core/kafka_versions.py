@@ -7,6 +7,7 @@ clusters are described by the same snapshots, so that their versions are read to
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Self, TypeAlias
 
 from app.errors import FieldPath, Json
@@ -53,7 +54,7 @@ class KafkaRange:
     to: str
 
     def __contains__(self, version: KafkaVersion) -> bool:
-        return KafkaVersion.of(self.from_) <= version <= _last(self.to)
+        return _first(self.from_) <= version <= _last(self.to)
 
     def ends_before(self, version: KafkaVersion) -> bool:
         """Whether the release is later than the last one."""
@@ -186,6 +187,13 @@ def _unsupported(text: str, path: FieldPath) -> UnsupportedKafkaVersion:
     )
 
 
+@lru_cache(maxsize=256)
+def _first(text: str) -> KafkaVersion:
+    """The first release of a range, which tables of the core state: there are few."""
+    return KafkaVersion.of(text)
+
+
+@lru_cache(maxsize=256)
 def _last(text: str) -> KafkaVersion:
     """The last release of a range's end, which is the whole line if it has no patch number."""
     version = KafkaVersion.of(text)

@@ -5,7 +5,7 @@ of old entries by the owner of the table, which states the age in `SETTING`.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -25,6 +25,7 @@ SETTING = "rackplan.audit_days"
 """The setting of a transaction that may delete entries older than so many days."""
 LONGEST = 200
 """Characters of each text of an entry; the rest of a longer one is not stored."""
+_OF_AN_ACTOR = tuple(field.name for field in fields(Actor))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class NewEntry:
     def row(self) -> dict[str, Any]:
         """The columns, with texts of bounded length."""
         own = {name: getattr(self, name) for name in ("action", "resource", "status", "code", "count")}
-        values = asdict(self.actor) | own
+        values = {name: getattr(self.actor, name) for name in _OF_AN_ACTOR} | own
         values["actor"] = values.pop("kind")
         return {name: quoted(value, LONGEST) if isinstance(value, str) else value for name, value in values.items()}
 

@@ -27,7 +27,8 @@ from app.store.records import NewPlan, PlanHead
 MOST_BYTES = 32 * 1024
 """A larger plan is not read: replicas as they are, the rest as Postgres has compressed it."""
 _WITHIN_S = 1.0
-_NO_KEY = ""
+NO_KEY = ""
+"""Takes the place of the hash of a key that a request does not have."""
 _NO_PLAN = UUID(int=0)
 _ANSWERED = ("kind", "hash", "cluster", "snapshot_id", "request", "answer", "title", "summary")
 _HEAD = ", ".join(field.name for field in fields(PlanHead))
@@ -52,7 +53,7 @@ PREPARE acting (text) AS
         SELECT team, scopes, id, name FROM presented
         UNION ALL
         SELECT '{teams.DEFAULT}', NULL, NULL, NULL
-        WHERE $1 = '{_NO_KEY}' AND {{may_be_open}} AND NOT EXISTS (SELECT FROM api_keys)
+        WHERE $1 = '{NO_KEY}' AND {{may_be_open}} AND NOT EXISTS (SELECT FROM api_keys)
     )
     SELECT scopes, set_config('{row_security.SETTING}', team, true), set_config('role', '{{role}}', true),
         team, id::text, name
@@ -123,14 +124,14 @@ class DirectStore:
     def __init__(self, database: Database, *, may_be_open: bool) -> None:
         self._may_be_open = may_be_open
         _, self._arguments = database.engine.dialect.create_connect_args(database.url)
-        self._idle: list[psycopg.AsyncConnection[Any]] = []
+        self._idle: list[psycopg.AsyncCursor[Any]] = []
 
     async def plan(self, secret: str | None, plan_id: UUID) -> DirectPlan | None:
         """A plan that the key may see; None if there is none, the key is not valid, or the plan is large.
 
         Raises `psycopg.Error`, `OSError` and `TimeoutError`: the database is not there, or takes a second.
         """
-        hashed = _NO_KEY if secret is None else key_hash(secret)
+        hashed = NO_KEY if secret is None else key_hash(secret)
         acting, heads, rows = await self._results(_READ, (hashed, plan_id, plan_id))
         if not acting or not heads:
             return None
@@ -139,7 +140,7 @@ class DirectStore:
 
     async def acting(self, secret: str | None) -> Acting | None:
         """Who acts: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
-        hashed = _NO_KEY if secret is None else key_hash(secret)
+        hashed = NO_KEY if secret is None else key_hash(secret)
         (rows,) = await self._results(_KEY, (hashed,))
         if not rows:
             return None
@@ -184,26 +185,27 @@ class DirectStore:
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
-        for connection in self._idle:
-            connection.pgconn.finish()
+        for cursor in self._idle:
+            cursor.connection.pgconn.finish()
         self._idle.clear()
 
     async def _results(self, statements: str, parameters: Sequence[object]) -> list[list[tuple[Any, ...]]]:
         """The rows of each statement."""
         async with asyncio.timeout(_WITHIN_S):
-            connection = self._idle.pop() if self._idle else await self._connected()
+            cursor = self._idle.pop() if self._idle else await self._connected()
             try:
-                cursor = await connection.execute(statements, parameters)
+                await cursor.execute(statements, parameters)
                 results = [await cursor.fetchall()]
                 while cursor.nextset():
-                    results.append(await cursor.fetchall() if cursor.description else [])
+                    has_rows = cursor.pgresult is not None and cursor.pgresult.nfields
+                    results.append(await cursor.fetchall() if has_rows else [])
             except BaseException:
-                connection.pgconn.finish()
+                cursor.connection.pgconn.finish()
                 raise
-        self._idle.append(connection)
+        self._idle.append(cursor)
         return results
 
-    async def _connected(self) -> psycopg.AsyncConnection[Any]:
+    async def _connected(self) -> psycopg.AsyncCursor[Any]:
         connection = await psycopg.AsyncConnection.connect(
             **self._arguments,
             autocommit=True,
@@ -220,7 +222,7 @@ class DirectStore:
         except BaseException:
             connection.pgconn.finish()
             raise
-        return connection
+        return connection.cursor()
 
 
 def _placements(rows: Sequence[tuple[Any, ...]]) -> tuple[Placement, ...]:

@@ -12,12 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.slots import direct_plans
+from app.api.slots.direct import KNOWN_FOR_S, KeyCheck
 from app.api.slots.direct_plans import SmallPlans
 from app.core.compiled import interpreted
 from app.core.measures import tally_kernel
 from app.services.limits import Limits
 from app.services.plans import Plan, load, plan_json
 from app.services.replicas import small
+from app.slots.admission import Admission, Capacity
 from app.store.actors import Actor
 from app.store.audit import AuditFilter, NewEntry
 from app.store.database import Database
@@ -179,6 +181,35 @@ class TestStore:
         with locked(database, "plans"), pytest.raises((psycopg.errors.QueryCanceled, TimeoutError)):
             stored(database, plan)
         assert time.monotonic() - started < 5
+
+
+class TestKeyCheck:
+    """What decides whether a body is read."""
+
+    def test_a_key_is_looked_at_once_a_second(self, database: Database) -> None:
+        """And one that is not valid each time; none that was revoked is known for longer than that."""
+        with database.begin() as uow:
+            _, secret = uow.api_keys.create("plans", ["plan"], team="blue")
+        with database.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE api_keys SET last_used_at = now()"))
+        now = 0.0
+
+        async def found() -> list[bool]:
+            nonlocal now
+            store = DirectStore(database, may_be_open=True)
+            check = KeyCheck(store, Admission(Capacity(1, 1, 1)), lambda: now)
+            try:
+                results = [await check(secret), await check(None), await check(f"{secret}x")]
+                with database.begin() as uow:
+                    uow.api_keys.revoke("plans", team="blue")
+                now = KNOWN_FOR_S - 0.01
+                results += [await check(secret)]
+                now = KNOWN_FOR_S
+                return [each is not None for each in (*results, await check(secret), await check(secret))]
+            finally:
+                store.close()
+
+        assert asyncio.run(found()) == [True, False, False, True, False, False]
 
 
 anything = st.recursive(

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import ip_address
 
@@ -215,8 +216,13 @@ def actor_of(scope: Scope) -> Actor:
 def address_of(scope: Scope) -> str | None:
     """The IP address of the client; None if it has none, as on a socket of Unix."""
     host = (scope.get("client") or (None,))[0]
+    return None if host is None else _address(host)
+
+
+@lru_cache(maxsize=10_000)
+def _address(host: str) -> str | None:
     try:
-        return None if host is None else str(ip_address(host.partition("%")[0]))
+        return str(ip_address(host.partition("%")[0]))
     except ValueError:
         return None
 

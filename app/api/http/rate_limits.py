@@ -11,6 +11,7 @@ from binascii import Error as Base64Error
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -183,6 +184,7 @@ def _state(headers: MutableHeaders, held: list[tuple[Buckets, Bucket]]) -> None:
         headers["RateLimit"] = ", ".join(remaining)
 
 
+@lru_cache(maxsize=10_000)
 def _network(address: str | None) -> str | None:
     """The sender of an address; None for one of this machine."""
     if address is None:

@@ -7,6 +7,8 @@ other representations, and when the use of a key is recorded.
 """
 
 import re
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Final
 from uuid import UUID
@@ -24,10 +26,14 @@ from app.errors.access import ServiceBusy
 from app.services.api_keys import Scope as KeyScope
 from app.services.plans import Plan, plan_json
 from app.slots.admission import Admission
-from app.store.direct import Acting, DirectStore
+from app.store.api_keys import key_hash
+from app.store.direct import NO_KEY, Acting, DirectStore
 
 DIRECT: Final = "direct"
 """The lane of what is answered without a slot, for metrics."""
+KNOWN_FOR_S: Final = 1.0
+"""Seconds for which a key that was valid is not looked at before the body."""
+_MOST_KNOWN: Final = 1000
 _PATH = re.compile(r"/v1/plans/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _ROUTE = SimpleNamespace(path="/v1/plans/{plan_id:uuid}")
 _JSON = "application/json"
@@ -38,18 +44,34 @@ _NOT_PLAIN = frozenset({TEAM_HEADER.lower().encode(), b"transfer-encoding"})
 
 
 class KeyCheck:
-    """Whose a key is, in one round trip and without a thread: most are valid, and have been used lately."""
+    """Whose a key is, in one round trip and without a thread: most are valid, and have been used lately.
 
-    def __init__(self, store: DirectStore, admission: Admission) -> None:
-        self._store, self._admission = store, admission
+    A key that was valid within the last second is not looked at again: this check only decides whether a body is read.
+    The operation, or the transaction that stores a small plan, looks at the key once more.
+    """
+
+    def __init__(self, store: DirectStore, admission: Admission, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store, self._admission, self._clock = store, admission, clock
+        self._known: dict[str, tuple[Acting, float]] = {}
 
     async def __call__(self, secret: str | None) -> Acting | None:
         """Who sends it; None if it is not valid, or if that cannot be said at once."""
+        hashed = NO_KEY if secret is None else key_hash(secret)
+        known = self._known.get(hashed)
+        if known is not None and self._clock() - known[1] < KNOWN_FOR_S:
+            return known[0]
         try:
             async with self._admission.slot():
-                return await self._store.acting(secret)
+                acting = await self._store.acting(secret)
         except (ServiceBusy, psycopg.Error, OSError, TimeoutError):
-            return None
+            acting = None
+        if acting is None:
+            self._known.pop(hashed, None)
+        else:
+            self._known[hashed] = acting, self._clock()
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        return acting
 
 
 class Direct:

@@ -143,11 +143,13 @@ class Racks:
     ----------
     members : (brokers,) int32 ids. bounds : (2·racks + 1,) int64.
     hash_order : (racks,) int64: in which order Java's HashMap iterates over the racks.
+    sizes : (2·racks,) int64: how many brokers each list has.
     """
 
     members: Int32s
     bounds: Int64s
     hash_order: Int64s
+    sizes: Int64s
 
     @classmethod
     def of(cls, brokers: Sequence[Broker]) -> "Racks":
@@ -164,17 +166,13 @@ class Racks:
             members=np.array([broker_id for ids in lists for broker_id in ids], np.int32),
             bounds=np.cumsum([0, *map(len, lists)], dtype=np.int64),
             hash_order=np.array([index_of[name] for name in by_rack], np.int64),
+            sizes=np.array([len(ids) for ids in lists], np.int64),
         )
 
     @property
     def count(self) -> int:
         """How many racks there are."""
         return len(self.hash_order)
-
-    @property
-    def sizes(self) -> Int64s:
-        """(2·racks,) int64: how many brokers each list has."""
-        return np.diff(self.bounds)
 
     @property
     def unfenced(self) -> int:

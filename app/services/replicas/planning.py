@@ -70,14 +70,14 @@ class ReplicasProblem:
         options = {} if algorithm.options is None else algorithm.options.canonical(self.options)
         return {
             # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
-            "brokers": None if self.is_snapshot else [_broker_json(broker) for broker in self.listed],
+            "brokers": None if self.is_snapshot else _brokers_json(self.listed),
             "algorithm": algorithm.name,
             # Such a plan has a warning that one for a stated algorithm has not.
             **({"algorithm_assumed": True} if self.is_assumed else {}),
             "rack_mode": None if mode is None else mode.value,
             "fixed_start_index": self.fixed_start_index,
             "seed": self.seed,
-            "topics": [as_json(topic) for topic in self.topics],
+            "topics": as_json(self.topics),
             # Left out if the snapshot says it, whose hash identifies them too.
             **({} if self.cordoned_brokers is None else {"cordoned_brokers": list(self.cordoned_brokers)}),
             **options,
@@ -338,14 +338,15 @@ def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
     return cautions
 
 
-def _broker_json(broker: Broker) -> dict[str, Json]:
-    """A broker as a request names it; attributes, a weight and vCPUs only if it has some, so that other hashes stay."""
-    plain: dict[str, Json] = as_json(broker)
-    if not broker.attributes:
-        del plain["attributes"]
-    if broker.weight == 1:
-        del plain["weight"]
-    capacity = plain["capacity"]
-    if isinstance(capacity, dict) and capacity["vcpu"] is None:
-        del capacity["vcpu"]
-    return plain
+def _brokers_json(brokers: Sequence[Broker]) -> list[dict[str, Json]]:
+    """Brokers as a request names them; attributes, a weight and vCPUs only if stated, so that other hashes stay."""
+    documents: list[dict[str, Json]] = as_json(brokers)
+    for broker, plain in zip(brokers, documents, strict=True):
+        if not broker.attributes:
+            del plain["attributes"]
+        if broker.weight == 1:
+            del plain["weight"]
+        capacity = plain["capacity"]
+        if isinstance(capacity, dict) and capacity["vcpu"] is None:
+            del capacity["vcpu"]
+    return documents
