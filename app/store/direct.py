@@ -29,7 +29,6 @@ MOST_BYTES = 32 * 1024
 _WITHIN_S = 1.0
 NO_KEY = ""
 """Takes the place of the hash of a key that a request does not have."""
-_NO_PLAN = UUID(int=0)
 _ANSWERED = ("kind", "hash", "cluster", "snapshot_id", "request", "answer", "title", "summary")
 _HEAD = ", ".join(field.name for field in fields(PlanHead))
 
@@ -42,7 +41,7 @@ _STORED, _TOPIC = (", ".join(f"{part.split()[0]}" for part in of.split(", ")) fo
 
 # The key counts as the stores count it. A key whose use is to be recorded, which takes a write, is not read here.
 _OF_HASH = f"hash = $1 AND team = nullif(current_setting('{row_security.SETTING}', true), '{teams.ALL}')"
-_NAMED = "jsonb_set($2, '{0,resource}', to_jsonb(($2->0->>'resource') || id))"
+_NAMED = "jsonb_set($3, '{0,resource}', to_jsonb(($3->0->>'resource') || id))"
 _PREPARE = f"""
 PREPARE acting (text) AS
     WITH presented AS (
@@ -78,18 +77,17 @@ PREPARE stored_topics (uuid, json) AS
     INSERT INTO plan_topics (plan_id, {_TOPIC}, replicas)
     SELECT plans.id, {_TOPIC}, decode(hex, 'hex') FROM plans, json_to_recordset($2) AS given ({_TOPIC_TYPES}, hex text)
     WHERE plans.id = $1;
-PREPARE repeated (text, uuid) AS
-    SELECT {_HEAD} FROM plans WHERE {_OF_HASH} AND id <> $2;
-PREPARE repeated_topics (text, uuid) AS
+PREPARE repeated (text) AS
+    SELECT {_HEAD} FROM plans WHERE {_OF_HASH};
+PREPARE repeated_topics (text) AS
     SELECT name, first_partition_id, replication_factor, replicas FROM plan_topics
-    WHERE plan_id = (SELECT id FROM plans WHERE {_OF_HASH} AND id <> $2) ORDER BY ordinal;
-PREPARE audited (text, jsonb) AS
-    {audit.adding(f"(SELECT {_NAMED} FROM plans WHERE {_OF_HASH})")}
+    WHERE plan_id = (SELECT id FROM plans WHERE {_OF_HASH}) ORDER BY ordinal;
+PREPARE audited (text, uuid, jsonb) AS
+    {audit.adding(f"(SELECT {_NAMED} FROM plans WHERE {_OF_HASH} AND id = coalesce($2, id))")}
 """  # noqa: S608 -- constants
 _KEY = "EXECUTE acting (%s)"
-_REPEAT = "EXECUTE repeated (%s, %s); EXECUTE repeated_topics (%s, %s); EXECUTE audited (%s, %s)"
-_STORE = f"EXECUTE acting (%s); EXECUTE stored (%s); EXECUTE stored_topics (%s, %s); {_REPEAT}"
-_FIND = f"EXECUTE acting (%s); {_REPEAT}"
+_STORE = "EXECUTE acting (%s); EXECUTE stored (%s); EXECUTE stored_topics (%s, %s); EXECUTE audited (%s, %s, %s)"
+_FIND = "EXECUTE acting (%s); EXECUTE repeated (%s); EXECUTE repeated_topics (%s); EXECUTE audited (%s, %s, %s)"
 _READ = "EXECUTE acting (%s); EXECUTE head (%s); EXECUTE topics (%s)"
 
 
@@ -152,9 +150,8 @@ class DirectStore:
     async def store(self, acting: Acting, plan_id: UUID, plan: NewPlan, entry: audit.NewEntry) -> DirectPlan | None:
         """Store a small plan of no snapshot, and the entry of the audit log on its request, for whoever acts.
 
-        The plan that the team has of this hash already, if there is one, instead; the entry is on that. None, and
-        nothing is stored, if the key is not valid any more, or if webhooks subscribe to new plans and this is one.
-        Raises as `plan`; the plan may be stored then, and is found by its hash.
+        None, and nothing is stored, if the key is not valid any more, the team has a plan of the hash, or webhooks
+        subscribe to new plans. Raises as `plan`; the plan may be stored then, and is found by its hash.
 
         Parameters
         ----------
@@ -166,10 +163,9 @@ class DirectStore:
             for each in topic_values(plan.placements)
         ]
         parameters = (acting.key_hash, row, plan_id, orjson.dumps(topics).decode())
-        repeated = _repeated(plan.hash, plan_id, entry)
-        _, created, _, *existing = await self._results(_STORE, (*parameters, *repeated))
+        _, created, *_ = await self._results(_STORE, (*parameters, plan.hash, plan_id, _written(entry)))
         if not created:
-            return _existing(acting, existing)
+            return None
         created_at, labels = created[0]
         answered = {name: getattr(plan, name) for name in _ANSWERED}
         head = PlanHead(id=plan_id, created_at=created_at, labels=labels, history=[], **answered)
@@ -180,8 +176,9 @@ class DirectStore:
 
         Of small plans: their rows are read whatever their size. `entry` as in `store`; raises as `plan`.
         """
-        _, *existing = await self._results(_FIND, (acting.key_hash, *_repeated(plan_hash, _NO_PLAN, entry)))
-        return _existing(acting, existing)
+        parameters = (acting.key_hash, plan_hash, plan_hash, plan_hash, None, _written(entry))
+        _, heads, rows, _ = await self._results(_FIND, parameters)
+        return DirectPlan(acting.scopes, PlanHead(*heads[0]), _placements(rows)) if heads else None
 
     def close(self) -> None:
         """Close the connections, none of which is in use."""
@@ -229,11 +226,5 @@ def _placements(rows: Sequence[tuple[Any, ...]]) -> tuple[Placement, ...]:
     return tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
 
 
-def _repeated(plan_hash: str, plan_id: UUID, entry: audit.NewEntry) -> tuple[object, ...]:
-    """The parameters of `_REPEAT`; the plan of this id is not one that was stored before."""
-    return plan_hash, plan_id, plan_hash, plan_id, plan_hash, orjson.dumps([entry.row()]).decode()
-
-
-def _existing(acting: Acting, results: Sequence[Sequence[tuple[Any, ...]]]) -> DirectPlan | None:
-    heads, rows, _ = results
-    return DirectPlan(acting.scopes, PlanHead(*heads[0]), _placements(rows)) if heads else None
+def _written(entry: audit.NewEntry) -> str:
+    return orjson.dumps([entry.row()]).decode()

@@ -118,7 +118,8 @@ class TestStore:
             try:
                 with database.engine.begin() as connection:
                     connection.execute(sa.text("UPDATE api_keys SET team = 'default'"))
-                found = [await store.store(blue, uuid7(), plan, entry), await store.find(blue, plan.hash, entry)]
+                assert await store.store(blue, uuid7(), plan, entry) is None
+                found = [await store.find(blue, plan.hash, entry) for _ in range(2)]
                 with database.engine.begin() as connection:
                     connection.execute(sa.text("UPDATE api_keys SET team = 'blue'"))
                 return [*found, await store.find(blue, plan.hash, entry), await store.find(anyone, plan.hash, entry)]

@@ -129,7 +129,9 @@ class DirectPlans:
             if plan is None:
                 return None, outcome
             outcome.succeed(plan, None)
-            found = await self._store.store(acting, uuid7(), plan, entry)
+            found = await self._store.store(acting, uuid7(), plan, entry) or await self._store.find(
+                acting, plan.hash, entry
+            )
             self._recent[sent] = plan.hash
             if len(self._recent) > _MOST_RECENT:
                 del self._recent[next(iter(self._recent))]

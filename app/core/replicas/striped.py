@@ -154,18 +154,19 @@ class Racks:
     @classmethod
     def of(cls, brokers: Sequence[Broker]) -> "Racks":
         """Sort brokers into racks."""
-        by_rack: JavaHashMap[str | None, tuple[list[int], list[int]]] = JavaHashMap(OPTIONAL_STRING)
+        by_rack: dict[str | None, tuple[list[int], list[int]]] = {}
         for broker in brokers:
-            if broker.rack not in by_rack:
-                by_rack[broker.rack] = [], []
-            by_rack[broker.rack][broker.fenced].append(broker.id)
+            by_rack.setdefault(broker.rack, ([], []))[broker.fenced].append(broker.id)
+        in_hash_order: JavaHashMap[str | None, bool] = JavaHashMap(OPTIONAL_STRING)
+        for rack in by_rack:
+            in_hash_order[rack] = True
         names = sorted(by_rack, key=lambda rack: (rack is not None, utf16_order(rack or "")))
         index_of = {name: index for index, name in enumerate(names)}
         lists = [sorted(ids) for name in names for ids in by_rack[name]]
         return cls(
             members=np.array([broker_id for ids in lists for broker_id in ids], np.int32),
             bounds=np.cumsum([0, *map(len, lists)], dtype=np.int64),
-            hash_order=np.array([index_of[name] for name in by_rack], np.int64),
+            hash_order=np.array([index_of[name] for name in in_hash_order], np.int64),
             sizes=np.array([len(ids) for ids in lists], np.int64),
         )
 
