@@ -29,7 +29,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     kind, reader = KIND, READER
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
     # Balance by bytes or throughput searches exact models of regions, and proves its movement by them.
-    engine_version = 8
+    engine_version = 9
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

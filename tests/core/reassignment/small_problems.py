@@ -1,6 +1,7 @@
 """Small problems of reassignment, every legal placement of which can be looked at."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Domain, MovementProblem
 from tests import draws as st
+
+LARGE = (1 << 53) - 1
 
 
 @st.composite
@@ -41,6 +44,15 @@ def problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
         load = np.array(draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))), np.int64)
     base = np.array(draw(st.lists(st.integers(0, 5), min_size=brokers, max_size=brokers)), np.int64)
     return problem, load, base
+
+
+@st.composite
+def large_problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
+    """A problem whose loads and weights, and their sums, are no floating numbers: small ones, enlarged and blurred."""
+    problem, load, base = draw(problems())
+    blurs = st.lists(st.integers(0, 3), min_size=len(load), max_size=len(load))
+    load = load * LARGE + np.array(draw(blurs), np.int64)
+    return replace(problem, weight=problem.weight * LARGE + np.array(draw(blurs), np.int64)), load, base * LARGE
 
 
 @st.composite

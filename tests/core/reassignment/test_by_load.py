@@ -19,6 +19,7 @@ from tests import draws as st
 from tests.core.reassignment.small_problems import (
     homes_of,
     is_moved,
+    large_problems,
     legal_sets,
     moved_weight,
     placements,
@@ -81,11 +82,13 @@ def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case,
     assert placed.largest.lower_bound <= lowest[1] <= placed.largest.value
 
 
-@examples(100)
-@given(problems(), st.integers(0, 40))
-def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, ceiling: int) -> None:
+@examples(150)
+@given(st.one_of(problems(), large_problems()), st.data())
+def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, data: st.DataObject) -> None:
     """Of those with all target brokers below the ceiling, whether or not a search finds one."""
     problem, load, base_load = case
+    largest = [max(target_loads(problem, load, base_load, each), default=0) for each in placements(problem)]
+    ceiling = data.draw(st.sampled_from(largest)) + data.draw(st.integers(0, 3))
     bound = heavy_movement_bound(load_rules(problem, load), base_load, ceiling)
     for placement in placements(problem):
         if max(target_loads(problem, load, base_load, placement), default=0) <= ceiling:

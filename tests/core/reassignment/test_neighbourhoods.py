@@ -10,7 +10,7 @@ from hypothesis import event, given
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads import neighbourhoods
 from app.core.reassignment.loads.bounds import lowest_ceiling, movement_lower_bound
-from app.core.reassignment.loads.cell_model import CellModel, movement_of
+from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import priced_regions, regions_of
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
@@ -20,11 +20,11 @@ from app.core.reassignment.loads.local_search import (
 )
 from app.core.reassignment.loads.neighbourhoods import CLOSE, cells_worth_moving, lower_ceiling, search_regions
 from app.core.reassignment.loads.rules import load_rules
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import Band, Domain, MovementProblem
 from app.core.replica_lists import per_broker
 from benchmarks.skewed import Skew, problem_of
 from tests import draws as st
-from tests.core.reassignment.small_problems import moved_weight, placements, problems, target_loads
+from tests.core.reassignment.small_problems import large_problems, moved_weight, placements, problems, target_loads
 from tests.core.reassignment.test_by_load import Case
 from tests.profiles import costly, examples
 
@@ -78,8 +78,8 @@ def test_bounds_of_cores_hold_for_every_placement(
     assert bound <= min(moved_weight(problem, each) for each in placements(problem) if is_within(case, each, band))
 
 
-@costly(100)
-@given(problems(), st.integers(0, 6), st.integers(0, 6), st.integers(0, 20), st.randoms())
+@costly(150)
+@given(st.one_of(problems(), large_problems()), st.integers(0, 6), st.integers(0, 6), st.integers(0, 20), st.randoms())
 def test_relaxations_bound_every_placement(case: Case, below: int, above: int, most: int, random: Random) -> None:
     """However few partitions are Booleans, from any placement."""
     problem, load, base_load = case
@@ -97,6 +97,44 @@ def test_relaxations_bound_every_placement(case: Case, below: int, above: int, m
             assert solved <= start.moved
             bound += max(0, solved - (start.moved - of_region))
     assert bound <= min(moved_weight(problem, each) for each in placements(problem) if is_within(case, each, band))
+
+
+def on_two_brokers(current: list[list[int]], weight: list[int]) -> MovementProblem:
+    """Partitions of one replica, on brokers of one rack."""
+    both, one = np.ones(2, np.bool_), np.ones(1, np.int64)
+    return MovementProblem(
+        broker_ids=np.arange(2, dtype=np.int32),
+        rack_of=np.zeros(2, np.int32),
+        target=both,
+        base=np.zeros(2, np.int64),
+        domains=(Domain(1, both, both, 0 * one, one),),
+        domain_of=np.zeros(len(current), np.int32),
+        current=np.array(current, np.int32),
+        is_copied=np.zeros((len(current), len(current[0])), np.bool_),
+        must_keep=np.full(len(current), NO_REPLICA, np.int32),
+        weight=np.array(weight, np.int64),
+    )
+
+
+def relaxed_bound(problem: MovementProblem, load: Int64s, at: list[int], free: list[int], high: int) -> int:
+    rules, start_at = load_rules(problem, load), np.array(at, np.int32)[:, None]
+    start = candidate(rules, start_at, per_broker(start_at, 2, load))
+    cells = FreeCells(np.array(free), np.arange(2), np.ones((len(free), 2), np.bool_))
+    return CellModel(rules, start, cells).movement_lower_bound(Band(0, high), 1.0, lambda: False)[0]
+
+
+def test_a_price_that_is_no_floating_number_is_rounded_down() -> None:
+    """One of two replicas of 2⁵⁷ has to leave, at best the one that costs one byte less than three times its load."""
+    large = 1 << 57
+    problem = on_two_brokers([[0], [0]], [3 * large - 1, 4 * large])
+    bound = relaxed_bound(problem, np.array([large, large]), at=[0, 1], free=[1], high=large)
+    assert large < bound <= 3 * large - 1
+
+
+def test_a_replica_that_is_on_both_brokers_now_leaves_either_at_no_cost() -> None:
+    """The factor falls from 2 to 1: it may change places with the start's, so that nothing else has to move."""
+    problem = on_two_brokers([[0, 1], [0, NO_REPLICA], [0, NO_REPLICA]], [5, 6, 7])
+    assert relaxed_bound(problem, np.array([5, 6, 1]), at=[0, 1, 1], free=[1, 2], high=7) == 0
 
 
 @costly(100)

@@ -26,6 +26,8 @@ RELATIVE_GAP = 1e-5
 """A solve ends when its gap is smaller."""
 PRECISION = 1_000
 """Costs for a unit of load are rounded down to this many steps at least."""
+NO_PRICE = np.int64(1 << 62)
+"""Of a broker without replicas that may leave."""
 _POLL_S = 0.05
 
 
@@ -115,10 +117,13 @@ class CellModel:
         lowest cost for a unit of load there, and every broker may receive it. All placements are solutions of this.
         """
         rules, brokers = self._rules, self._free.brokers
-        sheddable, ratio = self._sheddable()
-        scale = _scale(ratio[sheddable > 0], int(rules.cost.sum()) * int(rules.factor.max(initial=1)))
+        rows, at = self._unmoved()
+        scale = _scale(rules.cost[rows], rules.load[rows], int(rules.cost.sum()) * int(rules.factor.max(initial=1)))
         if scale == 0:
             return 0, 0.0
+        sheddable = sums_by(at, rules.load[rows], len(self._others))
+        lowest = np.full(len(sheddable), NO_PRICE)
+        np.minimum.at(lowest, at, self._costs_of_moving(rows) * scale // rules.load[rows])
         shed = [self._model.new_int_var(0, int(amount), "") for amount in sheddable[brokers]]
         received = [self._model.new_int_var(0, int(sheddable[brokers].sum()), "") for _ in brokers]
         self._model.add(sum(shed) == sum(received))
@@ -127,22 +132,27 @@ class CellModel:
                 load = self._load(broker) - less + more
                 self._model.add(load >= band.low)
                 self._model.add(load <= band.high)
-        per_unit = np.floor(ratio[brokers] * scale).astype(np.int64).tolist()
+        per_unit = np.where(sheddable > 0, lowest, 0)[brokers].tolist()
         relaxed = sum(price * amount for price, amount in zip(per_unit, shed, strict=True))
         self._model.minimize(self._moved() * scale + relaxed)
         _, _, bound, used = self._run(work, is_over)
         return -(-bound // scale) + self._fixed, used
 
-    def _sheddable(self) -> tuple[Int64s, NDArray[np.float64]]:
-        """(brokers,) of the rows that are not free: their load, and their lowest cost for a unit of load there."""
-        rules, count = self._rules, len(self._others)
-        is_other = rules.load > 0
+    def _unmoved(self) -> tuple[Int64s, Int32s]:
+        """The rows and the brokers of replicas with a load, of the rows that are not free."""
+        is_other = self._rules.load > 0
         is_other[self._free.rows] = False
         at = self._start.at
         rows, columns = np.nonzero((at != NO_REPLICA) & is_other[:, None])
-        lowest = np.full(count, np.inf)
-        np.minimum.at(lowest, at[rows, columns], rules.cost[rows] / rules.load[rows])
-        return sums_by(at[rows, columns], rules.load[rows], count), np.where(np.isinf(lowest), 0.0, lowest)
+        return rows, at[rows, columns]
+
+    def _costs_of_moving(self, rows: Int64s) -> Int64s:
+        """The least cost at which a replica of each row, which the start does not move, leaves its broker: 0 if the row
+        has more current replicas than it needs, since it may be on another of these.
+        """
+        rules = self._rules
+        is_spare = np.count_nonzero(rules.stays_free, axis=1) > rules.factor[rules.domain_of]
+        return np.where(is_spare[rows], 0, rules.cost[rows])
 
     def _add_row(self, place: int) -> dict[int, Any]:
         """The Booleans of a row by broker: as many replicas on the free brokers as at the start, with legal racks."""
@@ -222,11 +232,14 @@ def movement_of(rules: LoadRules, at: Int32s) -> int:
     return int(rules.cost[rows[~stays]].sum())
 
 
-def _scale(ratios: NDArray[np.float64], total_cost: int) -> int:
-    """The factor at which costs for a unit of load, rounded down, lose little; 0 if sums would not be exact."""
-    positive = ratios[ratios > 0]
-    scale = 1 if not len(positive) else max(1, ceil(PRECISION / float(positive.min())))
-    if bool((positive == np.floor(positive)).all()):
+def _scale(costs: Int64s, loads: Int64s, total_cost: int) -> int:
+    """The factor at which costs for a unit of load, rounded down, lose little; 0 if sums would not be exact.
+
+    Its ratios are floating: they decide how much is lost, and no price.
+    """
+    ratios = costs[costs > 0] / loads[costs > 0]
+    scale = 1 if not len(ratios) else max(1, ceil(PRECISION / float(ratios.min())))
+    if bool((ratios == np.floor(ratios)).all()):
         scale = 1
     return scale if scale * max(1, total_cost) <= LARGEST_SUM else 0
 

@@ -15,8 +15,11 @@ from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
 from app.core.reassignment.loads.rules import LoadRules
 
-ROUNDING = 1e-9
-"""Costs of brokers, which are whole, are lowered by this part before they are rounded up: sums are floating."""
+ROUNDING_BITS = 48
+"""Costs of brokers, which are whole, are lowered by 2^-48 before they are rounded up. Sums are exact, but the ratios of
+costs to loads by which replicas are ordered are floating: with costs that are at most 2^-51 off, the order is exact."""
+NOT_POSSIBLE = -1
+"""The cost of a broker that is above the ceiling whatever leaves it."""
 
 
 def heavy_movement_bound(rules: LoadRules, base_load: Int64s, ceiling: int) -> int:
@@ -38,18 +41,19 @@ def heavy_movement_bound(rules: LoadRules, base_load: Int64s, ceiling: int) -> i
 def _cost_of(rules: LoadRules, shed: "_Shedding", row: int, ceiling: int) -> int:
     """The cost of the cheapest legal set of a heavy row; 0 if there is none."""
     domain = int(rules.domain_of[row])
-    costs = np.array([shed.cost(broker, ceiling - int(rules.load[row])) for broker in range(len(rules.rack_of))])
-    moves = np.full(len(costs), float(rules.cost[row]))
+    left = ceiling - int(rules.load[row])
+    costs = np.array([shed.cost(broker, left) for broker in range(len(rules.rack_of))], np.int64)
+    moves = np.full(len(costs), rules.cost[row])
     there = rules.current[row] != NO_REPLICA
-    moves[rules.current[row][there & rules.stays_free[row]]] = 0.0
+    moves[rules.current[row][there & rules.stays_free[row]]] = 0
     eligible = rules.may_receive[domain].copy()
     eligible[rules.current[row][there]] = True
-    whole = np.ceil(costs * (1 - ROUNDING)) + moves
-    brokers = np.flatnonzero(eligible & np.isfinite(whole)).astype(np.int32)
+    whole = costs + moves
+    brokers = np.flatnonzero(eligible & (costs != NOT_POSSIBLE)).astype(np.int32)
     taken = np.zeros(int(rules.factor[domain]), np.int64)
     has_set = cheapest_legal_set(
         brokers,
-        whole[brokers].astype(np.int64),
+        whole[brokers],
         len(brokers),
         rules.rack_of,
         rules.least[domain],
@@ -72,7 +76,7 @@ class _Shedding:
         # A partition with more current replicas than it needs drops one at no cost, as does one that is copied anyway.
         is_spare = np.count_nonzero(rules.current != NO_REPLICA, axis=1) > rules.factor[rules.domain_of]
         free = is_spare[rows] | ~rules.stays_free[rows, columns]
-        load, cost = rules.load[rows].astype(np.float64), np.where(free, 0, rules.cost[rows]).astype(np.float64)
+        load, cost = rules.load[rows], np.where(free, 0, rules.cost[rows])
         broker = rules.current[rows, columns]
         order = np.lexsort((cost / load, broker))
         ends = np.searchsorted(broker[order], np.arange(len(base_load) + 1))
@@ -80,17 +84,19 @@ class _Shedding:
         self._load, self._cost = [np.cumsum(load[part]) for part in parts], [np.cumsum(cost[part]) for part in parts]
         self._base, self._target = base_load, rules.target
 
-    def cost(self, broker: int, left: int) -> float:
-        """The least cost at which the other replicas of a broker load no more than is left; infinite if base does."""
+    def cost(self, broker: int, left: int) -> int:
+        """The least cost at which the other replicas of a broker load no more than is left, or `NOT_POSSIBLE`."""
         left -= int(self._base[broker])
         if not self._target[broker]:
-            return 0.0
+            return 0
         if left < 0:
-            return np.inf
+            return NOT_POSSIBLE
         load, cost = self._load[broker], self._cost[broker]
-        excess = (load[-1] if len(load) else 0.0) - left
+        excess = (int(load[-1]) if len(load) else 0) - left
         if excess <= 0:
-            return 0.0
-        last = min(int(np.searchsorted(load, excess)), len(load) - 1)
-        before, paid = (load[last - 1], cost[last - 1]) if last else (0.0, 0.0)
-        return float(paid + (cost[last] - paid) * min(1.0, (excess - before) / (load[last] - before)))
+            return 0
+        last = int(np.searchsorted(load, excess))
+        before, paid = (int(load[last - 1]), int(cost[last - 1])) if last else (0, 0)
+        of_last = int(load[last]) - before
+        in_all = paid * of_last + (int(cost[last]) - paid) * (excess - before)
+        return -(-(in_all - (in_all >> ROUNDING_BITS)) // of_last)

@@ -128,11 +128,7 @@ class PackingModel:
         for (replica, place), cell in self._cells.items():
             if solver.boolean_value(cell):
                 placed[replica] = place
-        # The bound is a float; integers beyond 2⁵³ lose their last digits.
-        bound = 0 if isinstance(objective, int) else int(solver.best_objective_bound)
-        value = 0 if isinstance(objective, int) else int(solver.objective_value)
-        is_exact = status == cp_model.OPTIMAL and value < 1 << 53 and value - bound < 1
-        bound = value if is_exact else bound - (abs(bound) >> 50)
+        bound = 0 if isinstance(objective, int) else int(solver.response_proto.inner_objective_lower_bound)
         return Solved(placed, False, Fraction(max(bound, 0)) / scale)
 
 

@@ -209,7 +209,10 @@ def _is_same(one: GoalRange, other: GoalRange) -> bool:
 
 
 class _Aims:
-    """Ceilings and floors of goals."""
+    """Ceilings and floors of goals.
+
+    Shares of ideal loads are floating, and rounded to whole loads: what is proven is proven for these whole numbers.
+    """
 
     def __init__(self, problem: ResourceProblem, start: Int32s) -> None:
         self._problem = problem

@@ -7,8 +7,8 @@ those that an ascent reaches, whose steps follow the slopes of a smoothed dual w
 bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
 broker, and at the prices that make a move free every direction but a few leads down.
 
-Sums are floating: the bound is lowered by `ROUNDING` of the magnitude of what is added, more than the rounding of 2^22
-additions.
+Sums are floating: the bound is lowered by more than what they are rounded by, `ROUNDING` for each addition of all that
+is added at most, whatever its sign.
 
 Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974); Kingma and Ba, "Adam" (2015).
 """
@@ -26,7 +26,7 @@ from app.core.reassignment.resources.model import MILLION, NO_LIMIT, ResourcePro
 from app.core.reassignment.resources.prices_kernel import PricedLoads, sum_of_cheapest_choices
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement
 
-ROUNDING = 1e-9
+ROUNDING = 2.0**-52
 MIN_STEPS, MAX_STEPS = 8, 300
 WORK = 2e9
 """Products of rows, brokers, resources and steps at most, of each ascent."""
@@ -106,6 +106,7 @@ class _Dual:
     ----------
     ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
     base : (brokers, resources) float64. settled : (rows,) bool, legal in place.
+    added : (resources,) float64 load that the choices of all rows add at most.
     """
 
     rules: LoadRules
@@ -116,6 +117,7 @@ class _Dual:
     of_follower: Int64s = field(repr=False)
     unit: Float64s = field(repr=False)
     settled: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
+    added: Float64s = field(repr=False)
 
     def __init__(self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, found: SearchedPlacement) -> None:
         high = np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT)
@@ -139,6 +141,7 @@ class _Dual:
             "of_follower": np.ascontiguousarray(of_follower[:, bounded]),
             "unit": np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
             "settled": rows_legal_in_place(rules),
+            "added": _added(rules, of_leader[:, bounded], of_follower[:, bounded]),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -154,11 +157,12 @@ class _Dual:
         bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
         priced = prices * (self.base - bound)
         value = cost + float(priced.sum())
-        scale = abs(cost) + float((np.abs(prices) * (used + np.abs(bound))).sum())
+        magnitude = self.weight() + float((np.abs(prices) * (self.base + bound)).sum())
+        magnitude += float((np.abs(prices).max(axis=0) * self.added).sum())
         above = np.where(np.isinf(self.ceiling), 0.0, used - self.ceiling)
         below = used - self.floor
         slope = np.where(prices > 0, above, np.where(prices < 0, below, np.maximum(above, 0) + np.minimum(below, 0)))
-        return value - ROUNDING * scale, slope
+        return value - ROUNDING * self.additions() * magnitude, slope
 
     def allowed(self, before: Float64s, after: Float64s) -> Float64s:
         """Prices that have a bound to be of; one that changes its sign is 0 first."""
@@ -167,9 +171,18 @@ class _Dual:
         after[(self.floor <= 0) & (after < 0)] = 0
         return after
 
+    def additions(self) -> int:
+        """More than the additions and products that any one term of the bound passes through."""
+        resources = self.base.shape[1]
+        return int(len(self.rules.cost) + self.base.size + 4 * (resources + self.rules.factor.max(initial=1)) + 16)
+
+    def weight(self) -> float:
+        """The weight of all replicas."""
+        return float((self.rules.cost * self.rules.factor[self.rules.domain_of]).sum())
+
     def weight_of_broker(self) -> float:
         """The mean weight of the replicas of a broker: what its whole load is worth at most."""
-        return float((self.rules.cost * self.rules.factor[self.rules.domain_of]).sum()) / len(self.ceiling)
+        return self.weight() / len(self.ceiling)
 
     def balanced_prices(self, start: Int32s) -> Float64s:
         """Prices between those that make moves free: half of what a broker's weight is worth, by what it has to shed or
@@ -212,6 +225,12 @@ class _Dual:
         shed, received = _dearest(giving, excess), _dearest(taking, lacking)
         both = np.maximum(shed - received.max(axis=0), 0) - received
         return [shed, -received, both]
+
+
+def _added(rules: LoadRules, of_leader: Int64s, of_follower: Int64s) -> Float64s:
+    """(resources,) float64: the load of all replicas, and that of the leaders and of as many followers once more."""
+    replicas = rules.factor[rules.domain_of][:, None] + 1
+    return np.asarray((of_follower * replicas.astype(np.float64) + of_leader).sum(axis=0), np.float64)
 
 
 def _marginal(load: Int64s, cost: Int64s, amount: float) -> float:
