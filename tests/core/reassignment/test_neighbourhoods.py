@@ -12,14 +12,22 @@ from app.core.reassignment.loads import neighbourhoods
 from app.core.reassignment.loads.bounds import lowest_ceiling, movement_lower_bound
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import priced_regions, regions_of
+from app.core.reassignment.loads.heavy_bound import heavy_places
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
     candidate,
     initial_placement,
     search_within_band,
 )
-from app.core.reassignment.loads.neighbourhoods import CLOSE, cells_worth_moving, lower_ceiling, search_regions
+from app.core.reassignment.loads.neighbourhoods import (
+    CLOSE,
+    RegionSearch,
+    cells_worth_moving,
+    lower_ceiling,
+    search_regions,
+)
 from app.core.reassignment.loads.rules import load_rules
+from app.core.reassignment.loads.rules import moved_weight as rules_moved_weight
 from app.core.reassignment.model import Band, Domain, MovementProblem
 from app.core.replica_lists import per_broker
 from benchmarks.skewed import Skew, problem_of
@@ -67,7 +75,7 @@ def test_bounds_of_cores_hold_for_every_placement(
     prices: Int64s = np.array([random.randint(-3, 3) for _ in base_load], np.int64) * problem.target
     bound = 0
     for region in priced_regions(rules, base_load, band, prices, 1):
-        free, threshold = region.core(start, most)
+        free, threshold = region.core(start, load, most)
         solved = CellModel(rules, start, free).less_movement(band, 1.0, lambda: False)
         inside = np.isin(start.at, region.region.brokers)
         elsewhere = start.moved - movement_of(rules, np.where(inside, start.at, NO_REPLICA))
@@ -137,6 +145,40 @@ def test_a_replica_that_is_on_both_brokers_now_leaves_either_at_no_cost() -> Non
     assert relaxed_bound(problem, np.array([5, 6, 1]), at=[0, 1, 1], free=[1, 2], high=7) == 0
 
 
+@examples(150)
+@given(st.one_of(problems(), large_problems()), st.data())
+def test_bounds_of_heavy_replicas_add_up_over_regions(case: Case, data: st.DataObject) -> None:
+    """A replica that leaves a rack which has more of its partition than it may moves into another region."""
+    problem, load, base_load = case
+    rules = load_rules(problem, load)
+    largest = [max(target_loads(*case, each), default=0) for each in placements(problem)]
+    ceiling = data.draw(st.sampled_from(largest))
+    places = [heavy_places(rules, base_load, ceiling, region) for region in regions_of(rules)]
+    event(f"{sum(each is not None for each in places)} regions with heavy replicas")
+    bound = sum(each.bound for each in places if each is not None)
+    assert bound <= min(
+        moved_weight(problem, each) for each in placements(problem) if is_within(case, each, Band(0, ceiling))
+    )
+
+
+@pytest.mark.parametrize("in_proportion", [False, True])
+def test_a_heavy_replica_is_where_least_has_to_move(in_proportion: bool) -> None:
+    """Local search and models alone leave it on another broker, at gaps of 4 % and 13 %."""
+    problem, load = problem_of(Skew(brokers=30, partitions=3_000, exponent=1.0, in_proportion=in_proportion))
+    rules, base_load = load_rules(problem, load), np.zeros_like(problem.base)
+    ceiling = lowest_ceiling(rules, base_load)
+    start = search_within_band(rules, initial_placement(rules, base_load), Band(0, ceiling), lambda: False)
+    band = Band(0, max(ceiling, start.largest))
+    known = movement_lower_bound(rules, base_load, band, start.moved, lambda: False)
+    search = RegionSearch(
+        rules, base_load, band, priced_regions(rules, base_load, band, known.prices, known.scale), start, lambda: False
+    )
+    search.pin_heavy()
+    assert search.found.moved - search.lower_bound <= 0.002 * search.found.moved < start.moved - search.lower_bound
+    assert search.found.largest <= ceiling
+    assert search.found.moved == rules_moved_weight(rules, search.found.at)
+
+
 @costly(100)
 @given(problems(), st.integers(0, 6), st.integers(0, 6), st.randoms())
 def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above: int, random: Random) -> None:
@@ -169,7 +211,7 @@ def test_a_lower_ceiling_costs_no_more_movement(case: Case) -> None:
 
 def test_neighbourhoods_move_less_than_the_local_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core of a few cells leaves gaps: then some brokers at a time are freed, with the same answer each time."""
-    monkeypatch.setattr(neighbourhoods, "CORES", (100,))
+    monkeypatch.setattr(neighbourhoods, "CORES", {100: 4.0})
     monkeypatch.setattr(neighbourhoods, "NEIGHBOURHOOD_CELLS", 320)
     problem, load = problem_of(Skew(brokers=12, partitions=160, exponent=1.0, in_proportion=False))
     rules, base_load = load_rules(problem, load), np.zeros_like(problem.base)

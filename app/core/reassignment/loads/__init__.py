@@ -8,6 +8,7 @@ neighbourhoods.py      less movement by exact models of regions and of some of t
 core_cells.py          the cells that an optimal placement may use, by reduced costs
 cell_model.py          the exact model of free cells (CP-SAT)
 heavy_bound.py         least movement around replicas that load more than half of the ceiling
+heavy_starts.py        placements with these replicas pinned to brokers
 moves_kernel.py        single moves; brokers above a ceiling shed replicas, which are redistributed
 improving_kernel.py    brokers below a floor receive replicas; unnecessary moves are undone
 legal_sets_kernel.py   the cheapest legal set of brokers of each partition

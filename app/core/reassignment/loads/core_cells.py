@@ -55,13 +55,15 @@ class PricedRegion:
     value: int
     regret: Int64s = field(repr=False)
 
-    def core(self, start: CandidatePlacement, most: int) -> tuple[FreeCells, int]:
+    def core(self, start: CandidatePlacement, load: Int64s, most: int) -> tuple[FreeCells, int]:
         """The cells with the smallest regrets and those of the start, and the smallest regret of the others, times
         `scale`.
 
+        Of equal regrets, those of the heaviest partitions are first: if bytes are in proportion to load, most are.
+
         Parameters
         ----------
-        most : about how many cells may be free.
+        load : (rows,) int64. most : about how many cells may be free.
         """
         inside = self.region.brokers
         at_start = np.zeros(self.regret.shape, np.bool_)
@@ -71,6 +73,12 @@ class PricedRegion:
         other = np.sort(self.regret[~at_start & (self.regret < NEVER)])
         threshold = int(NEVER) if len(other) <= most else int(other[most])
         is_free = at_start | (self.regret < threshold)
+        if threshold < NEVER:
+            tied = ~at_start & (self.regret == threshold)
+            heaviest_first = np.argsort(-load, kind="stable")
+            left = most - int(np.searchsorted(other, threshold))
+            fits = np.cumsum(np.count_nonzero(tied[heaviest_first], axis=1)) <= left
+            is_free[heaviest_first[fits]] |= tied[heaviest_first[fits]]
         has_choice = (is_free & ~at_start).any(axis=1)
         rows = np.flatnonzero(has_choice)
         return FreeCells(rows, inside, is_free[rows]), threshold

@@ -1,17 +1,21 @@
-"""A lower bound on the movement if some replicas load more than half of the ceiling.
+"""Replicas that load more than half of the ceiling: lower bounds on the movement, and where they may be.
 
 Two such replicas are on different brokers, and what is left below the ceiling beside one of them is known exactly. The
-dual of split replicas does not see that: it spreads the heaviest partition over many brokers. Each heavy partition has
-a cheapest legal set of brokers, where a broker costs what its other replicas weigh that have to leave, the cheapest for
-their load first and the last one in part. Sets of different partitions have no broker in common, so that their costs
-add up. Heavy replicas that leave a broker are counted with their own partition alone.
+dual of split replicas does not see that: it spreads the heaviest partition over many brokers. A broker sheds what is
+above the ceiling, the cheapest replicas for their load first and the last one in part; beside a heavy replica it sheds
+more. Each heavy partition has a cheapest legal set of brokers by what they shed more. Sets of different partitions have
+no broker in common, so that their costs add up, to each other and to what every broker sheds in any case. Heavy
+replicas that leave a broker are counted with their own partition alone.
 """
 
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int64s
+from app.core.reassignment.loads.core_cells import Region
 from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
 from app.core.reassignment.loads.rules import LoadRules
 
@@ -27,54 +31,98 @@ def heavy_movement_bound(rules: LoadRules, base_load: Int64s, ceiling: int) -> i
 
     Complexity: O(rows · widest · log) for the order of the replicas, and O(heavy rows · brokers · factor).
     """
-    factor = rules.factor[rules.domain_of]
-    heavy = np.flatnonzero((2 * rules.load > ceiling) & (factor > 0))
+    everywhere = Region(np.arange(len(rules.rack_of)), rules.factor.astype(np.int64))
+    heavy = heavy_places(rules, base_load, ceiling, everywhere)
+    return 0 if heavy is None else heavy.bound
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeavyPlaces:
+    """What replicas that load more than half of the ceiling cost on each broker of a region.
+
+    Parameters
+    ----------
+    heavy : (heavy,) int64 rows, the heaviest first.
+    costs : (heavy, brokers) int64 of a replica: if it is moved, and what the broker sheds more; or `NOT_POSSIBLE`.
+    least : (heavy,) int64 of the cheapest legal set. bound : on the movement within the region.
+    """
+
+    heavy: Int64s
+    costs: Int64s = field(repr=False)
+    least: Int64s
+    bound: int
+
+
+def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: int, region: Region) -> HeavyPlaces | None:
+    """The heavy replicas of a ceiling in a region; None if there are none."""
+    heavy = np.flatnonzero((2 * rules.load > ceiling) & (region.count[rules.domain_of] > 0))
     if not len(heavy):
-        return 0
-    shed = _Shedding(rules, base_load, heavy)
-    current = np.count_nonzero(rules.current != NO_REPLICA, axis=1)
-    forced = np.maximum(factor - current, 0) * rules.cost
+        return None
+    heavy = heavy[np.argsort(-rules.load[heavy], kind="stable")]
+    inside = np.zeros(len(base_load), np.bool_)
+    inside[region.brokers] = True
+    is_here = (rules.current != NO_REPLICA) & inside[rules.current]
+    count = region.count[rules.domain_of] - np.count_nonzero(is_here, axis=1)
+    shedding = _Shedding(rules, base_load, is_here, heavy, count < 0)
+    shed = np.maximum([shedding.cost(broker, ceiling) for broker in range(len(base_load))], 0)
+    costs = np.full((len(heavy), len(base_load)), NOT_POSSIBLE)
+    least = np.zeros(len(heavy), np.int64)
+    for place, row in enumerate(heavy.tolist()):
+        there = rules.current[row][is_here[row]]
+        eligible = rules.may_receive[rules.domain_of[row]] & inside
+        eligible[there] = True
+        moved = np.full(len(base_load), rules.cost[row])
+        moved[rules.current[row][is_here[row] & rules.stays_free[row]]] = 0
+        left = ceiling - int(rules.load[row])
+        for broker in np.flatnonzero(eligible).tolist():
+            beside = shedding.cost(broker, left)
+            if beside != NOT_POSSIBLE:
+                costs[place, broker] = max(0, beside - int(shed[broker])) + int(moved[broker])
+        least[place] = _least(rules, row, costs[place], region)
+    forced = np.maximum(count, 0) * rules.cost
     forced[heavy] = 0
-    return int(forced.sum()) + sum(_cost_of(rules, shed, int(row), ceiling) for row in heavy)
+    return HeavyPlaces(heavy, costs, least, int(forced.sum()) + int(shed[inside].sum()) + int(least.sum()))
 
 
-def _cost_of(rules: LoadRules, shed: "_Shedding", row: int, ceiling: int) -> int:
-    """The cost of the cheapest legal set of a heavy row; 0 if there is none."""
+def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:
+    """The cost of the cheapest legal set of a heavy row in a region; 0 if there is none."""
     domain = int(rules.domain_of[row])
-    left = ceiling - int(rules.load[row])
-    costs = np.array([shed.cost(broker, left) for broker in range(len(rules.rack_of))], np.int64)
-    moves = np.full(len(costs), rules.cost[row])
-    there = rules.current[row] != NO_REPLICA
-    moves[rules.current[row][there & rules.stays_free[row]]] = 0
-    eligible = rules.may_receive[domain].copy()
-    eligible[rules.current[row][there]] = True
-    whole = costs + moves
-    brokers = np.flatnonzero(eligible & (costs != NOT_POSSIBLE)).astype(np.int32)
-    taken = np.zeros(int(rules.factor[domain]), np.int64)
+    count = int(region.count[domain])
+    brokers = np.flatnonzero(costs != NOT_POSSIBLE).astype(np.int32)
+    racks = np.unique(rules.rack_of[region.brokers])
+    least = np.zeros(rules.least.shape[1], np.int64)
+    least[racks] = np.minimum(rules.least[domain, racks], count)
+    taken = np.zeros(count, np.int64)
     has_set = cheapest_legal_set(
         brokers,
-        whole[brokers],
+        costs[brokers],
         len(brokers),
         rules.rack_of,
-        rules.least[domain],
+        least,
         rules.most[domain],
-        int(rules.factor[domain]),
+        count,
         int(rules.must_keep[row]),
         taken,
         np.zeros(rules.least.shape[1], np.int64),
     )
-    return int(whole[brokers[taken]].sum()) if has_set else 0
+    return int(costs[brokers[taken]].sum()) if has_set else 0
 
 
 class _Shedding:
     """What brokers have beside heavy replicas, by ascending cost for the load."""
 
-    def __init__(self, rules: LoadRules, base_load: Int64s, heavy: Int64s) -> None:
-        others = (rules.current != NO_REPLICA) & (rules.load > 0)[:, None]
+    def __init__(
+        self,
+        rules: LoadRules,
+        base_load: Int64s,
+        is_here: NDArray[np.bool_],
+        heavy: Int64s,
+        is_spare: NDArray[np.bool_],
+    ) -> None:
+        others = is_here & (rules.load > 0)[:, None]
         others[heavy] = False
         rows, columns = np.nonzero(others)
         # A partition with more current replicas than it needs drops one at no cost, as does one that is copied anyway.
-        is_spare = np.count_nonzero(rules.current != NO_REPLICA, axis=1) > rules.factor[rules.domain_of]
         free = is_spare[rows] | ~rules.stays_free[rows, columns]
         load, cost = rules.load[rows], np.where(free, 0, rules.cost[rows])
         broker = rules.current[rows, columns]

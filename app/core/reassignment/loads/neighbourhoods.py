@@ -5,7 +5,8 @@
    every placement.
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
-3. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
+3. Replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
+4. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
    that helps; then the core is solved again from what was found.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
@@ -19,24 +20,26 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.bounds import MovementBound
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import PricedRegion, Region, priced_regions, regions_of
-from app.core.reassignment.loads.local_search import CandidatePlacement
+from app.core.reassignment.loads.heavy_bound import HeavyPlaces, heavy_places
+from app.core.reassignment.loads.heavy_starts import HeavyStarts
+from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import Band
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most: regrets of all of them are computed at once."""
-CORES = (300, 2_000, 30_000)
-"""Free cells of a region's models, about."""
+CORES = {300: 0.5, 2_000: 1.0, 30_000: 4.0}
+"""Free cells of a region's models, about, and the deterministic time of a solve, about seconds."""
 RELAXED_CELLS = 2_000
 """Cells of a region that are Booleans where the other partitions are fractions."""
 NEIGHBOURHOOD_CELLS = 6_000
 """Free cells of some brokers' model, about."""
-CORE_WORK, RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 4.0, 0.5, 0.5, 16.0
-"""Deterministic time, about seconds, of a solve of each kind and of all."""
+RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 0.5, 0.5, 16.0
+"""Deterministic time, about seconds, of a solve of the other kinds, and of all."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 SEED = 0x5DEECE66D
@@ -48,20 +51,28 @@ class RegionSearch:
 
     Parameters
     ----------
-    found : the best placement; it is within the band. bounds : of each region's movement. work : deterministic time
-        that is left.
+    base_load : (brokers,) int64 of partitions outside the problem. found : the best placement; it is within the band.
+    bounds : of each region's movement. work : deterministic time that is left.
     """
 
     rules: LoadRules = field(repr=False)
+    base_load: Int64s = field(repr=False)
     band: Band
     regions: list[PricedRegion] = field(repr=False)
     found: CandidatePlacement = field(repr=False)
     is_over: Callable[[], bool]
     bounds: list[int] = field(init=False)
+    heavy: list[HeavyPlaces | None] = field(init=False, repr=False)
     work: float = WORK
 
     def __post_init__(self) -> None:
         self.bounds = [region.bound(0, 0) for region in self.regions]
+        self.heavy = [
+            heavy_places(self.rules, self.base_load, self.band.high, region.region) for region in self.regions
+        ]
+        for place, heavy in enumerate(self.heavy):
+            if heavy is not None:
+                self.bounds[place] = max(self.bounds[place], heavy.bound)
 
     @property
     def lower_bound(self) -> int:
@@ -70,16 +81,22 @@ class RegionSearch:
 
     def run(self) -> None:
         """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
+        self.pin_heavy()
         before = None
         while (before is None or self.found.moved < before) and not self._is_done():
             before = self.found.moved
-            for cells in CORES:
+            for cells, work in CORES.items():
                 for place in self._open_regions():
-                    self._solve_core(place, cells)
-                for place in self._open_regions() if cells == CORES[0] else ():
+                    self._solve_core(place, cells, work)
+                for place in self._open_regions() if cells == min(CORES) else ():
                     self._relax(place)
             for place in self._open_regions():
                 self._solve_neighbourhoods(self.regions[place])
+
+    def pin_heavy(self) -> None:
+        """Search with each heavy replica of a region pinned to the brokers where it may be cheaper."""
+        for place in self._open_regions():
+            self._pin_heavy(place)
 
     def _is_done(self) -> bool:
         close = self.found.moved - sum(self.bounds) <= CLOSE * self.found.moved
@@ -92,11 +109,26 @@ class RegionSearch:
             if gaps[place] > CLOSE * self.found.moved / len(gaps) and not self._is_done():
                 yield place
 
-    def _solve_core(self, place: int, cells: int) -> None:
+    def _pin_heavy(self, place: int) -> None:
+        heavy, region = self.heavy[place], self.regions[place]
+        if heavy is None:
+            return
+        starts = HeavyStarts(self.rules, self.base_load, self.band, self.is_over)
+        for row, broker in list(starts.places(heavy, self._moved(region))):
+            if self.is_over():
+                return
+            if starts.rules.must_keep[row] != NO_REPLICA or (self.found.at[row] == broker).any():
+                continue
+            pinned, other = starts.search(row, broker)
+            merged = None if other is None else merged_in(self.rules, self.found, other, region.region)
+            if merged is not None and merged.moved < self.found.moved:
+                self.found, starts.rules = merged, pinned
+
+    def _solve_core(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
         elsewhere = self.found.moved - self._moved(region)
-        free, threshold = region.core(self.found, cells)
-        bound = self._solve(free, CORE_WORK)
+        free, threshold = region.core(self.found, self.rules.load, cells)
+        bound = self._solve(free, work)
         self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
 
     def _relax(self, place: int) -> None:
@@ -125,7 +157,7 @@ class RegionSearch:
                 if self._is_done():
                     return
                 some = region.among(np.sort(order[first : first + size]))
-                self._solve(some.core(self.found, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
+                self._solve(some.core(self.found, self.rules.load, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
             helps = before - self.found.moved > CLOSE * before
 
     def _solve(self, free: FreeCells, work: float) -> int:
@@ -142,6 +174,22 @@ class RegionSearch:
         """What is moved within a region."""
         inside = np.isin(self.found.at, region.region.brokers)
         return movement_of(self.rules, np.where(inside, self.found.at, NO_REPLICA))
+
+
+def merged_in(
+    rules: LoadRules, found: CandidatePlacement, other: CandidatePlacement, region: Region
+) -> CandidatePlacement:
+    """A placement with the replicas of another one within a region. Each partition has as many there in both."""
+    inside = np.zeros(len(rules.rack_of), np.bool_)
+    inside[region.brokers] = True
+    at = np.concatenate([_within(found.at, ~inside), _within(other.at, inside)], axis=1)
+    at = np.take_along_axis(at, np.argsort(at == NO_REPLICA, axis=1, kind="stable"), axis=1)
+    return candidate(rules, at[:, : found.at.shape[1]], np.where(inside, other.loads, found.loads))
+
+
+def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
+    """The replicas on some brokers; `NO_REPLICA` for the others."""
+    return np.where(inside[at] & (at != NO_REPLICA), at, NO_REPLICA).astype(np.int32)
 
 
 CEILING_CELLS, CEILING_WORK = 6_000, 2.0
@@ -215,6 +263,6 @@ def search_regions(
     if largest > MOST_CELLS or start.moved - bound.value <= CLOSE * start.moved or is_over():
         return start, bound.value
     regions = priced_regions(rules, base_load, band, bound.prices, bound.scale)
-    search = RegionSearch(rules, band, regions, start, is_over)
+    search = RegionSearch(rules, base_load, band, regions, start, is_over)
     search.run()
     return search.found, max(min(bound.value, search.found.moved), search.lower_bound)

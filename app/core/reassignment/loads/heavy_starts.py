@@ -1,0 +1,77 @@
+"""Placements to start from with heavy replicas on given brokers.
+
+Where a replica that loads more than half of the ceiling is decides what all others of its broker do. Local search and
+models of free cells hardly ever move it: all others would have to move at once. So it is pinned to one broker after
+another, those first that `heavy_bound` finds cheapest, and the rest is searched anew.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.flow import InfeasibleFlow
+from app.core.model import NO_REPLICA, Int64s
+from app.core.reassignment.loads.heavy_bound import NOT_POSSIBLE, HeavyPlaces
+from app.core.reassignment.loads.local_search import (
+    CandidatePlacement,
+    initial_placement,
+    search_within_band,
+)
+from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import Band
+
+MOST_BROKERS = 4
+"""Brokers that are tried for a heavy replica."""
+MOST_ROWS = 16
+"""Heavy replicas of a region that are tried."""
+
+
+@dataclass(slots=True, eq=False)
+class HeavyStarts:
+    """Searches with pinned replicas.
+
+    Parameters
+    ----------
+    rules : of the problem, with the pins so far. base_load : (brokers,) int64 of partitions outside the problem.
+    """
+
+    rules: LoadRules = field(repr=False)
+    base_load: Int64s = field(repr=False)
+    band: Band
+    is_over: Callable[[], bool]
+
+    def places(self, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
+        """Rows and brokers worth a search, if the movement within the region is known to be at most `moved`."""
+        for place, row in enumerate(heavy.heavy[:MOST_ROWS].tolist()):
+            if self.rules.must_keep[row] != NO_REPLICA:
+                continue
+            order = np.argsort(heavy.costs[place], kind="stable")
+            possible = order[heavy.costs[place][order] != NOT_POSSIBLE][:MOST_BROKERS].tolist()
+            without = heavy.bound - int(heavy.least[place])
+            yield from ((row, broker) for broker in possible if without + int(heavy.costs[place, broker]) < moved)
+
+    def search(self, row: int, broker: int) -> tuple[LoadRules, CandidatePlacement | None]:
+        """The rules with one more pin, and the placement that is found within the band."""
+        pinned = _pinned(self.rules, row, broker)
+        try:
+            start = initial_placement(pinned, self.base_load)
+        except InfeasibleFlow:
+            return pinned, None
+        found = search_within_band(pinned, start, self.band, self.is_over)
+        return pinned, found if self.band.low <= found.smallest and found.largest <= self.band.high else None
+
+
+def _pinned(rules: LoadRules, row: int, broker: int) -> LoadRules:
+    """The same rules, but that the row has to have a replica on the broker: one that is copied, unless it is there."""
+    must_keep = rules.must_keep.copy()
+    must_keep[row] = broker
+    if broker in rules.current[row]:
+        return rules._replace(must_keep=must_keep)
+    column = np.full((len(rules.load), 1), NO_REPLICA, np.int32)
+    column[row] = broker
+    return rules._replace(
+        must_keep=must_keep,
+        current=np.ascontiguousarray(np.hstack([rules.current, column])),
+        stays_free=np.ascontiguousarray(np.hstack([rules.stays_free, np.zeros_like(column, np.bool_)])),
+    )
