@@ -162,11 +162,11 @@ class BatchDocument(Record):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; null if it never
-    completes, or neither a throttle nor a network is known."""
+    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
+    copied; null if it never completes, or neither a throttle nor a network is known."""
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
-    null if neither a throttle nor a network is known."""
+    null if something is copied and neither a throttle nor a network is known."""
     log_dir_moves: int | None
     """Number of replicas moved between log directories; absent without `log_dirs`."""
     log_dir_moved_bytes: int | None

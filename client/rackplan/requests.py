@@ -1553,7 +1553,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → shares of the
     capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and `limits.leaders.absolute` →
     amounts; `broker_sets.<name>` → lists of the brokers of a set; `topic_sets.<topic>` → names of sets, null for
-    none. Every combination is a scenario. The last axis varies fastest."""
+    none; `weights.<broker>` → weights of a broker. Every combination is a scenario. The last axis varies fastest."""
     topics: list[str] | None
     """Topics whose partitions may move; all by default. Others count where they are."""
     rack_mode: Literal["enforced", "safe", "disabled"]

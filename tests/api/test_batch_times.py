@@ -11,7 +11,7 @@ Json = dict[str, Any]
 MB = 1_000_000
 
 
-def _plan(client: httpx.Client, *, capacity: Json | None = None, **fields: Any) -> Json:
+def _plan(client: httpx.Client, *, capacity: Json | None = None, copied: int = 1, **fields: Any) -> Json:
     brokers = [{"id": broker} | ({"capacity": capacity} if capacity else {}) for broker in (1, 2, 3)]
     partition = {"partition": 0, "replicas": [1, 2], "size_bytes": 600 * MB}
     body = {"cluster": "times", "brokers": brokers, "topics": [{"name": "orders", "partitions": [partition]}]}
@@ -19,7 +19,7 @@ def _plan(client: httpx.Client, *, capacity: Json | None = None, **fields: Any) 
     response = client.post("/v1/plans/reassignment", json={"cluster": "times", "remove_brokers": [2], **fields})
     assert response.status_code == 201, response.text
     plan: Json = response.json()
-    assert [batch["moved_replicas"] for batch in plan["batches"]] == [1]
+    assert [batch["moved_replicas"] for batch in plan["batches"]] == [copied]
     return plan
 
 
@@ -36,6 +36,13 @@ def test_a_throttle_alone(client: httpx.Client) -> None:
 
 def test_nothing_is_known(client: httpx.Client) -> None:
     assert _times(_plan(client)) == (None, None)
+
+
+def test_a_batch_that_copies_nothing_takes_no_time(client: httpx.Client) -> None:
+    """Whether or not anything is known that limits copying."""
+    only_leaders: Json = {"copied": 0, "remove_brokers": [], "evacuate_leaders": {"brokers": [1]}}
+    assert _times(_plan(client, **only_leaders)) == (0, True)
+    assert _times(_plan(client, **only_leaders, batches={"throttle_bytes_per_s": 10 * MB})) == (0, True)
 
 
 def test_what_producers_write_meanwhile(client: httpx.Client) -> None:

@@ -12,9 +12,12 @@ from hypothesis import event, given
 
 from app.core.model import Broker, BrokerCapacity, Cluster
 from app.core.reassignment.sweep import read_sweep
+from app.core.reassignment.sweep.definition import resolved_axes
+from app.core.reassignment.sweep.objective import require_consistent
 from app.core.sweeps import score
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, NotFeasible, UnknownBroker
+from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER
@@ -79,9 +82,15 @@ def balances(draw: st.DrawFn) -> Json:
 
 @reaches("weighted", 0.5)
 @examples(40)
-@given(clusters(), balances())
-def test_a_scenario_measures_what_its_plan_does(cluster: Cluster, balance: Json) -> None:
-    definition = definition_of(cluster, balance=balance, capacity={"*": {"disk_bytes": 200}})
+@given(
+    clusters(), balances(), st.sampled_from([{"remove_broker": "each"}, {"weights.0": [0.3, 4], "weights.2": [1, 2.5]}])
+)
+def test_a_scenario_measures_what_its_plan_does(cluster: Cluster, balance: Json, axes: Json) -> None:
+    if balance.get("weights") == "capacity":
+        axes = {"remove_broker": "each"}
+    definition = definition_of(
+        cluster, axes=axes | {"add_brokers": [0, 1]}, balance=balance, capacity={"*": {"disk_bytes": 200}}
+    )
     for row in scenarios(definition):
         request = request_of(definition, row["index"])
         if row["error"] is not None:
@@ -94,7 +103,7 @@ def test_a_scenario_measures_what_its_plan_does(cluster: Cluster, balance: Json)
         names = ("moved_replicas", "moved_bytes", "lower_bound_bytes", "optimal")
         assert {name: row[name] for name in names} == {name: certificate[name] for name in names}
         counts = _counts(plan)
-        removed = row["axes"]["remove_broker"]
+        removed = row["axes"].get("remove_broker")
         left = [counts.get(broker.id, 0) for broker in (*cluster.brokers, *request.add_brokers) if broker.id != removed]
         assert sum(left) == sum(counts.values())
         if certificate["optimal"] and len({broker.weight for broker in cluster.brokers}) > 1:
@@ -131,6 +140,47 @@ def test_counts_are_in_proportion_to_weights() -> None:
     assert scenarios(of_snapshot)[0]["largest_after"] == 8
     with_added = band(balance={"replicas": "tight", "weights": {"*": 2.0, "2": 1.0, "3": 1.0}})[1]
     assert with_added == (6, 3, 6)
+
+
+def test_the_weight_of_a_broker_is_an_axis() -> None:
+    """24 replicas: its weight is 1, 1.5 and 3 beside three of 1; those of the request hold for the others."""
+    axes = {"weights.0": [1, 1.5, 3], "weights.1": {"from": 1, "to": 2}}
+    found = scenarios(definition_of(EQUAL, axes=axes, rack_mode="disabled", balance={"replicas": "tight"}))
+    assert [row["axes"] for row in found[:3]] == [
+        {"weights.0": 1, "weights.1": 1},
+        {"weights.0": 1, "weights.1": 2},
+        {"weights.0": 1.5, "weights.1": 1},
+    ]
+    # Shares are 24 · weight / sum of weights: 6; 9.6 and 4.8; 8 and 5.3; 6.5, 8.7 and 4.4; 12 and 4; 10.3, 6.9 and 3.4.
+    assert [(row["smallest_after"], row["largest_after"]) for row in found] == [
+        *((6, 6), (5, 9), (5, 8), (5, 8), (4, 12), (4, 10)),
+    ]
+    stated = definition_of(EQUAL, axes={"weights.0": [2]}, balance={"replicas": "tight", "weights": {"*": 0.5}})
+    assert request_of(stated, 0).balance.weights == {"*": 0.5, "0": 2.0}
+    assert scenarios(stated)[0]["largest_after"] == 12  # all partitions; its share is 13.7
+
+
+@pytest.mark.parametrize(
+    ("axes", "balance", "failure", "path"),
+    [
+        ({"weights.9": [1]}, {}, UnknownBroker, ("axes", "weights.9")),
+        ({"weights.x": [1]}, {}, UnknownBroker, ("axes", "weights.x")),
+        ({"weights.": [1]}, {}, UnknownAxis, ("axes", "weights.")),
+        ({"weights.0": []}, {}, EmptyAxis, ("axes", "weights.0")),
+        ({"weights.0": [1, 0]}, {}, ImpossibleValue, ("axes", "weights.0", 1)),
+        ({"weights.0": ["2"]}, {}, ImpossibleValue, ("axes", "weights.0", 0)),
+        ({"weights.0": [2, 2]}, {}, ConflictingFields, ("axes", "weights.0", 1)),
+        ({"weights.0": [2]}, {"weights": "capacity"}, ConflictingFields, ("axes", "weights.0")),
+    ],
+)
+def test_values_that_are_no_weights_are_named(
+    axes: Json, balance: Json, failure: type[Failure], path: tuple[Any, ...]
+) -> None:
+    sized = replace(EQUAL, brokers=tuple(replace(one, capacity=BrokerCapacity(disk_bytes=10)) for one in EQUAL.brokers))
+    definition = definition_of(sized, axes=axes, balance=balance)
+    with pytest.raises(failure) as raised:
+        require_consistent(definition, resolved_axes(definition), None)
+    assert raised.value.path == path
 
 
 @pytest.mark.parametrize(

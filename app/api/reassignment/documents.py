@@ -222,12 +222,12 @@ class BatchDocument(BaseModel):
     """Number of copied replicas whose size is unknown."""
     max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
     seconds: float | None = Field(
-        description="Duration by a fluid model of the throttle, the networks and what producers write meanwhile; null "
-        "if it never completes, or neither a throttle nor a network is known."
+        description="Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if "
+        "nothing is copied; null if it never completes, or neither a throttle nor a network is known."
     )
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
-    null if neither a throttle nor a network is known."""
+    null if something is copied and neither a throttle nor a network is known."""
     log_dir_moves: int | None = Field(
         None, description="Number of replicas moved between log directories; absent without `log_dirs`."
     )

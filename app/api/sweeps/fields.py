@@ -105,8 +105,8 @@ ChangeAxes = Annotated[
         "of brokers to add, as a list or a range; `limits.disk`, `limits.nic_in`, `limits.nic_out`, `limits.cpu` → "
         "shares of the capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and "
         "`limits.leaders.absolute` → amounts; `broker_sets.<name>` → lists of the brokers of a set; "
-        "`topic_sets.<topic>` → names of sets, null for none. Every combination is a scenario. The last axis varies "
-        "fastest.",
+        "`topic_sets.<topic>` → names of sets, null for none; `weights.<broker>` → weights of a broker. Every "
+        "combination is a scenario. The last axis varies fastest.",
     ),
 ]
 AnyAxes = Annotated[

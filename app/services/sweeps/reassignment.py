@@ -24,6 +24,7 @@ from app.core.reassignment.sweep.definition import (
 from app.core.reassignment.sweep.loads import LIMIT_AXES, SweptLoads, read_loads
 from app.core.reassignment.sweep.objective import require_consistent
 from app.core.reassignment.sweep.sets import BROKERS_OF, is_set_axis, require_consistent_sets
+from app.core.reassignment.sweep.weights import is_weight_axis, weights_of_axes
 from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
 from app.errors import Json
@@ -113,7 +114,7 @@ def columns(definition: Mapping[str, Json]) -> list[Column]:
 
 def _type_of(path: str) -> Literal["double", "int64"] | None:
     """The type of the column of an axis; sets are text."""
-    return None if is_set_axis(path) else "double" if path in LIMIT_AXES else "int64"
+    return None if is_set_axis(path) else "double" if path in LIMIT_AXES or is_weight_axis(path) else "int64"
 
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
@@ -131,6 +132,12 @@ def request_of(given: Mapping[str, Any], index: int) -> ReassignmentRequest:
     if sets is not None:
         topics: TopicSetsRequest = "topic_name_hash" if sets.topics is None else sets.topics
         stated = replace(stated, broker_sets=dict(sets.brokers), topic_sets=topics)
+    weights = weights_of_axes(definition.grid.values(index))
+    if weights:
+        others = stated.balance.weights
+        by_id = {} if others is None or isinstance(others, str) else others
+        by_id = {**by_id, **{str(broker): float(weight) for broker, weight in weights.items()}}
+        stated = replace(stated, balance=replace(stated.balance, weights=by_id))
     return replace(
         stated,
         add_brokers=[Broker(broker.id, broker.rack) for broker in added_brokers(definition, change)],

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +24,7 @@ from app.core.reassignment.sweep.loads import (
 )
 from app.core.reassignment.sweep.objective import SweptObjective, read_balance, read_objective
 from app.core.reassignment.sweep.sets import SweptSets, is_set_axis, read_set_axis, read_sets
+from app.core.reassignment.sweep.weights import is_weight_axis, read_weight_axis, weights_of_axes
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import as_integer
 from app.errors import Json
@@ -129,6 +130,16 @@ class ReassignmentSweepDefinition:
         """The limits of scenario `index` by resource. Raises IndexError beyond the last."""
         return with_axes(self.objective.limits, self.grid.values(index))
 
+    def weighted(self, index: int) -> "ReassignmentSweepDefinition":
+        """The definition with the weights of scenario `index`. Raises IndexError beyond the last."""
+        weights = weights_of_axes(self.grid.values(index))
+        if not weights:
+            return self
+        brokers = tuple(
+            replace(broker, weight=weights.get(broker.id, broker.weight)) for broker in self.cluster.brokers
+        )
+        return replace(self, cluster=replace(self.cluster, brokers=brokers))
+
     def sets_of(self, index: int) -> SweptSets | None:
         """The broker sets of scenario `index`. Raises `DuplicateBroker` if two have a broker in common."""
         if self.sets is None:
@@ -167,7 +178,7 @@ def resolved_axes(definition: Mapping[str, Any]) -> tuple[Axis, ...]:
 
 
 def read_axes(axes: Mapping[str, Json], brokers: Sequence[int]) -> tuple[Axis, ...]:
-    """Read the axes in their order: whole numbers of brokers, and limits.
+    """Read the axes in their order: whole numbers of brokers, limits, sets and weights.
 
     Parameters
     ----------
@@ -191,8 +202,12 @@ def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
         listed = read_set_axis(name, values, frozenset(brokers))
         _require_distinct(name, [str(value) for value in listed])
         return Axis(name, listed)
+    if is_weight_axis(name):
+        weights = read_weight_axis(name, values, frozenset(brokers))
+        _require_distinct(name, weights)
+        return Axis(name, weights)
     if name not in NAMES:
-        known = ", ".join((*NAMES, "broker_sets.<name>", "topic_sets.<topic>"))
+        known = ", ".join((*NAMES, "broker_sets.<name>", "topic_sets.<topic>", "weights.<broker>"))
         detail = f"axis {name} is unknown; reassignment sweeps have {known}"
         raise UnknownAxis(detail, path=("axes", name), value=name, known=list(NAMES))
     if name == REMOVE and values == EACH:

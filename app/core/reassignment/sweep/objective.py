@@ -20,6 +20,7 @@ from app.core.reassignment.sweep.loads import (
     require_loads,
     with_axes,
 )
+from app.core.reassignment.sweep.weights import is_weight_axis
 from app.core.sweeps.axes import Axis
 from app.errors import FieldPath
 from app.errors.reassignments import UnknownTopic
@@ -114,6 +115,11 @@ def require_consistent(definition: Mapping[str, Any], axes: Sequence[Axis], load
     paths = [axis.path for axis in axes]
     require_distinct_limits(paths)
     varied = [axis for axis in axes if axis.path in LIMIT_AXES]
+    if (definition.get("balance") or {}).get("weights") == "capacity":
+        for axis in axes:
+            if is_weight_axis(axis.path):
+                detail = "balance.weights is capacity, which is the weight of every broker; leave one of them out"
+                raise ConflictingFields(detail, path=("axes", axis.path))
     for path, value, detail in _conflicts(definition, objective, is_limited=bool(varied or objective.limits)):
         raise ConflictingFields(detail, path=path, value=value)
     if loads is None:

@@ -102,7 +102,7 @@ class ReassignmentSweep:
 
     def figures(self, index: int) -> Mapping[str, Json]:
         """The figures of scenario `index`. Raises `NotFeasible`, `ImpossibleValue` as `problem_of` does."""
-        definition, change = self.definition, self.definition.change(index)
+        definition, change = self.definition.weighted(index), self.definition.change(index)
         cluster, problem = definition.cluster, problem_of(definition, change, definition.sets_of(index))
         solution = place(definition, index, problem)
         moved = not_among(solution.replicas, problem.current).sum(axis=1)

@@ -23,7 +23,8 @@ class BatchTimes:
 
     Parameters
     ----------
-    seconds : (batches,) float64; infinite if it never completes, NaN if nothing is known that limits it.
+    seconds : (batches,) float64; 0 if nothing is copied, infinite if it never completes, NaN if nothing is known that
+        limits it.
     recommended : a throttle with which every batch completes, in bytes per second; None if there is none to recommend.
     """
 
@@ -71,7 +72,8 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
         # What is copied within brokers takes its time at the throttle, too.
         seconds = np.fmax(seconds, steps.seconds)
     elif np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
-        seconds = np.full(len(steps), np.nan)
+        copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
+        seconds = np.where(copies_some, np.nan, 0.0)
     return BatchTimes(seconds, recommended_throttle(copies, rates))
 
 
