@@ -7,6 +7,7 @@ another, those first that `heavy_bound` finds cheapest, and the rest is searched
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from app.core.reassignment.model import Band
 
 MOST_BROKERS = 4
 """Brokers that are tried for a heavy replica."""
-MOST_ROWS = 16
-"""Heavy replicas of a region that are tried."""
+MOST_CELLS = 20_000_000
+"""Rows times brokers times searches of a region, at most: some seconds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +44,11 @@ class HeavyStarts:
 
     def places(self, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
         """Rows and brokers worth a search, if the movement within the region is known to be at most `moved`."""
-        for place, row in enumerate(heavy.heavy[:MOST_ROWS].tolist()):
+        cells = len(self.rules.load) * len(self.base_load)
+        return islice(self._worth_a_search(heavy, moved), max(1, MOST_CELLS // cells))
+
+    def _worth_a_search(self, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
+        for place, row in enumerate(heavy.heavy.tolist()):
             if self.rules.must_keep[row] != NO_REPLICA:
                 continue
             order = np.argsort(heavy.costs[place], kind="stable")
