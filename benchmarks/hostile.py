@@ -19,6 +19,12 @@ from typing import Any
 import httpx
 import orjson
 
+from app.api.examples import (
+    EXAMPLE_PLAN_ID,
+    EXAMPLE_REASSIGNMENT_PLAN_ID,
+    EXAMPLE_SNAPSHOT_ID,
+    EXAMPLE_SWEEP_ID,
+)
 from benchmarks.load import Figures, Served, serving, slope_of
 from tests.api.operations import OPERATIONS
 from tests.fuzz import mutations
@@ -28,7 +34,11 @@ FIRST = int(os.environ.get("HOSTILE_FIRST", "0"))
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", "3600"))
 CLIENTS = 16
 SAMPLE_EVERY = 250
-_IDS = ("0191d0e4-0000-7000-8000-000000000000", "x", "..", "%00", "%ff", "a" * 3_000, "'; --", "1e9", "-1", "%2e%2e%2f")
+_IDS = (
+    *("0191d0e4-0000-7000-8000-000000000000", "x", "..", "%00", "%ff", "a" * 3_000, "'; --", "1e9", "-1", "%2e%2e%2f"),
+    *("%0d%0aX-A:%20b", "%e2%80%ae", "%ed%a0%80", "//a.example", "{0}", "%25s", "9" * 400, "", "NaN", "[", "a%26b=c"),
+    *(str(each) for each in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_SNAPSHOT_ID, EXAMPLE_SWEEP_ID)),
+)
 _HEADERS = (
     *(("Accept", value) for value in ("text/csv", "*/*;q=x", "image/svg+xml", "a" * 5_000, "application/json;q=0")),
     *(("Prefer", value) for value in ("respond-async", "wait=0", "wait=99999999999999999999", ";;;=,,")),
@@ -36,6 +46,10 @@ _HEADERS = (
     *(("If-Match", "*"), ("If-None-Match", '"x", W/"y"'), ("Content-Encoding", "gzip"), ("traceparent", "00-x")),
     *(("Authorization", value) for value in ("Basic x", "Bearer ", "Negotiate")),
     *(("Content-Type", value) for value in ("text/plain", "multipart/form-data; boundary=x", "application/xml", "")),
+    *(("Range", value) for value in ("bytes=0-0", "bytes=-1", "bytes=9-1", "bytes=0-1,0-1,0-1", "items=1-2")),
+    *(("Host", value) for value in ("a.example", "localhost:99999", "[::1", "127.0.0.1.a.example")),
+    *(("Origin", "null"), ("Rackplan-Team", "*"), ("X-Request-ID", '"}\x1b[31m'), ("X-Forwarded-For", "x" * 2_000)),
+    *(("Cookie", "__Host-rackplan=x; session=%00"), ("Accept-Encoding", "zstd;q=2"), ("TE", "trailers")),
 )
 _NOT_ENDING = "/events"
 
@@ -43,7 +57,9 @@ _NOT_ENDING = "/events"
 def run() -> Iterator[Figures]:
     """All requests, from several clients at once; each is drawn from its number, so that a run can be repeated."""
     with serving() as service:
+        began, cpu_s, own_cpu_s = time.monotonic(), service.cpu_s(), time.process_time()
         statuses, faults, memory = asyncio.run(_sent(service))
+        count = max(1, statuses.total())
         half = memory[len(memory) // 2 :]
         numbers = [at for at, _ in half]
         whole = slope_of(numbers, [sum(parts.values()) for _, parts in half])
@@ -53,6 +69,9 @@ def run() -> Iterator[Figures]:
                 "name": "hostile",
                 "first": FIRST,
                 "requests": sum(statuses.values()),
+                "seconds": round(time.monotonic() - began),
+                "cpu_ms": round(1000 * (service.cpu_s() - cpu_s) / count, 2),
+                "cpu_ms_of_clients": round(1000 * (time.process_time() - own_cpu_s) / count, 2),
                 "statuses": dict(sorted(statuses.items())),
                 "faults": faults,
                 "resident_mib": {part: [round(parts[part] / 2**20) for _, parts in memory] for part in memory[0][1]},
@@ -97,7 +116,8 @@ def drawn(draw: Random) -> dict[str, Any]:
     request: dict[str, Any] = {"method": method.upper(), "url": path, "headers": {}}
     parameters = [each["name"] for each in operation.get("parameters", ()) if each.get("in") == "query"]
     if parameters and draw.random() < 0.5:
-        request["url"] += f"?{draw.choice(parameters)}={draw.choice(_IDS)}"
+        chosen = draw.choices(parameters, k=draw.choice((1, 1, 2, 5)))
+        request["url"] += "?" + "&".join(f"{name}={draw.choice(_IDS)}" for name in chosen)
     bodies = [
         example["value"]
         for media in operation.get("requestBody", {}).get("content", {}).values()

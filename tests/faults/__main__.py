@@ -17,10 +17,14 @@ def main() -> None:
     options.add_argument("--log", type=Path, default=Path("faults.log"), help="where the log of a failed run goes")
     given = options.parse_args()
     with databases.folder_of_postgres() as folder:
-        outcome = run(folder, faults=given.faults, seed=given.seed, within_s=60 * given.minutes)
-        if outcome.wrong:
-            given.log.write_bytes((folder / "log").read_bytes())
-            sys.stdout.write(f"its log is in {given.log}\n")
+        wrong = True
+        try:
+            outcome = run(folder, faults=given.faults, seed=given.seed, within_s=60 * given.minutes)
+            wrong = bool(outcome.wrong)
+        finally:
+            if wrong:
+                given.log.write_bytes((folder / "log").read_bytes())
+                sys.stdout.write(f"its log is in {given.log}\n")
     for name, count in [*sorted(outcome.faults.items()), *outcome.counts.items()]:
         sys.stdout.write(f"{count:6} {name}\n")
     for wrong in outcome.wrong:

@@ -28,6 +28,10 @@ from tests.faults.worker import LEASE_S
 # How often a part is hit. The main process of the service takes seconds to start; what others do then is no test.
 _WEIGHTS = {"api": 1, "postgres": 3, "backend": 5, "worker": 4, "jvm": 2, "executor": 3, "slot": 6}
 _PARTS = 4
+# Faults come in bursts. After each of them a plan, a job and a sweep have to end: faults at a steady rate that is
+# faster than the worker and Spark start would show how often they start and nothing of what they do.
+_BURST = (1, 49)
+_RECOVERS_WITHIN_S = 300.0
 _GROWTH = 1.5
 _GROWTH_BYTES = 300 * 2**20
 """Of the memory of all processes, which begin anew all the time and load what they need."""
@@ -60,8 +64,11 @@ def run(folder: Path, *, faults: int, seed: int, within_s: float, say: Callable[
             before = _memory(service)
             is_over = Event()
             working = _clients(service, acknowledged, is_over, threads, seed=seed + 100)
-            _inject(service, working, outcome, random.Random(seed), faults, within_s, say)
-            service.wait_until_ready()
+            try:
+                _inject(service, working, acknowledged, outcome, random.Random(seed), faults, within_s, say)
+                service.wait_until_ready()
+            finally:
+                is_over.set()  # else the end of the block waits for clients that go on
             _until_done(working, is_over, lambda: 1)
         service.wait_until_ready()
         _check_answers(service, acknowledged, outcome)
@@ -102,40 +109,67 @@ def _until_done(working: list[Future[None]], is_over: Event, seconds: Callable[[
 def _inject(
     service: Service,
     working: list[Future[None]],
+    acknowledged: Acknowledged,
     outcome: Outcome,
     chance: random.Random,
     faults: int,
     within_s: float,
     say: Callable[[str], None],
 ) -> None:
+    """Bursts of faults, each until the service has recovered from it."""
     ends = time.monotonic() + within_s
-    resumed: list[Timer] = []
+    longest_s = 0.0
     while outcome.faults.total() < faults and time.monotonic() < ends:
-        time.sleep(chance.uniform(0.0, 0.6))
+        resumed: list[Timer] = []
+        last = min(faults, outcome.faults.total() + chance.randint(*_BURST))
+        while outcome.faults.total() < last and time.monotonic() < ends:
+            time.sleep(chance.uniform(0.0, 0.6))
+            service.start()  # as the system's supervisor does
+            _hit(service, outcome, chance, resumed, say)
+        for timer in resumed:
+            timer.join()
+        longest_s = max(longest_s, _recovered_after_s(service, working, acknowledged))
+        say(f"{outcome.faults.total()} faults; {acknowledged.ended()} have ended")
+    outcome.counts["s at most until a plan, a job and a sweep ended after a burst"] = round(longest_s)
+
+
+def _hit(
+    service: Service, outcome: Outcome, chance: random.Random, resumed: list[Timer], say: Callable[[str], None]
+) -> None:
+    """Kill or pause one process, unless the service is starting: another fault would only hit the start again."""
+    parts = service.parts()
+    names = [name for name in _WEIGHTS if name in parts]
+    if len(names) < _PARTS:
+        return
+    part = chance.choices(names, [_WEIGHTS[name] for name in names])[0]
+    process = chance.choice(parts[part])
+    with suppress(psutil.NoSuchProcess):
+        if chance.random() < 0.5:
+            process.kill()
+            fault = "kill"
+        else:
+            pause_s = chance.choice([0.2, 1.0, 1.5 * LEASE_S])
+            process.suspend()
+            resumed.append(Timer(pause_s, resume, [process]))
+            resumed[-1].start()
+            fault = "pause"
+        outcome.faults[f"{fault} {part}"] += 1
+        say(f"{outcome.faults.total()} {fault} {part}")
+
+
+def _recovered_after_s(service: Service, working: list[Future[None]], acknowledged: Acknowledged) -> float:
+    """Wait until one more of each kind has ended, and say how long that took."""
+    started = time.monotonic()
+    before = acknowledged.ended()
+    while any(now <= then for now, then in zip(acknowledged.ended().values(), before.values(), strict=True)):
         for each in working:
             if each.done():
                 each.result()  # raises what ended it
-        service.start()  # as the system's supervisor does
-        parts = service.parts()
-        names = [name for name in _WEIGHTS if name in parts]
-        if len(names) < _PARTS:  # it starts: another fault would only hit the start again
-            continue
-        part = chance.choices(names, [_WEIGHTS[name] for name in names])[0]
-        process = chance.choice(parts[part])
-        with suppress(psutil.NoSuchProcess):
-            if chance.random() < 0.5:
-                process.kill()
-                fault = "kill"
-            else:
-                pause_s = chance.choice([0.2, 1.0, 1.5 * LEASE_S])
-                process.suspend()
-                resumed.append(Timer(pause_s, resume, [process]))
-                resumed[-1].start()
-                fault = "pause"
-            outcome.faults[f"{fault} {part}"] += 1
-            say(f"{outcome.faults.total()} {fault} {part}")
-    for timer in resumed:
-        timer.join()
+        waited_s = time.monotonic() - started
+        assert waited_s < _RECOVERS_WITHIN_S, f"{before} had ended, and after {waited_s:.0f} s {acknowledged.ended()}"
+        service.start()
+        time.sleep(0.1)
+    return time.monotonic() - started
 
 
 def _check_answers(service: Service, acknowledged: Acknowledged, outcome: Outcome) -> None:

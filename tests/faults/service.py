@@ -19,7 +19,8 @@ from tests.jobs.cluster import free_port, quick_java
 
 READY_WITHIN_S = 180.0
 ENDS_WITHIN_S = 60.0
-_MARK = "RACKPLAN_TEST_RUN"
+# Not RACKPLAN_…: the JVM of Spark, and what it starts, have none of these variables.
+_MARK = "MARK_OF_TEST_RUN"
 _SERVE = (
     "from app.cli import main, worker_process as w; w._MODULE = 'tests.faults.worker'; "
     "w._RESTARTED_AFTER_S = (0.2, 0.5, 1.0); main()"
