@@ -45,7 +45,7 @@ class AuditEntryDocument(BaseModel):
         str,
         Field(
             description="Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, "
-            "`share_link.created`, `share_links.revoked`."
+            "`share_link.created`, `share_link.revoked`, `share_links.revoked`."
         ),
     ]
     resource: Annotated[str | None, Field(description="Path of what was made, else of the request; name of a key.")]

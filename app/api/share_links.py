@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Response, Security
@@ -13,12 +13,13 @@ from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, json_only
 from app.api.http.negotiation import json_response
-from app.api.models.fields import Name, Request
+from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.models.fields import Id, Name, Request
 from app.api.problems.responses import responses
-from app.errors.access import UnsupportedMediaType
-from app.errors.lookups import PlanNotFound, SnapshotNotFound, SweepNotFound
+from app.errors.access import InvalidPageToken, UnsupportedMediaType
+from app.errors.lookups import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links, snapshots
-from app.services.share_links import MOST_DAYS, Subject
+from app.services.share_links import MOST_DAYS, Subject, SubjectKind
 from app.store import teams
 
 router = APIRouter(prefix="/v1/share-links", tags=["share links"])
@@ -27,7 +28,7 @@ router = APIRouter(prefix="/v1/share-links", tags=["share links"])
 class ShareLinkRequest(Request):
     """A link to make."""
 
-    kind: Annotated[Literal["plan", "sweep", "cluster"], Field(description="The kind of page.")]
+    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
     name: Annotated[Name, Field(description="The id of the plan or sweep, or the name of the cluster.")]
     days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="Days after which the link expires.")] = 7
 
@@ -35,9 +36,31 @@ class ShareLinkRequest(Request):
 class ShareLinkDocument(BaseModel):
     """A link to a page, and one to its picture alone."""
 
+    id: Annotated[UUID, Field(description="Id of both links (UUIDv7), by which they can be revoked.")]
     page: Annotated[str, Field(description="URL of the page, with its pictures and files.")]
     picture: Annotated[str, Field(description="URL of the picture alone, as SVG; `.png` is the same as PNG.")]
     expires_at: Annotated[datetime, Field(description="When both links expire.")]
+
+
+class ListedShareLink(BaseModel):
+    """A link that was made; its addresses are in no answer but the first."""
+
+    id: Annotated[UUID, Field(description="Id of the link (UUIDv7).")]
+    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
+    name: Annotated[str, Field(description="The id of the plan or sweep, or the name of the cluster.")]
+    created_by: Annotated[
+        str | None,
+        Field(description="Name of the API key, or subject of the token, that made it; null if there was none."),
+    ]
+    created_at: Annotated[datetime, Field(description="When the link was made.")]
+    expires_at: Annotated[datetime, Field(description="When the link expires.")]
+
+
+class ShareLinksPage(BaseModel):
+    """Share links, newest first."""
+
+    items: Annotated[list[ListedShareLink], Field(description="The links of this page.")]
+    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
 
 
 @router.post(
@@ -54,9 +77,9 @@ def create(
     uow: Uow,
     body: Annotated[ShareLinkRequest, Body(openapi_examples=examples.SHARE_LINK_REQUEST)],
 ) -> Response:
-    """Sign a link that opens one page, with its pictures and files, without an API key until it expires.
+    """Sign a link that opens one page, with its pictures and files, without an API key until it expires or is revoked.
 
-    Nothing is stored: the same request at another moment makes another link, and both are valid. A link to a cluster
+    No later answer has its addresses: the same request makes another link, and both are valid. A link to a cluster
     shows its newest snapshot and those before.
     """
     if body.kind == "cluster":
@@ -70,6 +93,38 @@ def create(
     with request.app.state.database.begin(is_own=True) as own:  # keys of the installation are of no team
         made = share_links.links(own, base, subject, days=body.days, team=teams.acting() or teams.DEFAULT)
     return json_response(asdict(made), status=201)
+
+
+@router.get(
+    "",
+    operation_id="list_share_links",
+    summary="List share links, newest first",
+    response_model=ShareLinksPage,
+    responses=responses(InvalidPageToken),
+    dependencies=[Security(principal, scopes=["admin"])],
+)
+def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+    """Page through the links that are valid, without their addresses.
+
+    Links that versions before 0014 of the schema made are not listed; revoking all revokes them, too.
+    """
+    page = uow.share_links.page(before=id_of_token(page_token), size=page_size)
+    items = [{name: getattr(link, name) for name in ListedShareLink.model_fields} for link in page.items]
+    return json_response({"items": items, "next_page_token": token_of_id(page.items[-1].id) if page.has_more else None})
+
+
+@router.delete(
+    "/{share_link_id}",
+    status_code=204,
+    operation_id="revoke_share_link",
+    summary="Revoke a share link",
+    responses=responses(ShareLinkNotFound),
+    dependencies=[Security(principal, scopes=["admin"])],
+)
+def revoke_one(uow: Uow, share_link_id: Annotated[Id, examples.SHARE_LINK_ID]) -> Response:
+    """Revoke one link: neither its page nor its picture opens any longer. Other links stay valid."""
+    share_links.revoke(uow, share_link_id)
+    return Response(status_code=204)
 
 
 @router.delete(

@@ -18,7 +18,9 @@ sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
 plans = typer.Typer(help="List, show and export the plans of a service.", no_args_is_help=True)
 
-share = typer.Typer(help="Create and revoke share links, which open a page without an API key.", no_args_is_help=True)
+share = typer.Typer(
+    help="Create, list and revoke share links, which open a page without an API key.", no_args_is_help=True
+)
 
 SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
@@ -232,18 +234,36 @@ def create_share_link(
         if as_json or output is not None:
             hand_over(service.as_json(made), output)
             return
-        for label in ("page", "picture", "expires_at"):
+        for label in ("id", "page", "picture", "expires_at"):
             typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
 
 
-@share.command("revoke")
-def revoke_share_links(url: Url = None) -> None:
-    """Revoke all share links of the service."""
+@share.command("list")
+def list_share_links(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """List the share links that are valid, newest first."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
     with service.connected(_address(url)) as client:
-        client.revoke_share_links()
-    typer.echo("all share links are revoked")
+        found = _first(client.list_share_links(page_size=min(limit, 100)), limit)
+        _show(found, ("id", "kind", "name", "created_by", "expires_at"), output, as_json=as_json)
+
+
+@share.command("revoke")
+def revoke_share_links(
+    share_link_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The link's id, as `share list` has it. Default: all links.")
+    ] = None,
+    url: Url = None,
+) -> None:
+    """Revoke one share link; without an id, revoke all share links of the team."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        if share_link_id is None:
+            client.revoke_share_links()
+        else:
+            client.revoke_share_link(share_link_id)
+    typer.echo("all share links are revoked" if share_link_id is None else "the share link is revoked")
 
 
 def _address(url: str | None) -> str:

@@ -57,6 +57,12 @@ class DeliveryNotFound(NotFound):
     title = "Delivery not found"
 
 
+class ShareLinkNotFound(NotFound):
+    """No share link that is valid has this id."""
+
+    title = "Share link not found"
+
+
 class ApiKeyNotFound(NotFound):
     """No API key has this name."""
 

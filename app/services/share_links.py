@@ -1,7 +1,7 @@
-"""Signed links to one page or picture, which need no API key until they expire.
+"""Signed links to one page or picture, which need no API key until they expire or are revoked.
 
-A link states what it is for, until when, and an HMAC-SHA256 of both under a key that the installation makes for itself.
-Nothing is stored for a link: replacing the key revokes all of them.
+A link states what it is for, until when, its id, and an HMAC-SHA256 of these under a key that the installation makes
+for itself. The row of its id is deleted to revoke it; replacing the key revokes all of them.
 """
 
 import hmac
@@ -12,12 +12,14 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import quote, urlencode
+from uuid import UUID
 
 from app.errors.access import ShareLinkRejected
 from app.store import teams
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+    from app.store.share_links import ShareLink
 
 SubjectKind = Literal["plan", "sweep", "cluster"]
 Granted = Literal["page", "picture"]
@@ -29,6 +31,7 @@ _PICTURES: Mapping[SubjectKind, str] = MappingProxyType(
 )
 _PURPOSE = "share links"
 _DOTS_WITH_TEAM = 3
+_INVALID = "the link was revoked, was changed, or is for another page"
 _LONGEST_EXPIRY = 11
 """Digits of the moment in seconds: until the year 5138."""
 
@@ -43,8 +46,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SharedLinks:
-    """A link to a page with its pictures and files, and one to its picture alone, with the host's name."""
+    """A link to a page with its pictures and files, and one to its picture alone, with the host's name; one id."""
 
+    id: UUID
     page: str
     picture: str
     expires_at: datetime
@@ -52,23 +56,25 @@ class SharedLinks:
 
 def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT) -> SharedLinks:
     """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
-    expires = datetime.now(UTC) + timedelta(days=days)
-    path = f"{subject.kind}s/{quote(subject.name, safe='')}"
-    page = urlencode([(PARAMETER, make(uow, subject, "page", days=days, team=team))])
-    picture = urlencode(
-        [(subject.kind, subject.name), (PARAMETER, make(uow, subject, "picture", days=days, team=team))]
+    made = uow.share_links.create(
+        subject.kind, subject.name, team=team, expires_at=datetime.now(UTC) + timedelta(days=days)
     )
-    uow.audit.record("share_link.created", f"{subject.kind} {subject.name}", team=team)
-    return SharedLinks(f"{base}{path}?{page}", f"{base}{_PICTURES[subject.kind]}.svg?{picture}", expires)
+    path = f"{subject.kind}s/{quote(subject.name, safe='')}"
+    page, picture = (make(uow, subject, granted, made, team=team) for granted in get_args(Granted))
+    of_page, of_picture = {PARAMETER: page}, {subject.kind: subject.name, PARAMETER: picture}
+    uow.audit.record("share_link.created", _resource(made), team=team)
+    return SharedLinks(
+        made.id,
+        f"{base}{path}?{urlencode(of_page)}",
+        f"{base}{_PICTURES[subject.kind]}.svg?{urlencode(of_picture)}",
+        made.expires_at,
+    )
 
 
-def make(uow: "UnitOfWork", subject: Subject, granted: Granted, *, days: int, team: str = teams.DEFAULT) -> str:
-    """The signed part of a link that is valid for so many days, to what a team has.
-
-    `page` grants the page, its pictures and files.
-    """
-    expires = int((datetime.now(UTC) + timedelta(days=days)).timestamp())
-    signed = f"{granted}.{expires}.{_signature(uow.installation_keys.of(_purpose(team)), subject, granted, expires)}"
+def make(uow: "UnitOfWork", subject: Subject, granted: Granted, link: "ShareLink", *, team: str = teams.DEFAULT) -> str:
+    """The signed part of a link to what a team has. `page` grants the page, its pictures and files."""
+    stated = f"{int(link.expires_at.timestamp())}-{link.id}"
+    signed = f"{granted}.{stated}.{_signature(uow.installation_keys.of(_purpose(team)), subject, granted, stated)}"
     return signed if team == teams.DEFAULT else f"{signed}.{team}"
 
 
@@ -83,31 +89,41 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
 
     Raises
     ------
-    ShareLinkRejected : it has expired, or was not signed for this with the present key.
+    ShareLinkRejected : it has expired, was revoked, or was not signed for this with the present key.
     """
     granted, _, rest = token.partition(".")
-    moment, _, rest = rest.partition(".")
+    stated, _, rest = rest.partition(".")
+    moment, _, link_id = stated.partition("-")  # links that were made before each had an id end with the moment
     team = team_of(token)
     signature = rest if team == teams.DEFAULT else rest.removesuffix(f".{team}")
     if granted not in get_args(Granted) or not (
         moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY and teams.is_name(team)
     ):
         raise ShareLinkRejected("this is not a share link of Rackplan: part of the address is missing or was changed")
-    signed = _signature(uow.installation_keys.of(_purpose(team)), subject, cast("Granted", granted), int(moment))
+    signed = _signature(uow.installation_keys.of(_purpose(team)), subject, cast("Granted", granted), stated)
     # The signature first: whoever changes the moment learns nothing but that the link was changed.
     if not hmac.compare_digest(signed.encode(), signature.encode("utf-8", "surrogateescape")):
-        raise ShareLinkRejected("the link was revoked, was changed, or is for another page")
+        raise ShareLinkRejected(_INVALID)
     if granted == "picture" and wanted == "page":
         raise ShareLinkRejected("the link is for the picture alone, not for its page")
     expires = datetime.fromtimestamp(int(moment), UTC)
     if expires <= datetime.now(UTC):
         raise ShareLinkRejected(f"the link expired at {expires:%Y-%m-%d %H:%M} UTC")
+    if link_id and not uow.share_links.is_stored(UUID(link_id)):
+        raise ShareLinkRejected(_INVALID)
     return expires
+
+
+def revoke(uow: "UnitOfWork", link_id: UUID) -> None:
+    """Revoke one link of the team, both of its addresses. Raises `ShareLinkNotFound`."""
+    revoked = uow.share_links.delete(link_id)
+    uow.audit.record("share_link.revoked", _resource(revoked), team=revoked.team)
 
 
 def revoke_all(uow: "UnitOfWork", *, team: str = teams.DEFAULT) -> None:
     """Replace the key of a team, or of all: no link of it that was made until now is valid any longer."""
     uow.audit.record("share_links.revoked", "every link of the team", team=team)
+    uow.share_links.delete_all(team=team)
     if team == teams.ALL:
         uow.installation_keys.forget(_PURPOSE)
     else:
@@ -118,7 +134,11 @@ def _purpose(team: str) -> str:
     return _PURPOSE if team == teams.DEFAULT else f"{_PURPOSE} of {team}"
 
 
-def _signature(key: bytes, subject: Subject, granted: Granted, expires: int) -> str:
+def _resource(link: "ShareLink") -> str:
+    return f"{link.kind} {link.name}"
+
+
+def _signature(key: bytes, subject: Subject, granted: Granted, stated: str) -> str:
     # The name comes last: it alone may have line breaks.
-    message = f"{granted}\n{expires}\n{subject.kind}\n{subject.name}".encode("utf-8", "surrogateescape")
+    message = f"{granted}\n{stated}\n{subject.kind}\n{subject.name}".encode("utf-8", "surrogateescape")
     return urlsafe_b64encode(hmac.digest(key, message, "sha256")).decode().rstrip("=")

@@ -14,6 +14,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     jobs.py         requests with `Prefer: respond-async`
     sweeps.py       sweeps, their ledger and their rows
     webhooks.py     webhooks, and the outbox of events
+    share_links.py  links that are valid, without their signatures
     queue.py        puts a task on the queue, in the transaction of the rows that it refers to
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     api_keys.py     API keys; only their hashes are stored

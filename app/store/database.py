@@ -21,6 +21,7 @@ from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.sessions import Sessions
+from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.transaction import FULL, LOCKED, LOST, RowSecurity, Transaction
@@ -54,6 +55,7 @@ class UnitOfWork:
         self.activities = Activities(transaction)
         self.installation_keys = InstallationKeys(transaction)
         self.sessions = Sessions(transaction)
+        self.share_links = ShareLinks(transaction)
 
     @property
     def is_open(self) -> bool:

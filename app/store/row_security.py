@@ -10,7 +10,17 @@ import structlog
 ROLE = "rackplan_api"
 SETTING = "rackplan.team"
 
-_CHANGED = ("snapshots", "plans", "plan_topics", "jobs", "sweeps", "sweep_chunks", "sweep_rows", "webhooks")
+_CHANGED = (
+    "snapshots",
+    "plans",
+    "plan_topics",
+    "jobs",
+    "sweeps",
+    "sweep_chunks",
+    "sweep_rows",
+    "webhooks",
+    "share_links",
+)
 _GRANTS = (
     f"GRANT USAGE ON SCHEMA {{schema}} TO {ROLE}",
     f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(_CHANGED)}, webhook_deliveries TO {ROLE}",
@@ -22,7 +32,7 @@ _GRANTS = (
     f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
 )
 IS_USABLE = (
-    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'audit_entries', 'INSERT') "  # noqa: S608 -- constants
+    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'share_links', 'DELETE') "  # noqa: S608 -- constants
     f"FROM pg_roles WHERE rolname = '{ROLE}'"
 )
 """Whether the account of a connection can take the role, and the role the tables; no row if there is no role."""
@@ -43,7 +53,7 @@ def enter_without_role(connection: sa.Connection) -> None:
 
 def is_usable(connection: sa.Connection) -> bool:
     """Whether the account of the connection can take the role, and the role the tables."""
-    is_known = connection.scalar(sa.text("SELECT to_regclass('audit_entries') IS NOT NULL"))
+    is_known = connection.scalar(sa.text("SELECT to_regclass('share_links') IS NOT NULL"))
     return bool(is_known and connection.scalar(sa.text(IS_USABLE)))
 
 

@@ -302,6 +302,22 @@ installation_keys = Table(
     _created_at(),
 )
 
+# Links that are valid, without their signatures.
+share_links = Table(
+    "share_links",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    _team(),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_by", Text),
+    _created_at(),
+    Column("expires_at", DateTime(timezone=True), nullable=False),
+    Index(None, "team", "id"),
+    Index(None, "expires_at"),
+    CheckConstraint(_IS_TEAM, name="team"),
+)
+
 # Of browsers that have signed in at the OIDC issuer, with the caller as its ID token had it.
 sessions = Table(
     "sessions",

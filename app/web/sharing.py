@@ -1,13 +1,16 @@
 """Share links: made on pages, verified in place of an API key, and shown with the snippets that embed them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, cast, get_args
+from uuid import UUID
 
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors.access import ShareLinkRejected
+from app.errors.lookups import ShareLinkNotFound
 from app.errors.quotation import quoted
 from app.services import share_links
 from app.services.share_links import Granted, Subject, SubjectKind
@@ -68,7 +71,7 @@ def rejected(failure: ShareLinkRejected) -> Response:
 
 
 def router(database: Database, access: Access, *, ancestors: Sequence[str] = ()) -> APIRouter:
-    """Making links needs the right to plan, revoking all of them that of an administrator."""
+    """Making links needs the right to plan, revoking them that of an administrator."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.post("/share", dependencies=[access.plan])
@@ -93,5 +96,11 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         with database.begin(is_own=True) as uow:
             share_links.revoke_all(uow, team=teams.acting() or teams.DEFAULT)
         return RedirectResponse("/keys?revoked=links#links", HTTPStatus.SEE_OTHER)
+
+    @routes.post("/share/{link_id:uuid}/revoke", dependencies=[access.admin])
+    def revoke_one(link_id: UUID) -> Response:
+        with suppress(ShareLinkNotFound), database.begin() as uow:  # gone: expired, or revoked a moment ago
+            share_links.revoke(uow, link_id)
+        return RedirectResponse("/keys?revoked=link#links", HTTPStatus.SEE_OTHER)
 
     return routes

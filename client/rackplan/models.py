@@ -75,7 +75,7 @@ class AuditEntryDocument(Record):
     """Id of the request, as in the log; null for a command."""
     action: str
     """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`,
-    `share_link.created`, `share_links.revoked`."""
+    `share_link.created`, `share_link.revoked`, `share_links.revoked`."""
     resource: str | None
     """Path of what was made, else of the request; name of a key."""
     status: int | None
@@ -1384,6 +1384,23 @@ class LeastRepairDocument(Record):
     """No repair moves fewer bytes."""
 
 
+class ListedShareLink(Record):
+    """A link that was made; its addresses are in no answer but the first."""
+
+    id: str
+    """Id of the link (UUIDv7)."""
+    kind: Literal["plan", "sweep", "cluster"]
+    """The kind of page."""
+    name: str
+    """The id of the plan or sweep, or the name of the cluster."""
+    created_by: str | None
+    """Name of the API key, or subject of the token, that made it; null if there was none."""
+    created_at: datetime
+    """When the link was made."""
+    expires_at: datetime
+    """When the link expires."""
+
+
 class LoadChange(Record):
     """The load of a resource of a broker on both sides: bytes, bytes/s, vCPU, or a count."""
 
@@ -2446,12 +2463,23 @@ class ShareDocument(Record):
 class ShareLinkDocument(Record):
     """A link to a page, and one to its picture alone."""
 
+    id: str
+    """Id of both links (UUIDv7), by which they can be revoked."""
     page: str
     """URL of the page, with its pictures and files."""
     picture: str
     """URL of the picture alone, as SVG; `.png` is the same as PNG."""
     expires_at: datetime
     """When both links expire."""
+
+
+class ShareLinksPage(Record):
+    """Share links, newest first."""
+
+    items: list[ListedShareLink]
+    """The links of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 class SharedValueDocument(Record):

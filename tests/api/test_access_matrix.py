@@ -18,6 +18,7 @@ from app.api.examples import (
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
     EXAMPLE_REASSIGNMENT_PLAN_ID,
+    EXAMPLE_SHARE_LINK_ID,
     EXAMPLE_SNAPSHOT_ID,
     EXAMPLE_SWEEP_ID,
     EXAMPLE_WEBHOOK_ID,
@@ -69,6 +70,8 @@ NAMED = {
     "job_id": EXAMPLE_JOB_ID,
     "webhook_id": EXAMPLE_WEBHOOK_ID,
     "delivery_id": EXAMPLE_DELIVERY_ID,
+    "share_link_id": EXAMPLE_SHARE_LINK_ID,
+    "link_id:uuid": EXAMPLE_SHARE_LINK_ID,
     "index": 0,
     "name:path": CLUSTER,
     "name": "style.css",
@@ -184,6 +187,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/snapshots/{snapshot_id}/delete"): Route(ADMIN, 404, is_form=True),
     ("GET", "/pictures/plan.{file_type}"): Route(READ, 404, query=OF_PLAN),
     ("POST", "/v1/share-links"): Route(PLAN, 404, body={"kind": "plan", "name": str(EXAMPLE_REASSIGNMENT_PLAN_ID)}),
+    ("GET", "/v1/share-links"): Route(ADMIN),
+    ("DELETE", "/v1/share-links/{share_link_id}"): Route(ADMIN, 404),
     ("DELETE", "/v1/share-links"): Route(ADMIN),
     ("GET", "/plans/{plan_id:uuid}/plan.json"): Route(READ, 404),
     ("GET", "/plans/{plan_id:uuid}/export"): Route(READ, 404, query={"format": "csv"}),
@@ -191,6 +196,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/sweeps/{sweep_id:uuid}/scenarios.{table}"): Route(READ, 404),
     ("POST", "/share"): Route(PLAN, body={"kind": "plan", "name": str(EXAMPLE_PLAN_ID), "days": "1"}, is_form=True),
     ("POST", "/share/revoke"): Route(ADMIN, is_form=True),
+    ("POST", "/share/{link_id:uuid}/revoke"): Route(ADMIN, is_form=True),
     ("GET", "/keys"): Route(ADMIN),
     ("POST", "/keys"): Route(ADMIN, body={"name": "another", "scope": "read"}, is_form=True),
     ("POST", "/keys/revoke"): Route(ADMIN, 422, body={"name": "admin", "team": "default"}, is_form=True),
@@ -288,8 +294,11 @@ def caller(app: FastAPI) -> Caller:
 
 @pytest.fixture
 def examples(rows: databases.Rows) -> Database:
-    """The database of the run, with the documentation's examples."""
+    """The database of the run, with the documentation's examples and a share link."""
     rows.reset(examples=True)
+    with rows.database.begin() as uow:
+        expires_at = datetime.now(UTC) + timedelta(days=1)
+        uow.share_links.create("cluster", CLUSTER, team="default", expires_at=expires_at, link_id=EXAMPLE_SHARE_LINK_ID)
     return rows.database
 
 
@@ -395,4 +404,5 @@ def test_what_another_team_has(caller: Caller, provider: Provider, examples: Dat
         assert uow.plans.get(EXAMPLE_REASSIGNMENT_PLAN_ID).revision == 0
         assert uow.webhooks.get(EXAMPLE_WEBHOOK_ID).id == EXAMPLE_WEBHOOK_ID
         assert uow.sweeps.get(EXAMPLE_SWEEP_ID).state == "succeeded"
+        assert uow.share_links.is_stored(EXAMPLE_SHARE_LINK_ID)
         assert next(each for each in uow.api_keys.all() if each.name == "admin").revoked_at is None

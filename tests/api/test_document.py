@@ -3,14 +3,16 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
-from app.api.examples import EXAMPLE_JOB_ID
+from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SHARE_LINK_ID
 from app.api.problems.codes import FAMILIES, PROBLEMS, Codes
 from app.services.cautions import CAUTIONS
+from app.store.database import Database
 from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS, codes_of
 from tests.conftest import ROOT
 
@@ -167,6 +169,7 @@ class TestExamples:
     def test_each_answers_2xx_and_what_it_says(
         self,
         client: httpx.Client,
+        database: Database,
         documented: "BaseSchema",
         method: str,
         path: str,
@@ -175,6 +178,12 @@ class TestExamples:
         """What comes back fits the schema that the document has for it: status, media type and body."""
         if operation["operationId"] == "follow_job":  # no worker runs the example, whose events would not end
             client.delete(f"/v1/jobs/{EXAMPLE_JOB_ID}")
+        if operation["operationId"] == "revoke_share_link":
+            with database.begin() as uow:
+                until = datetime.now(UTC) + timedelta(days=1)
+                uow.share_links.create(
+                    "plan", str(EXAMPLE_PLAN_ID), team="default", expires_at=until, link_id=EXAMPLE_SHARE_LINK_ID
+                )
         responses = list(self._send(client, method, path, operation))
         assert responses
         for response in responses:

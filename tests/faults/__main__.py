@@ -17,12 +17,12 @@ def main() -> None:
     options.add_argument("--log", type=Path, default=Path("faults.log"), help="where the log of a failed run goes")
     given = options.parse_args()
     with databases.folder_of_postgres() as folder:
-        wrong = True
+        is_wrong = True
         try:
             outcome = run(folder, faults=given.faults, seed=given.seed, within_s=60 * given.minutes)
-            wrong = bool(outcome.wrong)
+            is_wrong = bool(outcome.wrong)
         finally:
-            if wrong:
+            if is_wrong:
                 given.log.write_bytes((folder / "log").read_bytes())
                 sys.stdout.write(f"its log is in {given.log}\n")
     for name, count in [*sorted(outcome.faults.items()), *outcome.counts.items()]:

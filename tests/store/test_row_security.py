@@ -1,5 +1,7 @@
 """Policies hide what other teams have from the role of requests, also from a query that forgets the team."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 import sqlalchemy as sa
 
@@ -17,10 +19,11 @@ GRANTED = sorted(set(OF_TEAMS) | set(PARTS))
 
 @pytest.fixture
 def examples(rows: databases.Rows) -> Database:
-    """The documentation's examples, an API key and a stored answer, all of the team `default`."""
+    """The documentation's examples, an API key, a share link and a stored answer, all of the team `default`."""
     rows.reset(examples=True)
     with rows.database.begin() as uow:
         uow.api_keys.create("one", ["read"])
+        uow.share_links.create("plan", "p", team=teams.DEFAULT, expires_at=datetime.now(UTC) + timedelta(days=1))
     with rows.database.engine.begin() as connection:
         connection.exec_driver_sql("INSERT INTO answers VALUES ('one', 'k', 'f', 200, '{}', '')")
     return rows.database

@@ -1,12 +1,15 @@
 """Share links: one page or picture without a key, until they expire or are revoked."""
 
+import hmac
 import re
+from base64 import urlsafe_b64encode
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from html import unescape
 from itertools import product
 from typing import Self
 from urllib.parse import urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -18,19 +21,31 @@ from app.errors.access import ShareLinkRejected
 from app.services import share_links
 from app.services.share_links import Granted, Subject
 from app.store.database import Database, UnitOfWork
+from app.store.ids import uuid7
+from app.store.share_links import ShareLink
 from tests.web.browser import Browser
 from tests.web.test_clusters import keep, small
 
 
 class Unkept:
-    """A unit of work with a key and nothing else."""
+    """A unit of work with a key and links of which none is revoked, and nothing else."""
 
     def __init__(self) -> None:
-        self.installation_keys = self
+        self.installation_keys = self.share_links = self
         self.key = b"k" * 32
 
     def of(self, _: str) -> bytes:
         return self.key
+
+    def is_stored(self, _: UUID) -> bool:
+        return True
+
+
+def signed(uow: UnitOfWork, subject: Subject, granted: Granted, *, days: int = 1) -> str:
+    """The signed part of a new link."""
+    now = datetime.now(UTC)
+    link = ShareLink(uuid7(), "default", subject.kind, subject.name, None, now, now + timedelta(days=days))
+    return share_links.make(uow, subject, granted, link)
 
 
 subjects = st.builds(Subject, st.sampled_from(["plan", "sweep", "cluster"]), st.text(max_size=20))
@@ -41,7 +56,7 @@ grants: st.SearchStrategy[Granted] = st.sampled_from(["page", "picture"])
 def test_a_link_opens_what_it_was_made_for(subject: Subject, granted: Granted, wanted: Granted, days: int) -> None:
     """A link to a page opens its pictures, too; one to a picture does not open its page."""
     uow: UnitOfWork = Unkept()  # type: ignore[assignment] # all that links need of it
-    token = share_links.make(uow, subject, granted, days=days)
+    token = signed(uow, subject, granted, days=days)
     if (granted, wanted) == ("picture", "page"):
         with pytest.raises(ShareLinkRejected, match="picture alone"):
             share_links.verify(uow, subject, wanted, token)
@@ -53,7 +68,7 @@ def test_a_link_opens_what_it_was_made_for(subject: Subject, granted: Granted, w
 @given(one=subjects, other=subjects, granted=grants)
 def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Granted) -> None:
     uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
-    token = share_links.make(uow, one, granted, days=1)
+    token = signed(uow, one, granted, days=1)
     if one != other:
         with pytest.raises(ShareLinkRejected, match="for another page"):
             share_links.verify(uow, other, granted, token)
@@ -63,7 +78,7 @@ def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Grante
 def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
     uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
     subject = Subject("plan", "p")
-    token = share_links.make(uow, subject, "page", days=1)
+    token = signed(uow, subject, "page", days=1)
     place = data.draw(st.integers(0, len(token) - 1))
     changed = token[:place] + data.draw(st.text(max_size=2)) + token[place + 1 :]
     if changed != token:
@@ -74,7 +89,7 @@ def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
 def test_a_link_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
     subject = Subject("plan", "p")
-    token = share_links.make(uow, subject, "page", days=1)
+    token = signed(uow, subject, "page", days=1)
 
     class Later(datetime):
         @classmethod
@@ -270,3 +285,79 @@ def test_a_link_opens_the_files_of_its_sweep_and_its_snapshots(client: httpx.Cli
     assert (again.status_code, again.json()["id"] in snapshot) == (201, True)
     for text in (page, page_of_cluster):
         assert 'href="/v1/' not in text
+
+
+def keys_of(database: Database, team: str = "default") -> tuple[dict[str, str], dict[str, str]]:
+    """Headers of a key that plans, and of an administrator's, of a team."""
+    with database.begin() as uow:
+        made = [uow.api_keys.create(scope, [scope], team=team)[1] for scope in ("plan", "admin")]
+    planner, admin = ({"Authorization": f"Bearer {secret}"} for secret in made)
+    return planner, admin
+
+
+def test_one_link_is_revoked(client: httpx.Client, database: Database) -> None:
+    """Both of its addresses; another link to the same page stays valid, and only administrators of the team list it."""
+    planner, admin = keys_of(database)
+    _, stranger = keys_of(database, "others")
+    body = {"kind": "plan", "name": str(EXAMPLE_PLAN_ID)}
+    one, other = (client.post("/v1/share-links", json=body, headers=planner).json() for _ in range(2))
+    listed = client.get("/v1/share-links", headers=admin).json()["items"]
+    assert [(each["id"], each["kind"], each["name"], each["created_by"]) for each in listed] == [
+        (made["id"], "plan", str(EXAMPLE_PLAN_ID), "plan") for made in (other, one)
+    ]
+    assert one["page"].partition("share=")[2] not in str(listed)
+    address = f"/v1/share-links/{one['id']}"
+    assert client.get("/v1/share-links", headers=stranger).json()["items"] == []
+    assert client.delete(address, headers=planner).status_code == 403
+    assert client.delete(address, headers=stranger).status_code == 404
+    assert client.post(f"/share/{one['id']}/revoke", headers=stranger).status_code == 303
+    assert client.get(one["page"]).status_code == 200
+    assert client.delete(address, headers=admin).status_code == 204
+    missing = client.delete(address, headers=admin)
+    assert (missing.status_code, missing.json()["code"]) == (404, "share_link_not_found")
+    for link in ("page", "picture"):
+        assert client.get(one[link]).status_code == 403
+        assert client.get(other[link]).status_code == 200
+    entries = client.get("/v1/audit", params={"action": "share_link.revoked"}, headers=admin).json()["items"]
+    assert [(entry["name"], entry["resource"]) for entry in entries] == [("admin", f"plan {EXAMPLE_PLAN_ID}")]
+
+
+def test_the_page_of_keys_revokes_one_link(client: httpx.Client, database: Database) -> None:
+    planner, admin = keys_of(database)
+    keep(database, small())
+    for name in ("small", "<b>other</b>"):
+        keep(database, replace(small(), name=name))
+        client.post("/v1/share-links", json={"kind": "cluster", "name": name}, headers=planner)
+    shown = client.get("/keys", headers=admin).text
+    assert "<b>other</b>" not in shown
+    newest, oldest = re.findall(r'action="(/share/[^"]*/revoke)"', shown)
+    assert client.post(newest, headers=planner).status_code == 403
+    assert client.post(newest, headers=admin).headers["location"] == "/keys?revoked=link#links"
+    assert re.findall(r'action="(/share/[^"]*/revoke)"', client.get("/keys", headers=admin).text) == [oldest]
+
+
+def test_links_end_with_their_expiry(database: Database) -> None:
+    """A link that has expired is not listed, and the next one that is made deletes it."""
+    now = datetime.now(UTC)
+    with database.begin() as uow:
+        old = uow.share_links.create("plan", "p", team="default", expires_at=now - timedelta(seconds=1))
+        assert uow.share_links.page(before=None, size=10).items == ()
+        new = uow.share_links.create("plan", "p", team="default", expires_at=now + timedelta(days=1))
+        assert [uow.share_links.is_stored(link.id) for link in (old, new)] == [False, True]
+
+
+def test_a_link_of_an_earlier_version_stays_valid(database: Database) -> None:
+    """It has no id, so that only revoking all links revokes it; and nobody takes the id out of a link that has one."""
+    subject, expires = Subject("plan", "p"), int(datetime.now(UTC).timestamp()) + 60
+    with database.begin() as uow:
+        message = f"page\n{expires}\nplan\np".encode()
+        digest = hmac.digest(uow.installation_keys.of("share links"), message, "sha256")
+        old = f"page.{expires}.{urlsafe_b64encode(digest).decode().rstrip('=')}"
+        assert share_links.verify(uow, subject, "page", old) == datetime.fromtimestamp(expires, UTC)
+        with pytest.raises(ShareLinkRejected, match="was changed"):
+            share_links.verify(uow, subject, "page", re.sub(r"-[0-9a-f-]*", "", signed(uow, subject, "page")))
+        with pytest.raises(ShareLinkRejected, match="revoked"):
+            share_links.verify(uow, subject, "page", signed(uow, subject, "page"))
+        share_links.revoke_all(uow)
+        with pytest.raises(ShareLinkRejected, match="revoked"):
+            share_links.verify(uow, subject, "page", old)

@@ -1,4 +1,4 @@
-"""`/keys`: API keys are created, listed and revoked; all share links are revoked."""
+"""`/keys`: API keys are created, listed and revoked; so are share links, which other pages create."""
 
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -25,6 +25,8 @@ SCOPES = {
     Scope.ADMIN: "and delete, and manage keys and webhooks",
 }
 MOST_DAYS = 3650
+_LINKS = 100
+"""Share links on the page, the newest."""
 
 
 def router(database: Database, access: Access) -> APIRouter:
@@ -33,7 +35,7 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/keys")
     def keys(revoked: Annotated[str, Query(max_length=20)] = "") -> Response:
-        return _page(database, access, are_links_revoked=revoked == "links")
+        return _page(database, access, revoked=revoked)
 
     @routes.post("/keys")
     def create(
@@ -102,10 +104,11 @@ def _page(
     days: str = "",
     team: str = "",
     problem: str = "",
-    are_links_revoked: bool = False,
+    revoked: str = "",
 ) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
+        links = uow.share_links.page(before=None, size=_LINKS)
     return page(
         "keys.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
@@ -122,5 +125,7 @@ def _page(
         longest_name=LONGEST_NAME,
         most_days=MOST_DAYS,
         problem=problem,
-        are_links_revoked=are_links_revoked,
+        revoked=revoked,
+        links=links.items,
+        has_more_links=links.has_more,
     )

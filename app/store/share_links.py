@@ -1,0 +1,81 @@
+"""Share links that are valid: one row for each, which ends with its revocation or after its expiry.
+
+A row has what a link is for and until when, and not its signature, so that whoever lists links cannot open them.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from app.errors.lookups import ShareLinkNotFound
+from app.store import actors, teams
+from app.store.ids import uuid7
+from app.store.pages import Page, newest_first
+from app.store.tables import share_links
+from app.store.transaction import Store, columns_of
+
+
+@dataclass(frozen=True, slots=True)
+class ShareLink:
+    """A link that was made.
+
+    Parameters
+    ----------
+    kind, name : a plan or sweep by its id, or a cluster by its name.
+    created_by : name of the key or subject of the token; None if the service was open.
+    """
+
+    id: UUID
+    team: str
+    kind: str
+    name: str
+    created_by: str | None
+    created_at: datetime
+    expires_at: datetime
+
+
+_COLUMNS = columns_of(share_links, ShareLink)
+
+
+class ShareLinks(Store):
+    """Share links in one transaction."""
+
+    def create(
+        self, kind: str, name: str, *, team: str, expires_at: datetime, link_id: UUID | None = None
+    ) -> ShareLink:
+        """Store a link of a team; links that have expired are deleted."""
+        self._writing.execute(share_links.delete().where(share_links.c.expires_at <= sa.func.now()))
+        new = share_links.insert().values(
+            id=link_id or uuid7(),
+            team=team,
+            kind=kind,
+            name=name,
+            created_by=actors.acting().name,
+            expires_at=expires_at,
+        )
+        return ShareLink(*self._writing.execute(new.returning(*_COLUMNS)).one())
+
+    def is_stored(self, link_id: UUID) -> bool:
+        """Whether a link was made and not revoked."""
+        return self._reading.scalar(sa.select(share_links.c.id).where(share_links.c.id == link_id)) is not None
+
+    def page(self, *, before: UUID | None, size: int) -> Page[ShareLink]:
+        """Links that have not expired, newest first; `before` is the last id of the page before."""
+        query = sa.select(*_COLUMNS).where(*self._visible(share_links), share_links.c.expires_at > sa.func.now())
+        rows = self._reading.execute(newest_first(query, share_links.c.id, before=before, size=size))
+        return Page.of([ShareLink(*row) for row in rows], size)
+
+    def delete(self, link_id: UUID) -> ShareLink:
+        """Delete a link, or raise `ShareLinkNotFound`."""
+        one = share_links.delete().where(share_links.c.id == link_id, *self._visible(share_links))
+        row = self._writing.execute(one.returning(*_COLUMNS)).one_or_none()
+        if row is None:
+            raise ShareLinkNotFound(f"there is no share link {link_id}", share_link_id=str(link_id))
+        return ShareLink(*row)
+
+    def delete_all(self, *, team: str) -> None:
+        """Delete the links of a team, or of all."""
+        every = share_links.delete()
+        self._writing.execute(every if team == teams.ALL else every.where(share_links.c.team == team))
