@@ -1,5 +1,6 @@
 """Sweeps of the kind `key_skew` as they are asked for. What Spark makes of them is tested in tests/jobs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from app.errors.requests import DatasetNotAllowed
 from app.services.dataset_roots import located
 from app.store.database import Database
-from tests.api.conftest import Serve
 from tests.api.contract import only_error, problem
+from tests.databases import Rows
+from tests.service import client_of, served
 
 Json = dict[str, Any]
 
@@ -27,10 +29,19 @@ def request_body(path: object, **changed: Any) -> Json:
     return {name: value for name, value in (body | changed).items() if value is not None}
 
 
+@pytest.fixture(scope="module")
+def reading(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service that may read the folders of tests."""
+    roots = (str(tmp_path_factory.getbasetemp()), "s3a://bucket/keys/")
+    with served(rows.database, dataset_roots=roots) as address:
+        yield address
+
+
 @pytest.fixture
-def open_client(serve: Serve, database: Database, tmp_path: Path) -> httpx.Client:
-    """A service that may read the test's folder."""
-    return serve(database, dataset_roots=(str(tmp_path), "s3a://bucket/keys/"))
+def open_client(reading: str, database: Database) -> Iterator[httpx.Client]:  # noqa: ARG001 -- its rows are reset
+    """A client of that service, which has no rows."""
+    with client_of(reading) as client:
+        yield client
 
 
 class TestAsking:
