@@ -10,7 +10,6 @@ from secrets import token_hex
 
 import sqlalchemy as sa
 
-from app.api.start.seeding import store_example_reassignment, store_example_sweep, store_example_webhook, store_examples
 from app.store.database import Database
 from app.store.tables import metadata
 
@@ -95,11 +94,11 @@ class Rows:
     """
 
     def __init__(self, database: Database) -> None:
+        from app.api.start import seeding  # noqa: PLC0415 -- the planners, which the process that distributes needs not
+
         self.database = database
-        store_examples(database)
-        store_example_reassignment(database)
-        store_example_sweep(database)
-        store_example_webhook(database)
+        for store in seeding.steps(database, has_webhooks=True):
+            store()
         with self.database.engine.begin() as connection:
             connection.exec_driver_sql(_STORE_EXAMPLES)
         self._known: tuple[bool, str] | None = None
