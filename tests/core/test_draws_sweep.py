@@ -16,6 +16,7 @@ from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.core.replicas.sweep import DrawsSweep, read_sweep
 from app.core.sweeps import score
 from app.errors import Failure, Json
+from tests.profiles import costly
 
 clusters = st.lists(
     st.builds(Broker, st.integers(0, 30), st.sampled_from([None, "a", "b", "c"]), st.booleans()),
@@ -45,6 +46,7 @@ def rows(sweep: DrawsSweep, start: int, stop: int) -> list[dict[str, Json]]:
     return [row.document for row in score(sweep, start, stop)]
 
 
+@costly()
 @given(draws, st.integers(0, 7))
 def test_a_scenario_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> None:
     [row] = rows(drawn, index, index + 1)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from app.core.jvm import JavaHashMap, JavaHashSet, JavaPriorityQueue, JavaRandom, KeyType, hash_order, hashes
 from app.core.jvm.hash_map import capacity_for, table_size
+from tests.profiles import costly
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -155,6 +156,7 @@ class TestHashMap:
         assert (np.diff(bins[order]) >= 0).all()
         assert sorted(order.tolist()) == list(range(len(keys)))
 
+    @costly()
     @given(
         keys=st.lists(st.integers(0, 60).map(lambda n: n * 64), unique=True, min_size=1),
         removed=st.lists(st.integers(0, 60).map(lambda n: n * 64)),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.core.measures.movement import movement
 from app.core.measures.transfers import NOWHERE, PartitionTransfer, Transfers, transfers
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Int64s, padded
+from tests.profiles import costly
 
 SIX = [Broker(1, "a"), Broker(2, "a"), Broker(3, "b"), Broker(4, "b"), Broker(5, "c"), Broker(6, "c")]
 KIB = 1024
@@ -104,6 +105,7 @@ def test_the_partitions_that_differ_are_those_of_the_movement(before: Side, afte
         assert partition.racks_before == len({rack_of.get(b) for b in partition.before or ()} - {None})
 
 
+@costly()
 @given(sides)
 def test_nothing_moves_where_nothing_changes(side: Side) -> None:
     found = compared(side, side)

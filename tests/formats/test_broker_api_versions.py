@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.core.model import Broker
 from app.formats.clusters.broker_api_versions import BrokerHeader, brokers, read, write
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
-from tests.profiles import examples
+from tests.profiles import costly
 
 CAPTURES = ["kafka-broker-api-versions.txt", "kafka-broker-api-versions-two-brokers-down.txt"]
 FULL = (
@@ -95,7 +95,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@examples(200)
+@costly(200)
 @given(st.data())
 @pytest.mark.parametrize("text", [FULL, *map(sample, CAPTURES)])
 def test_any_broken_capture_reads_or_is_refused(text: str, data: st.DataObject) -> None:

@@ -280,7 +280,7 @@ def test_members_that_are_written_are_read(rows: list[GroupMember]) -> None:
 
 @pytest.mark.parametrize(("text", "read", "write"), FORMS)
 @reaches("read", 0.1)
-@examples(200)
+@costly(200)
 @given(data=st.data())
 def test_broken_captures_are_read_or_refused(
     text: str, read: Callable[[str], Any], write: Callable[[Any], str], data: st.DataObject

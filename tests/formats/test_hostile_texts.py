@@ -19,7 +19,7 @@ from app.formats.sources.sources import SOURCES
 from app.formats.streams import topology_text
 from app.formats.tables import scenario_tables
 from app.formats.tables.topic_tables import csv_row, markdown_cell
-from tests.profiles import examples
+from tests.profiles import costly
 
 READERS: dict[str, Callable[[str], Any]] = {
     module.__name__.rpartition(".")[2]: module.read
@@ -98,7 +98,7 @@ def refused(read: Callable[[str], Any], text: str) -> str:
 
 @pytest.mark.parametrize("name", READERS)
 @given(head=st.sampled_from(HEADS), pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), tail=st.text())
-@examples(25)
+@costly(25)
 @example(head="CurrentObservers: [", pieces=[" "], tail="x")
 def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
     name: str, head: str, pieces: list[str], tail: str

@@ -13,6 +13,7 @@ from app.core.model import Placement, padded, unpadded
 from app.formats.tables.placement_tables import write_arrow, write_csv, write_markdown
 from app.formats.tables.topic_tables import without_formula
 from tests.formats.strategies import matrix, placements
+from tests.profiles import costly
 
 WORKED = [
     Placement("orders", 6, matrix([[101, 105, 108], [104, 109, 102]])),
@@ -29,6 +30,7 @@ def _rows(placed: list[Placement]) -> list[tuple[str, int, list[int]]]:
 
 
 class TestCsv:
+    @costly()
     @given(placements())
     def test_a_csv_reader_gets_every_partition_back(self, placed: list[Placement]) -> None:
         header, *rows = csv.reader(io.StringIO(write_csv(placed).decode(), newline=""))

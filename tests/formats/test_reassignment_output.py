@@ -45,6 +45,7 @@ def test_generate_is_what_it_proposes(
     assert len(output.skipped) == bool(before) + bool(after)
 
 
+@costly()
 @given(PARTITIONS)
 def test_a_file_is_itself(rows: list[tuple[str, int, list[int]]]) -> None:
     output = read(reassignment.write(document(rows)))

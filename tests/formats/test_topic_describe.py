@@ -297,7 +297,7 @@ class TestRefusals:
         assert rejection.line == line
         assert says in rejection.detail
 
-    @examples(300)
+    @costly(300)
     @given(st.data())
     @pytest.mark.parametrize("name", CAPTURES)
     def test_a_cut_in_the_middle_of_a_line_never_passes(self, name: str, data: st.DataObject) -> None:

@@ -11,7 +11,7 @@ from app.formats.streams.topology import Node, Processor, Sink, Source, Subtopol
 from app.formats.streams.topology_text import read, write
 from app.formats.syntax.lines import is_topic_name
 from tests.formats.strategies import broken, reads_or_rejects, rejected
-from tests.profiles import examples
+from tests.profiles import costly
 
 ORDERS = """\
 Topologies:
@@ -260,7 +260,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
         reads_or_rejects(read, text)
 
-    @examples(200)
+    @costly(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
     def test_any_broken_text_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:

@@ -276,7 +276,7 @@ def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentReques
 
 
 @reaches("lifted", 0.05)
-@examples(100)
+@costly()
 @given(CASES, st.sampled_from(["4.2", "4.3.1", "4.3.2", "4.4"]))
 def test_kafka_accepts_every_file_of_a_plan(case: tuple[Cluster, ReassignmentRequest], version: str) -> None:
     """Batches, rollbacks and the files of the whole plan, executed list by list under the cordons of the moment."""

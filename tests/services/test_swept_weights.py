@@ -24,7 +24,7 @@ from app.services.reassignment import PLANNER
 from app.services.sweeps.reassignment import request_of, resolved_on
 from tests import draws as st
 from tests.premises import reaches
-from tests.profiles import examples
+from tests.profiles import costly
 from tests.services.reassignments import topic
 
 Json = dict[str, Any]
@@ -81,7 +81,7 @@ def balances(draw: st.DrawFn) -> Json:
 
 
 @reaches("weighted", 0.5)
-@examples(40)
+@costly(70)
 @given(
     clusters(), balances(), st.sampled_from([{"remove_broker": "each"}, {"weights.0": [0.3, 4], "weights.2": [1, 2.5]}])
 )

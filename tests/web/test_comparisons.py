@@ -27,6 +27,7 @@ from app.services import sweeps
 from app.store.database import Database
 from app.web.differences import differing
 from app.web.plans.comparison import compared_changes
+from tests.profiles import costly
 from tests.web.browser import Browser
 from tests.web.test_clusters import TEXT
 
@@ -37,6 +38,7 @@ def assignment(rows: list[list[int]]) -> dict[str, Assignment]:
     return {"t": Assignment(np.arange(len(rows), dtype=np.int32), np.array(rows, np.int32))}
 
 
+@costly()
 @given(data=st.data(), before=lists)
 def test_changes_are_counted_as_by_hand(data: st.DataObject, before: list[list[int]]) -> None:
     """Each partition that a plan changes is alike, otherwise, or in one plan alone; whichever plan is named first."""

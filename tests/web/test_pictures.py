@@ -63,6 +63,7 @@ def rows_of(root: ET.Element) -> list[ET.Element]:
     return [group for group in root.iter(f"{SVG}g") if (group.get("class") or "").startswith("row")]
 
 
+@costly()
 @given(pictures())
 def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(picture: PlacementPicture) -> None:
     """A rack may have any name, since KIP-36 bounds none; names are text and never markup."""
@@ -78,6 +79,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
     assert not re.search(r"url\(|@import|http", STYLE)
 
 
+@costly()
 @given(pictures())
 def test_every_broker_has_a_tooltip_with_its_replicas(picture: PlacementPicture) -> None:
     """Each listed broker has its bar, and each one that only the assignment names; the counts are those of the rows."""

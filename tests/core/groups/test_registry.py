@@ -19,6 +19,7 @@ from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests import draws as st
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
 from tests.premises import reaches
+from tests.profiles import costly
 
 RACKS = {0: "a", 1: "b", 2: "c"}
 
@@ -28,6 +29,7 @@ def two_topics() -> GroupMetadata:
 
 
 @pytest.mark.parametrize("name", [name for name, assignor in ASSIGNORS.items() if assignor.is_exclusive])
+@costly()
 @given(members=groups.filter(bool), known=snapshots)
 def test_every_partition_that_somebody_reads_has_exactly_one_reader(
     name: str, members: list[Member], known: GroupMetadata

@@ -123,6 +123,7 @@ class TestLaws:
     def test_without_limits_the_longest_chain_decides(self, reassigned: ReassignedPartitions) -> None:
         assert len(cut_batches(reassigned, UNLIMITED)) == cut_batches(reassigned, UNLIMITED).lower_bound
 
+    @costly()
     @given(reassignments(), all_limits)
     def test_the_inverses_hold_no_more_replicas_at_a_time(
         self, reassigned: ReassignedPartitions, limits: BatchLimits

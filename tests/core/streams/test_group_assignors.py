@@ -21,6 +21,7 @@ from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import InvalidStandbyReplicas, NoMembersForTasks, TooManyTasks
 from tests import draws as st
 from tests.core.streams.group_by_rules import Group
+from tests.profiles import costly
 
 Assign = Callable[..., StreamsGroupAssignment]
 ASSIGN: dict[str, Assign] = {
@@ -85,6 +86,7 @@ def test_members_of_processes_of_one_member_are_balanced_in_active_tasks(
 
 
 @pytest.mark.parametrize("release", ASSIGN)
+@costly()
 @given(members=groups(), subtopologies=SUBTOPOLOGIES)
 def test_a_balanced_assignment_of_active_tasks_stays(
     release: str, members: list[StreamsMember], subtopologies: list[Subtopology]

@@ -9,6 +9,7 @@ from app.core.streams.assignors.sticky_tasks import TaskPairs
 from app.core.streams.model import StreamsOptions
 from app.errors.kafka import ClientWithoutThreads, TooManyTasks
 from tests.core.streams.small_applications import Given, applications, client, ids, running, tasks, written
+from tests.profiles import costly
 
 
 class TestPromises:
@@ -34,6 +35,7 @@ class TestPromises:
             assert had <= set(answer.of_client(at).active)
         assert answer.probing_rebalance
 
+    @costly()
     @given(applications())
     def test_the_fallback_looks_at_no_racks(self, application: Given) -> None:
         clients, given_tasks, options, partitions = application
