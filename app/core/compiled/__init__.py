@@ -3,13 +3,14 @@
     arrays.py       array types that say the dtype and the number of dimensions: the signatures of loops
     loops.py        `@compiled`: a loop with the signature that its annotations declare
     dispatchers.py  what numba compiles, stores and loads when a loop is first called
+    records.py      parameters that are named tuples: no references are counted
     interpreted.py  little work done by the source of a loop, without numba
     sources.py      which loops there are, which sources each is made of, and the digest of these
     entries.py      the cache: where compiled loops are stored, which of the stored are trusted
     building.py     compile all loops that the cache lacks, in parallel processes
 
-Only `dispatchers` imports numba, when a loop is first called: listing what is missing and importing a solver take no
-time of it. This package is the only one of the core that reads and writes files.
+Only `dispatchers` and `records` import numba, when a loop is first called: listing what is missing and importing a
+solver take no time of it. This package is the only one of the core that reads and writes files.
 """
 
 import time

@@ -21,6 +21,7 @@ from numba.core.typing.typeof import Purpose, typeof
 
 from app.core.compiled import entries
 from app.core.compiled.arrays import Layout
+from app.core.compiled.records import Record, returns_record
 
 # Divisors are counts and widths, never 0: the test for it costs a tenth of the time to compile.
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -47,9 +48,16 @@ class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
         return tuple(_type_of(hints[name]) for name in self._compiler.pysig.parameters)
 
     def prepare(self) -> Any:
-        """Load the loop or compile it, if that has not been done; what numba calls."""
+        """Load the loop or compile it, if that has not been done; what numba calls.
+
+        Raises
+        ------
+        TypeError : it returns a record that it was given, whose arrays its caller need not hold any longer.
+        """
         if self.declared not in self.overloads:
             self.compile(self.declared)
+            if returns_record(self.overloads[self.declared].signature.return_type):
+                raise TypeError(f"{self.name} returns a record that it was given")
         return self.overloads[self.declared].entry_point
 
     def get_call_template(self, args: Any, kws: Any) -> tuple[Any, ...]:
@@ -73,9 +81,11 @@ class LinkedDispatcher(_Declared):
         data = {"dispatcher": self, "args": signature, "return_type": None}
         with self._compiling_counter, event.trigger_event("numba:compile", data=data):
             result = self._compiler.compile(signature, None)
-        # A loop's library takes this one's code; numba would also make machine code of it, for callers in Python.
+        # A loop's library takes this one's code and optimises the whole. numba would also optimise it here, with all
+        # that it calls, once for each level of calls, and make machine code of it, for callers in Python.
         library = result.library
-        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — no other hook
+        library._optimize_final_module = _do_nothing  # noqa: SLF001 — no other hook
+        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — as above
         key = object()  # numba looks up what it calls by this; for others that is the entry for Python
         self.targetctx.insert_user_function(key, result.fndesc, [library])
         self.overloads[signature] = result._replace(entry_point=key)
@@ -119,6 +129,10 @@ class StoredDispatcher(_Declared):
 def inlining(function: Callable[..., Any]) -> Any:
     """A dispatcher whose function numba copies into those that call it."""
     return njit(nogil=True, inline="always")(function)
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _without_machine_code(flags: Any) -> Any:
@@ -168,5 +182,5 @@ def _type_of(annotation: Any) -> Any:
         hints = get_type_hints(annotation, include_extras=True)
         fields = [_type_of(hints[field]) for field in annotation._fields]
         same = len(set(fields)) == 1
-        return types.NamedUniTuple(fields[0], len(fields), annotation) if same else types.NamedTuple(fields, annotation)
+        return types.NamedUniTuple(fields[0], len(fields), annotation) if same else Record(fields, annotation)
     raise TypeError(f"{annotation} is no type that a loop can declare")

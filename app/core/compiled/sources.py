@@ -18,7 +18,9 @@ from app.core.compiled import STARTED
 
 _PACKAGE = "app"
 _CORE = f"{_PACKAGE}.core"
-_COMPILING = tuple(f"{_CORE}.compiled.{name}" for name in ("arrays", "loops", "dispatchers", "sources", "entries"))
+_COMPILING = tuple(
+    f"{_CORE}.compiled.{name}" for name in ("arrays", "loops", "dispatchers", "records", "sources", "entries")
+)
 _KERNEL = "_kernel.py"
 _DECLARED = re.compile(r"^@compiled\b.*\ndef (\w+)", re.MULTILINE)
 _IMPORTED = re.compile(r"^from (app[\w.]*) import (\([^)]*\)|.*)|^import (app[\w.]*)", re.MULTILINE)

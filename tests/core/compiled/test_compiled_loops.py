@@ -3,17 +3,19 @@
 import ast
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba.core import event
 
 from app.core.compiled import sources
-from app.core.compiled.arrays import Int64Vector, Offsets
-from app.core.compiled.loops import Loop, Subroutine, compiled
+from app.core.compiled.arrays import FloatVector, Int64Vector, Offsets
+from app.core.compiled.loops import Loop, Subroutine, compiled, subroutine
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
@@ -33,6 +35,38 @@ def total(values: Int64Vector, factor: int, scale: float) -> float:
 @compiled
 def last(offsets: Offsets) -> int:
     return int(offsets[-1])
+
+
+class Weighed(NamedTuple):
+    values: Int64Vector
+    weights: FloatVector
+
+
+@subroutine
+def sum_of(weighed: Weighed) -> float:
+    weights = weighed.weights
+    result = 0.0
+    for i in range(len(weights)):
+        result += weighed.values[i] * weights[i]
+    return result
+
+
+@compiled
+def sums(weighed: Weighed, count: int) -> tuple[FloatVector, FloatVector]:
+    found = np.zeros(count)
+    for i in range(count):
+        found[i] = sum_of(weighed) + sum_of(Weighed(np.full(3, i), np.ones(3)))
+    return found, weighed.weights
+
+
+@compiled
+def same(weighed: Weighed) -> Weighed:
+    return weighed
+
+
+@compiled
+def same_of_two(weighed: Weighed) -> tuple[int, Weighed]:
+    return 1, weighed
 
 
 def test_arguments_that_convert_without_loss_are_accepted_and_compile_nothing() -> None:
@@ -76,6 +110,26 @@ def test_only_loops_that_read_take_arrays_that_may_not_be_written() -> None:
 def test_a_wrong_number_of_arguments_is_rejected() -> None:
     with pytest.raises(TypeError):
         total(np.arange(4))  # type: ignore[call-arg] # that is the test
+
+
+def test_the_arrays_of_a_record_live_as_long_as_something_holds_them() -> None:
+    """A record's arrays are not counted; a loop's own ones, and those that it returns, are."""
+    values, weights = np.arange(4), np.full(4, 0.5)
+    for _ in range(100):
+        found, returned = sums(Weighed(values, weights), 1_000)
+        assert found.tolist() == [3.0 + 3 * i for i in range(1_000)]
+    living = [weakref.ref(array) for array in (values, weights, found)]
+    del values, weights, found
+    assert [each() is None for each in living] == [True, False, True]
+    assert returned.tolist() == [0.5] * 4
+    del returned
+    assert living[1]() is None
+
+
+@pytest.mark.parametrize("loop", [same, same_of_two])
+def test_a_loop_that_returns_a_record_is_rejected(loop: Loop) -> None:
+    with pytest.raises(TypeError, match="returns a record"):
+        loop(Weighed(np.arange(1), np.zeros(1)))
 
 
 @pytest.mark.parametrize("module", KERNELS)
