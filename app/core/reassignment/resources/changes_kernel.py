@@ -53,9 +53,8 @@ def best_from(
         if slot % width == 0:
             for column in range(1, width):
                 if may_transfer(resources, state, row, column):
-                    cost = CHANGE_COST * leader_cost(resources, row, broker, state.at[row, column])
-                    rise = rise_if_led(rules, resources, state, row, column)
-                    _consider(rise, cost, least, TRANSFER, row * width + column, broker, change, best)
+                    value = worth_if_led(rules, resources, state, row, column, least)
+                    _consider(value, TRANSFER, row * width + column, broker, change, best)
         if _is_worth(rules, resources, state, slot, per_cost, least, best[0]):
             for to in receivers:
                 _try_move(rules, resources, state, slot, to, per_cost, least, change, best)
@@ -101,17 +100,13 @@ def _try_move(
     best: FloatVector,
 ) -> None:
     width = state.at.shape[1]
-    row = slot // width
-    broker = int(np.int64(state.at[row, slot % width]))
-    if to == broker:
+    if to == state.at[slot // width, slot % width]:
         return
-    cost = per_cost * move_cost(rules, row, broker, to)
-    if slot % width == 0:
-        cost += CHANGE_COST * leader_cost(resources, row, broker, to)
+    cost = cost_of_move(rules, resources, state, slot, to, per_cost)
     rise = rise_if_placed(rules, resources, state, slot, to)
     is_better = -rise > least and (cost <= 0 or -rise > best[0] * (cost + 0.1 * CHANGE_COST))
     if is_better and may_place(rules, resources, state, slot, to):
-        _consider(rise, cost, least, MOVE, slot, to, change, best)
+        _consider(worth(rise, cost, least), MOVE, slot, to, change, best)
 
 
 @subroutine
@@ -135,9 +130,8 @@ def best_to(
         after = state.after[slot]
         row, column = slot // width, slot % width
         if column and may_transfer(resources, state, row, column):
-            cost = CHANGE_COST * leader_cost(resources, row, state.at[row, 0], broker)
-            rise = rise_if_led(rules, resources, state, row, column)
-            _consider(rise, cost, least, TRANSFER, slot, broker, change, best)
+            value = worth_if_led(rules, resources, state, row, column, least)
+            _consider(value, TRANSFER, slot, broker, change, best)
         slot = after
     for giver in givers_for(rules, resources, state, broker, worst):
         slot = state.first[giver]
@@ -167,7 +161,7 @@ def slots_to_fill(
     slots = np.empty((len(givers) + 1) * 2 * FILLS, np.int64)
     count = 0
     for i in range(len(givers) + 1):
-        some = sampled_slots(state, int(np.int64(broker if i == 0 else givers[i - 1])), FILLS)
+        some = sampled_slots(state, broker if i == 0 else givers[i - 1], FILLS)
         for slot in some:
             slots[count] = slot
             count += 1
@@ -198,11 +192,8 @@ def sampled_slots(state: SearchState, broker: int, enough: int) -> NDArray[np.in
 
 
 @subroutine
-def _consider(
-    rise: float, cost: float, least: float, kind: int, slot: int, to: int, change: Int64Vector, best: FloatVector
-) -> None:
-    """Keep a change if it lowers the penalty most for its cost."""
-    value = worth(rise, cost, least)
+def _consider(value: float, kind: int, slot: int, to: int, change: Int64Vector, best: FloatVector) -> None:
+    """Keep a change if it is worth most."""
     if value > best[0]:
         best[0] = value
         change[0], change[1], change[2] = kind, slot, to
@@ -219,10 +210,32 @@ def worth(rise: float, cost: float, least: float) -> float:
 
 
 @subroutine
+def worth_if_led(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, column: int, least: float
+) -> float:
+    """What it is worth that the replica in the column leads."""
+    cost = CHANGE_COST * leader_cost(resources, row, state.at[row, 0], state.at[row, column])
+    return worth(rise_if_led(rules, resources, state, row, column), cost, least)
+
+
+@subroutine
+def cost_of_move(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, per_cost: float
+) -> float:
+    """What it costs that a replica goes to another broker, in units of the mean cost of a move."""
+    width = state.at.shape[1]
+    row, broker = slot // width, state.at[slot // width, slot % width]
+    cost = per_cost * move_cost(rules, row, broker, to)
+    if slot % width == 0:
+        cost += CHANGE_COST * leader_cost(resources, row, broker, to)
+    return float(cost)
+
+
+@subroutine
 def rise_if_gone(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int) -> float:
     """How much the penalty of a replica's broker rises without it, consumers of followers apart."""
     width = state.at.shape[1]
-    row, leads = slot // width, int(np.int64(slot % width == 0))
-    broker = int(np.int64(state.at[row, slot % width]))
+    row, leads = slot // width, int(slot % width == 0)
+    broker = state.at[row, slot % width]
     rise = penalty_if(resources, state, broker, row, -leads, leads - 1) - state.penalty[broker]
-    return float(rise + topic_change(rules, resources, state, row, broker, int(np.int64(-1))))
+    return float(rise + topic_change(rules, resources, state, row, broker, -1))

@@ -18,7 +18,7 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
     brokers = len(state.penalty)
     if brokers <= ALL_RECEIVERS:
         return np.arange(brokers)
-    worst, most = int(np.int64(0)), -1.0
+    worst, most = 0, -1.0
     for resource in range(state.loads.shape[1]):
         above = (state.loads[broker, resource] - resources.ceiling[broker, resource]) * resources.unit[broker, resource]
         over = (state.loads[broker, resource] - resources.limit[broker, resource]) * resources.limit_unit[
@@ -42,7 +42,7 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
     by_all, by_worst = np.argsort(pressure), np.argsort(of_worst)
     chosen = np.empty(2 * RECEIVERS + 4, np.int64)
     count = 0
-    inside = int(np.int64(0))
+    inside = 0
     for i in range(brokers):
         other = by_all[i]
         is_inside = rules.rack_of[other] == rules.rack_of[broker]

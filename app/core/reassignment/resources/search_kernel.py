@@ -13,15 +13,16 @@ from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.moves_kernel import stays_free
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.changes_kernel import (
-    CHANGE_COST,
     NO_CHANGE,
     TRANSFER,
     best_from,
     best_to,
+    cost_of_move,
     lacking_resource,
     rise_if_gone,
     slots_to_fill,
     worth,
+    worth_if_led,
 )
 from app.core.reassignment.resources.receivers_kernel import receivers_for
 from app.core.reassignment.resources.state_kernel import (
@@ -29,14 +30,12 @@ from app.core.reassignment.resources.state_kernel import (
     ResourceRules,
     SearchState,
     add_row,
-    leader_cost,
     link,
     may_place,
     may_transfer,
     move_cost,
     place,
     refresh,
-    rise_if_led,
     rise_if_placed,
     sampled,
     topic_penalty,
@@ -58,7 +57,7 @@ def begin(rules: LoadRules, resources: ResourceRules, state: SearchState) -> Non
         if state.at[row, 0] < 0:
             continue
         if len(resources.of_reads):
-            add_row(rules, resources, state, row, int(np.int64(1)))
+            add_row(rules, resources, state, row, 1)
         for column in range(width):
             broker = state.at[row, column]
             if broker < 0:
@@ -82,13 +81,33 @@ def renew(resources: ResourceRules, state: SearchState) -> None:
 
 
 @subroutine
-def topics_of(rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int) -> float:
-    """The penalty of the topics on a broker."""
+def _renew_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, of_topics: FloatVector) -> None:
+    """Compute the penalties of the topics on all brokers anew."""
+    if len(resources.topic_of):
+        for broker in range(len(of_topics)):
+            of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
+
+
+@subroutine
+def _penalty_of_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int) -> float:
     total = 0.0
-    if len(resources.topic_of) and rules.target[broker]:
+    if rules.target[broker]:
         for topic in range(len(resources.topic_most)):
             total += topic_penalty(resources, topic, state.counts[topic, broker])
     return total
+
+
+@subroutine
+def _move(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, of_topics: FloatVector
+) -> None:
+    """Move a replica, and compute the penalties of topics of its two brokers anew."""
+    width = state.at.shape[1]
+    broker = state.at[slot // width, slot % width]
+    place(rules, resources, state, slot, to)
+    if len(resources.topic_of):
+        of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
+        of_topics[to] = _penalty_of_topics(rules, resources, state, to)
 
 
 @compiled
@@ -101,11 +120,10 @@ def lower_penalty(
     ----------
     per_cost : 1 over the mean cost of a move. swaps : whether swaps are tried if no single change helps.
     """
-    brokers = len(state.penalty)
+    brokers, width = len(state.penalty), state.at.shape[1]
     change, best = np.zeros(3, np.int64), np.zeros(1)
     of_topics = np.zeros(brokers)
-    for broker in range(brokers):
-        of_topics[broker] = topics_of(rules, resources, state, broker)
+    _renew_topics(rules, resources, state, of_topics)
     done, since_all_were_tried = 0, 0
     for _ in range(turns):
         worst = _worst(state, of_topics)
@@ -130,13 +148,16 @@ def lower_penalty(
         best_from(rules, resources, state, worst, receivers, per_cost, least, change, best)
         best_to(rules, resources, state, worst, per_cost, least, change, best)
         if change[0] != NO_CHANGE:
-            _make(rules, resources, state, change, of_topics)
+            slot, to = change[1], change[2]
+            if change[0] == TRANSFER:
+                transfer(rules, resources, state, slot // width, slot % width)
+            else:
+                _move(rules, resources, state, slot, to, of_topics)
             made = 1
         elif swaps:
             made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
-            if made and len(resources.topic_of):
-                for broker in range(brokers):
-                    of_topics[broker] = topics_of(rules, resources, state, broker)
+            if made:
+                _renew_topics(rules, resources, state, of_topics)
         if not made:
             state.is_stuck[worst] = True
             continue
@@ -194,9 +215,7 @@ def fill(
         if giver == broker:
             transfer(rules, resources, state, row, slots[i] % width)
         else:
-            place(rules, resources, state, slots[i], broker)
-            of_topics[broker] = topics_of(rules, resources, state, broker)
-            of_topics[giver] = topics_of(rules, resources, state, giver)
+            _move(rules, resources, state, slots[i], broker, of_topics)
         made += 1
     return made
 
@@ -214,17 +233,13 @@ def _worth_of_filling(
     """What it is worth that a replica leads, if it is on the broker, or goes there; 0 if it may not."""
     width = state.at.shape[1]
     row, column = slot // width, slot % width
-    giver = int(np.int64(state.at[row, column]))
-    if giver == broker:
+    if state.at[row, column] == broker:
         if column == 0 or not may_transfer(resources, state, row, column):
             return 0.0
-        cost = CHANGE_COST * leader_cost(resources, row, int(np.int64(state.at[row, 0])), broker)
-        return worth(rise_if_led(rules, resources, state, row, column), cost, least)
+        return worth_if_led(rules, resources, state, row, column, least)
     if not may_place(rules, resources, state, slot, broker):
         return 0.0
-    cost = per_cost * move_cost(rules, row, giver, broker)
-    if column == 0:
-        cost += CHANGE_COST * leader_cost(resources, row, giver, broker)
+    cost = cost_of_move(rules, resources, state, slot, broker, per_cost)
     return worth(rise_if_placed(rules, resources, state, slot, broker), cost, least)
 
 
@@ -255,9 +270,7 @@ def shed(
         if state.at[row, slot % width] != broker or state.penalty[broker] + of_topics[broker] <= enough:
             continue
         if column:
-            cost = CHANGE_COST * leader_cost(resources, row, broker, state.at[row, column])
-            value = worth(rise_if_led(rules, resources, state, row, column), cost, least)
-            if value >= WORTH * values[i]:
+            if worth_if_led(rules, resources, state, row, column, least) >= WORTH * values[i]:
                 transfer(rules, resources, state, row, column)
                 made += 1
             continue
@@ -267,11 +280,8 @@ def shed(
         cost = per_cost * move_cost(rules, row, broker, to)
         value = worth(rise_if_placed(rules, resources, state, slot, to), cost, least)
         if value >= WORTH * values[i]:
-            place(rules, resources, state, slot, to)
+            _move(rules, resources, state, slot, to, of_topics)
             made += 1
-            if len(resources.topic_of):
-                of_topics[broker] = topics_of(rules, resources, state, broker)
-                of_topics[to] = topics_of(rules, resources, state, to)
     return made
 
 
@@ -298,8 +308,7 @@ def _estimates(
         if slot % width == 0:
             for column in range(1, width):
                 if may_transfer(resources, state, row, column):
-                    cost = CHANGE_COST * leader_cost(resources, row, broker, state.at[row, column])
-                    value = worth(rise_if_led(rules, resources, state, row, column), cost, least)
+                    value = worth_if_led(rules, resources, state, row, column, least)
                     if value > values[some]:
                         values[some], columns[some], slots[some] = value, column, slot
             if values[some] > 0:
@@ -317,15 +326,15 @@ def _estimates(
 def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, receivers: Int64Vector) -> int:
     """The broker that a replica goes to; -1 if no receiver may have it."""
     width = state.at.shape[1]
-    row, broker = slot // width, int(np.int64(state.at[slot // width, slot % width]))
+    row, broker = slot // width, state.at[slot // width, slot % width]
     gone = rise_if_gone(rules, resources, state, slot)
     for column in range(rules.current.shape[1]):
-        home = int(np.int64(rules.current[row, column]))
+        home = rules.current[row, column]
         if home < 0 or home == broker or not rules.stays_free[row, column]:
             continue
         is_legal = may_place(rules, resources, state, slot, home)
         if is_legal and rise_if_placed(rules, resources, state, slot, home) <= 0.5 * gone:
-            return home
+            return int(home)
     best, smallest = -1, np.inf
     first = sampled(state, len(receivers))
     for i in range(len(receivers)):
@@ -338,19 +347,3 @@ def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, sl
             if rise <= gone:
                 break
     return int(best)
-
-
-@subroutine
-def _make(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, change: Int64Vector, of_topics: FloatVector
-) -> None:
-    """Make a change."""
-    width = state.at.shape[1]
-    kind, slot, to = change[0], change[1], change[2]
-    broker = state.at[slot // width, slot % width]
-    if kind == TRANSFER:
-        transfer(rules, resources, state, slot // width, slot % width)
-        return
-    place(rules, resources, state, slot, to)
-    of_topics[broker] = topics_of(rules, resources, state, broker)
-    of_topics[to] = topics_of(rules, resources, state, to)

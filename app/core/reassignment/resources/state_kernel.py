@@ -90,17 +90,17 @@ def sampled(state: SearchState, below: int) -> int:
 
 
 @subroutine
-def violation(load: int, ceiling: int, floor: int, limit: int, unit: float, limit_unit: float) -> float:
-    """The penalty of one load."""
+def violation(resources: ResourceRules, broker: int, resource: int, load: int) -> float:
+    """The penalty of one load of a broker."""
     total = 0.0
-    if load > ceiling:
-        above = (load - ceiling) * unit
+    if load > resources.ceiling[broker, resource]:
+        above = (load - resources.ceiling[broker, resource]) * resources.unit[broker, resource]
         total += above + STEEPNESS * above * above
-    elif load < floor:
-        below = (floor - load) * unit
+    elif load < resources.floor[broker, resource]:
+        below = (resources.floor[broker, resource] - load) * resources.unit[broker, resource]
         total += below + STEEPNESS * below * below
-    if load > limit:
-        over = (load - limit) * limit_unit
+    if load > resources.limit[broker, resource]:
+        over = (load - resources.limit[broker, resource]) * resources.limit_unit[broker, resource]
         total += over + STEEPNESS * over * over
     return total
 
@@ -109,17 +109,10 @@ def violation(load: int, ceiling: int, floor: int, limit: int, unit: float, limi
 def penalty_if(resources: ResourceRules, state: SearchState, broker: int, row: int, leads: int, follows: int) -> float:
     """The penalty of a broker if the row led or followed there so many times more."""
     total = 0.0
-    for column in range(state.loads.shape[1]):
-        load = state.loads[broker, column]
-        load += leads * resources.of_leader[row, column] + follows * resources.of_follower[row, column]
-        total += violation(
-            load,
-            resources.ceiling[broker, column],
-            resources.floor[broker, column],
-            resources.limit[broker, column],
-            resources.unit[broker, column],
-            resources.limit_unit[broker, column],
-        )
+    for resource in range(state.loads.shape[1]):
+        load = state.loads[broker, resource]
+        load += leads * resources.of_leader[row, resource] + follows * resources.of_follower[row, resource]
+        total += violation(resources, broker, resource, load)
     return total
 
 
@@ -129,25 +122,18 @@ def penalty_if_swapped(
 ) -> float:
     """The penalty of a broker if it had a replica of one row instead of one of another."""
     total = 0.0
-    for column in range(state.loads.shape[1]):
-        load = state.loads[broker, column]
-        load -= resources.of_leader[gone, column] if gone_leads else resources.of_follower[gone, column]
-        load += resources.of_leader[new, column] if new_leads else resources.of_follower[new, column]
-        total += violation(
-            load,
-            resources.ceiling[broker, column],
-            resources.floor[broker, column],
-            resources.limit[broker, column],
-            resources.unit[broker, column],
-            resources.limit_unit[broker, column],
-        )
+    for resource in range(state.loads.shape[1]):
+        load = state.loads[broker, resource]
+        load -= resources.of_leader[gone, resource] if gone_leads else resources.of_follower[gone, resource]
+        load += resources.of_leader[new, resource] if new_leads else resources.of_follower[new, resource]
+        total += violation(resources, broker, resource, load)
     return total
 
 
 @subroutine
 def refresh(resources: ResourceRules, state: SearchState, broker: int) -> None:
     """Compute a broker's penalty anew."""
-    state.penalty[broker] = penalty_if(resources, state, broker, int(np.int64(0)), int(np.int64(0)), int(np.int64(0)))
+    state.penalty[broker] = penalty_if(resources, state, broker, 0, 0, 0)
 
 
 @subroutine
@@ -167,7 +153,7 @@ def topic_change(
     """How much the penalty of a row's topic on a broker rises with a replica more or less."""
     if len(resources.topic_of) == 0 or not rules.target[broker]:
         return 0.0
-    topic = int(np.int64(resources.topic_of[row]))
+    topic = resources.topic_of[row]
     count = int(state.counts[topic, broker])
     return topic_penalty(resources, topic, count + more) - topic_penalty(resources, topic, count)
 
@@ -204,8 +190,8 @@ def move_cost(rules: LoadRules, row: int, broker: int, to: int) -> int:
 def leader_cost(resources: ResourceRules, row: int, broker: int, to: int) -> int:
     """How many more leaders change if another broker leads the row."""
     if resources.leader[row] < 0:
-        return int(np.int64(0))
-    return int(np.int64(resources.leader[row] != to) - np.int64(resources.leader[row] != broker))
+        return 0
+    return int(resources.leader[row] != to) - int(resources.leader[row] != broker)
 
 
 @subroutine
@@ -242,7 +228,7 @@ def serves(rules: LoadRules, resources: ResourceRules, state: SearchState, row: 
     for other in range(state.at.shape[1]):
         there = state.at[row, other]
         if other != column and there >= 0 and rules.rack_of[there] == rack and (other == 0 or there < broker):
-            return int(np.int64(0))
+            return 0
     return int(resources.share[rack])
 
 
@@ -254,7 +240,7 @@ def add_row(rules: LoadRules, resources: ResourceRules, state: SearchState, row:
         broker = state.at[row, column]
         if broker < 0:
             continue
-        share = serves(rules, resources, state, row, column) if column else int(np.int64(0))
+        share = serves(rules, resources, state, row, column) if column else 0
         for resource in range(state.loads.shape[1]):
             if column == 0:
                 load = resources.of_leader[row, resource] + resources.of_reads[row, resource]
@@ -272,7 +258,7 @@ def refresh_row(resources: ResourceRules, state: SearchState, row: int) -> float
     for column in range(state.at.shape[1]):
         broker = state.at[row, column]
         if broker >= 0:
-            refresh(resources, state, int(np.int64(broker)))
+            refresh(resources, state, broker)
             total += state.penalty[broker]
     return total
 
@@ -282,12 +268,12 @@ def place(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: 
     """Move a replica, its load and its place in the lists."""
     width = state.at.shape[1]
     row, column = slot // width, slot % width
-    broker = int(np.int64(state.at[row, column]))
+    broker = state.at[row, column]
     unlink(state, slot)
     if len(resources.of_reads):
-        add_row(rules, resources, state, row, int(np.int64(-1)))
+        add_row(rules, resources, state, row, -1)
         state.at[row, column] = to
-        add_row(rules, resources, state, row, int(np.int64(1)))
+        add_row(rules, resources, state, row, 1)
     else:
         for resource in range(state.loads.shape[1]):
             load = resources.of_follower[row, resource] if column else resources.of_leader[row, resource]
@@ -313,7 +299,7 @@ def transfer(rules: LoadRules, resources: ResourceRules, state: SearchState, row
     unlink(state, row * width)
     unlink(state, row * width + column)
     if len(resources.of_reads):
-        add_row(rules, resources, state, row, int(np.int64(-1)))
+        add_row(rules, resources, state, row, -1)
     else:
         for resource in range(state.loads.shape[1]):
             extra = resources.of_leader[row, resource] - resources.of_follower[row, resource]
@@ -321,7 +307,7 @@ def transfer(rules: LoadRules, resources: ResourceRules, state: SearchState, row
             state.loads[other, resource] += extra
     state.at[row, 0], state.at[row, column] = other, leader
     if len(resources.of_reads):
-        add_row(rules, resources, state, row, int(np.int64(1)))
+        add_row(rules, resources, state, row, 1)
     link(state, row * width)
     link(state, row * width + column)
     refresh_row(resources, state, row)
@@ -332,16 +318,16 @@ def rise_if_placed(rules: LoadRules, resources: ResourceRules, state: SearchStat
     """How much the penalty rises if a replica goes to another broker."""
     width = state.at.shape[1]
     row = slot // width
-    broker = int(np.int64(state.at[row, slot % width]))
-    rise = topic_change(rules, resources, state, row, broker, int(np.int64(-1)))
-    rise += topic_change(rules, resources, state, row, to, int(np.int64(1)))
+    broker = state.at[row, slot % width]
+    rise = topic_change(rules, resources, state, row, broker, -1)
+    rise += topic_change(rules, resources, state, row, to, 1)
     if len(resources.of_reads):
         before = refresh_row(resources, state, row) + state.penalty[to]
         place(rules, resources, state, slot, to)
         after = refresh_row(resources, state, row) + state.penalty[broker]
         place(rules, resources, state, slot, broker)
         return float(rise + after - before)
-    leads = int(np.int64(slot % width == 0))
+    leads = int(slot % width == 0)
     rise += penalty_if(resources, state, broker, row, -leads, leads - 1) - state.penalty[broker]
     return float(rise + penalty_if(resources, state, to, row, leads, 1 - leads) - state.penalty[to])
 
@@ -355,7 +341,6 @@ def rise_if_led(rules: LoadRules, resources: ResourceRules, state: SearchState, 
         after = refresh_row(resources, state, row)
         transfer(rules, resources, state, row, column)
         return float(after - before)
-    leader, other = int(np.int64(state.at[row, 0])), int(np.int64(state.at[row, column]))
-    one = int(np.int64(1))
-    rise = penalty_if(resources, state, leader, row, -one, one) - state.penalty[leader]
-    return float(rise + penalty_if(resources, state, other, row, one, -one) - state.penalty[other])
+    leader, other = state.at[row, 0], state.at[row, column]
+    rise = penalty_if(resources, state, leader, row, -1, 1) - state.penalty[leader]
+    return float(rise + penalty_if(resources, state, other, row, 1, -1) - state.penalty[other])

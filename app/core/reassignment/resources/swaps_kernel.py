@@ -6,14 +6,12 @@ from numpy.typing import NDArray
 from app.core.compiled.arrays import FloatVector, Int64Matrix, Int64Vector
 from app.core.compiled.loops import subroutine
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.changes_kernel import CHANGE_COST, sampled_slots, worth
+from app.core.reassignment.resources.changes_kernel import CHANGE_COST, cost_of_move, sampled_slots, worth
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS
 from app.core.reassignment.resources.state_kernel import (
     ResourceRules,
     SearchState,
-    leader_cost,
     may_place,
-    move_cost,
     penalty_if_swapped,
     place,
     sampled,
@@ -66,15 +64,15 @@ def make_swaps(
         if values[i] <= 0 or (made > 0 and state.penalty[broker] + of_topics[broker] <= enough):
             break
         mine, theirs = swaps[i, 0], swaps[i, 1]
-        other = int(np.int64(state.at[theirs // width, theirs % width]))
+        other = state.at[theirs // width, theirs % width]
         if state.at[mine // width, mine % width] != broker or other == broker:
             continue
         if not may_place(rules, resources, state, mine, other):
             continue
         if not may_place(rules, resources, state, theirs, broker):
             continue
-        cost = _cost(rules, resources, state, mine, other, per_cost)
-        cost += _cost(rules, resources, state, theirs, broker, per_cost)
+        cost = cost_of_move(rules, resources, state, mine, other, per_cost)
+        cost += cost_of_move(rules, resources, state, theirs, broker, per_cost)
         if worth(_rise(rules, resources, state, mine, theirs), cost, least) >= SWAP_WORTH * values[i]:
             place(rules, resources, state, theirs, broker)
             place(rules, resources, state, mine, other)
@@ -114,17 +112,16 @@ def _try_swaps(
     A pair is left out as soon as what it has added to the penalties leaves too little of their decrease.
     """
     width, columns = state.at.shape[1], state.loads.shape[1]
-    broker, other = int(np.int64(broker)), int(np.int64(other))
     has_topics = len(resources.topic_of) > 0
     theirs = sampled_slots(state, other, SAMPLES)
     their_loads, costs = _loads(resources, state, theirs), np.empty(len(theirs))
     for i in range(len(theirs)):
-        costs[i] = _cost(rules, resources, state, theirs[i], broker, per_cost)
+        costs[i] = cost_of_move(rules, resources, state, theirs[i], broker, per_cost)
     before = state.penalty[broker] + state.penalty[other]
     is_better = False
     for i in range(len(ours)):
         mine = ours[i]
-        my_cost = _cost(rules, resources, state, mine, other, per_cost)
+        my_cost = cost_of_move(rules, resources, state, mine, other, per_cost)
         if not may_place(rules, resources, state, mine, other):
             continue
         for j in range(len(theirs)):
@@ -141,14 +138,8 @@ def _try_swaps(
                 more = their_loads[j, column] - our_loads[i, column]
                 for side in range(2):
                     at = broker if side == 0 else other
-                    after += violation(
-                        state.loads[at, column] + (more if side == 0 else -more),
-                        resources.ceiling[at, column],
-                        resources.floor[at, column],
-                        resources.limit[at, column],
-                        resources.unit[at, column],
-                        resources.limit_unit[at, column],
-                    )
+                    load = state.loads[at, column] + (more if side == 0 else -more)
+                    after += violation(resources, at, column, load)
             if after >= allowed or theirs[j] // width == mine // width:
                 continue
             value = worth(after - before, cost, least)
@@ -160,29 +151,17 @@ def _try_swaps(
 
 
 @subroutine
-def _cost(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, per_cost: float) -> float:
-    """What it costs that a replica goes to another broker, in units of the mean cost of a move."""
-    width = state.at.shape[1]
-    row, broker = slot // width, int(np.int64(state.at[slot // width, slot % width]))
-    cost = per_cost * move_cost(rules, row, broker, to)
-    if slot % width == 0:
-        cost += CHANGE_COST * leader_cost(resources, row, broker, to)
-    return float(cost)
-
-
-@subroutine
 def _topic_rise(rules: LoadRules, resources: ResourceRules, state: SearchState, mine: int, theirs: int) -> float:
     """How much the penalty of topics rises if two slots swap their brokers."""
     width = state.at.shape[1]
     row, their_row = mine // width, theirs // width
     if resources.topic_of[row] == resources.topic_of[their_row]:
         return 0.0
-    broker, other = int(np.int64(state.at[row, mine % width])), int(np.int64(state.at[their_row, theirs % width]))
-    fewer, more = int(np.int64(-1)), int(np.int64(1))
-    rise = topic_change(rules, resources, state, row, broker, fewer)
-    rise += topic_change(rules, resources, state, row, other, more)
-    rise += topic_change(rules, resources, state, their_row, other, fewer)
-    rise += topic_change(rules, resources, state, their_row, broker, more)
+    broker, other = state.at[row, mine % width], state.at[their_row, theirs % width]
+    rise = topic_change(rules, resources, state, row, broker, -1)
+    rise += topic_change(rules, resources, state, row, other, 1)
+    rise += topic_change(rules, resources, state, their_row, other, -1)
+    rise += topic_change(rules, resources, state, their_row, broker, 1)
     return float(rise)
 
 
@@ -191,8 +170,8 @@ def _rise(rules: LoadRules, resources: ResourceRules, state: SearchState, mine: 
     """How much the penalty rises if two slots swap their brokers."""
     width = state.at.shape[1]
     row, their_row = mine // width, theirs // width
-    broker, other = int(np.int64(state.at[row, mine % width])), int(np.int64(state.at[their_row, theirs % width]))
-    leads, they_lead = int(np.int64(mine % width == 0)), int(np.int64(theirs % width == 0))
+    broker, other = state.at[row, mine % width], state.at[their_row, theirs % width]
+    leads, they_lead = int(mine % width == 0), int(theirs % width == 0)
     rise = penalty_if_swapped(resources, state, broker, row, leads, their_row, they_lead) - state.penalty[broker]
     rise += penalty_if_swapped(resources, state, other, their_row, they_lead, row, leads) - state.penalty[other]
     if len(resources.topic_of):

@@ -1,7 +1,5 @@
 """Undo moves, and changes of leaders, that the penalty does not need."""
 
-import numpy as np
-
 from app.core.compiled.arrays import Int32Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
@@ -36,11 +34,11 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
     for row in rows:
         for column in range(width):
             slot = row * width + column
-            broker = int(np.int64(state.at[row, column]))
+            broker = state.at[row, column]
             if broker < 0 or move_cost(rules, row, broker, broker) != 0:
                 continue
             for current in range(rules.current.shape[1]):
-                home = int(np.int64(rules.current[row, current]))
+                home = rules.current[row, current]
                 if home < 0 or not rules.stays_free[row, current] or move_cost(rules, row, broker, home) >= 0:
                     continue
                 if not may_place(rules, resources, state, slot, home):
@@ -53,8 +51,8 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
                     undone += 1
                     break
         for column in range(1, width):
-            broker = int(np.int64(state.at[row, column]))
-            if broker < 0 or leader_cost(resources, row, int(np.int64(state.at[row, 0])), broker) >= 0:
+            broker = state.at[row, column]
+            if broker < 0 or leader_cost(resources, row, state.at[row, 0], broker) >= 0:
                 continue
             may_lead = may_transfer(resources, state, row, column)
             if may_lead and rise_if_led(rules, resources, state, row, column) <= 1e-15:
@@ -70,7 +68,7 @@ def _return_in_exchange(
     """Return a replica while another leaves its broker, if that does not raise the penalty and moves less."""
     width = state.at.shape[1]
     row = slot // width
-    broker = int(np.int64(state.at[row, slot % width]))
+    broker = state.at[row, slot % width]
     saved = -move_cost(rules, row, broker, home)
     rise = rise_if_placed(rules, resources, state, slot, home)
     place(rules, resources, state, slot, home)
