@@ -1,6 +1,7 @@
 """What is cancelled, deleted, labelled, sent again and looked up on pages."""
 
 import re
+from html import unescape
 from uuid import uuid4
 
 import httpx
@@ -94,6 +95,11 @@ def test_a_delivery_is_sent_again(client: httpx.Client) -> None:
     address = f"/webhooks/{EXAMPLE_WEBHOOK_ID}/deliveries/{EXAMPLE_DELIVERY_ID}/replay"
     assert f'action="{address}"' in client.get("/webhooks").text
     assert client.post(address).headers["location"] == "/webhooks"
+    listed = client.get(f"/webhooks/{EXAMPLE_WEBHOOK_ID}")
+    assert f'action="{address}"' in listed.text
+    assert "&#34;type&#34;:" in listed.text
+    assert "There is no delivery in this state" in client.get(f"/webhooks/{EXAMPLE_WEBHOOK_ID}?state=succeeded").text
+    assert client.get(f"/webhooks/{uuid4()}").status_code == 404
     unknown = client.post(f"/webhooks/{EXAMPLE_WEBHOOK_ID}/deliveries/{uuid4()}/replay")
     assert (unknown.status_code, "has no delivery" in unknown.text) == (422, True)
 
@@ -107,7 +113,27 @@ class TestAuditLog:
         assert listed.text.count("<code>POST /clusters</code>") == 1
         assert "<b>nine</b>" not in listed.text
         assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=csv"' in listed.text
+        assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=jsonl"' in listed.text
         assert "No entry matches" in client.get("/audit?status=500").text
+
+    def test_entries_of_a_time_an_address_and_a_request(self, client: httpx.Client) -> None:
+        """Moments are of UTC unless they state an offset; the export has the same entries as the page."""
+        made = client.post("/clusters", data={"cluster": "nine", "text": TEXT})
+        request_id = made.headers["x-request-id"]
+        for query, found in (
+            ({"request_id": request_id}, 1),
+            ({"request_id": request_id, "address": "127.0.0.1"}, 1),
+            ({"request_id": request_id, "address": "192.0.2.1"}, 0),
+            ({"request_id": request_id, "since": "2020-01-31 13:00", "until": "2999-01-01T00:00+02:00"}, 1),
+            ({"request_id": request_id, "until": "2020-01-31"}, 0),
+        ):
+            listed = client.get("/audit", params=query)
+            assert listed.text.count("<code>POST /clusters</code>") == found, query
+            [exported] = re.findall(r'href="(/v1/audit/export[^"]*jsonl)"', listed.text)
+            assert len(client.get(unescape(exported)).text.splitlines()) == found, query
+        for typed in ("yesterday", "2026-13-01", "0001-01-01T00:00+23:59"):
+            answer = client.get("/audit", params={"since": typed})
+            assert (answer.status_code, 'id="since-problem"' in answer.text) == (422, True), typed
 
     def test_pages(self, client: httpx.Client, database: Database) -> None:
         with database.begin(is_own=True) as uow:

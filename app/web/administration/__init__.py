@@ -1,6 +1,6 @@
 """What administrators do on pages.
 
 keys.py      `/keys`: API keys, and revoking share links
-webhooks.py  `/webhooks`: webhooks, their test and their newest deliveries, which are sent again
+webhooks.py  `/webhooks`: webhooks, their test and their deliveries, which are sent again
 audit.py     `/audit`: the audit log
 """

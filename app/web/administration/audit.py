@@ -1,10 +1,12 @@
 """`/audit`: what was changed, denied and exported, newest first."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from app.store.audit import LONGEST, AuditFilter
 from app.store.database import Database
@@ -14,7 +16,8 @@ from app.web.pages import page
 SIZE = 40
 """Entries of a page, which is no longer than others on a phone."""
 _MOST = 2**63 - 1
-Text = Annotated[str, Query(max_length=LONGEST)]
+_TEXTS = ("name", "action", "resource", "address", "request_id")
+FIELDS = (*_TEXTS, "status", "since", "until")
 
 
 def router(database: Database, access: Access) -> APIRouter:
@@ -23,37 +26,60 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/audit")
     def entries(
-        name: Text = "",
-        action: Text = "",
-        resource: Text = "",
-        status: Annotated[str, Query(max_length=10)] = "",
+        typed: Annotated[Mapping[str, str], Depends(_typed)],
         before: Annotated[int | None, Query(ge=0, le=_MOST)] = None,
     ) -> Response:
-        typed = {"name": name.strip(), "action": action.strip(), "resource": resource.strip(), "status": status.strip()}
-        problem = "" if _is_status(typed["status"]) else "An HTTP status is a number from 100 to 599."
-        stated = {field: value for field, value in typed.items() if value}
-        wanted = AuditFilter(
-            name=stated.get("name"),
-            action=stated.get("action"),
-            resource=stated.get("resource"),
-            status=int(stated["status"]) if "status" in stated and not problem else None,
-        )
+        problems: dict[str, str] = {}
+        wanted = _filter(typed, problems)
         with database.begin() as uow:
             found = uow.audit.page(wanted, before=before, size=SIZE)
+        stated = {field: value for field, value in typed.items() if value and not problems}
         older = {**stated, "before": found.items[-1].id} if found.has_more else {}
-        exported = urlencode({**({} if problem else stated), "format": "csv"})
+        moments = {"since": wanted.since, "until": wanted.until}
+        exported = stated | {field: f"{at:%Y-%m-%dT%H:%M:%S}Z" for field, at in moments.items() if at is not None}
         return page(
             "audit.html",
-            status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
-            entries=[] if problem else found.items,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+            entries=[] if problems else found.items,
             typed=typed,
-            problem=problem,
-            next_page=f"/audit?{urlencode(older)}" if older and not problem else None,
-            exported=f"/v1/audit/export?{exported}",
+            problems=problems,
+            is_open=any(typed[field] for field in ("address", "request_id", "since", "until")),
+            next_page=f"/audit?{urlencode(older)}" if older and not problems else None,
+            exports=[
+                (name, _export(exported, file_type)) for name, file_type in (("CSV", "csv"), ("JSON lines", "jsonl"))
+            ],
         )
 
     return routes
 
 
-def _is_status(text: str) -> bool:
-    return not text or (text.isascii() and text.isdigit() and len(text) == 3 and "100" <= text <= "599")
+def _typed(request: Request) -> Mapping[str, str]:
+    """The fields of the form; longer texts match no entry, whose texts are cut to as much."""
+    return {field: request.query_params.get(field, "").strip()[: LONGEST + 1] for field in FIELDS}
+
+
+def _filter(typed: Mapping[str, str], problems: dict[str, str]) -> AuditFilter:
+    """The entries that the form asks for; what cannot be read becomes a problem of its field."""
+    texts = {field: typed[field] or None for field in _TEXTS}
+    status = typed["status"]
+    if status and not (status.isascii() and status.isdigit() and len(status) == 3 and "100" <= status <= "599"):
+        problems["status"] = "An HTTP status is a number from 100 to 599."
+        status = ""
+    since, until = (_moment(typed[field], field, problems) for field in ("since", "until"))
+    return AuditFilter(since=since, until=until, status=int(status) if status else None, **texts)
+
+
+def _moment(text: str, field: str, problems: dict[str, str]) -> datetime | None:
+    """A moment of ISO 8601, of UTC unless it states an offset."""
+    if not text:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        problems[field] = f"Write a day and a time of UTC as 2026-01-31 13:00; {text[:50]!r} is none."
+        return None
+
+
+def _export(stated: Mapping[str, str], file_type: str) -> str:
+    return f"/v1/audit/export?{urlencode({**stated, 'format': file_type})}"

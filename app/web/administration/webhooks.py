@@ -1,17 +1,18 @@
-"""`/webhooks`: webhooks are created, tried and deleted; the newest deliveries of each."""
+"""`/webhooks`: webhooks are created, tried and deleted; the newest deliveries of each, and all on a page of its own."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Protocol, get_args
+from typing import Annotated, Literal, Protocol, get_args
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Response
+from fastapi import APIRouter, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
 from app.store.database import Database, UnitOfWork
-from app.store.webhooks import EventType, Webhook
+from app.store.webhooks import DeliveryState, EventType, Webhook
 from app.web.access import Access
+from app.web.lists import SIZE, next_page
 from app.web.pages import page, shown_once
 
 MOST_WEBHOOKS = 100
@@ -61,6 +62,8 @@ def router(database: Database, subscriptions: Subscriptions, access: Access) -> 
     def listed() -> Response:
         return shown()
 
+    routes.include_router(_deliveries(database, subscriptions))
+
     @routes.post("/webhooks")
     def create(
         url: Annotated[str, Form(max_length=2000)] = "", events: Annotated[Sequence[str], Form(max_length=10)] = ()
@@ -96,5 +99,31 @@ def router(database: Database, subscriptions: Subscriptions, access: Access) -> 
         except Failure as failure:
             return shown(problems=[failure.detail])
         return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)
+
+    return routes
+
+
+def _deliveries(database: Database, subscriptions: Subscriptions) -> APIRouter:
+    """All deliveries of a webhook, with their bodies."""
+    routes = APIRouter()
+
+    @routes.get("/webhooks/{webhook_id}")
+    def all_deliveries(
+        webhook_id: UUID,
+        state: Annotated[DeliveryState | Literal[""], Query()] = "",
+        before: Annotated[UUID | None, Query()] = None,
+    ) -> Response:
+        with database.begin() as uow:
+            webhook = uow.webhooks.get(webhook_id)
+            found = uow.webhooks.deliveries(webhook_id, state=state or None, before=before, size=SIZE)
+        return page(
+            "deliveries.html",
+            webhook=webhook,
+            deliveries=found.items,
+            state=state,
+            states=get_args(DeliveryState),
+            next_page=next_page(f"/webhooks/{webhook_id}", {"state": state}, found),
+            are_enabled=subscriptions.are_enabled,
+        )
 
     return routes
