@@ -86,3 +86,44 @@ def test_nothing_is_stored(nine: Browser, database: Database) -> None:
     posted(nine, output=MOVE)
     posted(nine)
     assert counts() == before
+
+
+def test_conditions_state_whether_the_check_fails(nine: Browser) -> None:
+    """The same conditions and values as of the command; a share has its limit in percent or as a number."""
+    page = posted(nine, fail_on="violations, skew>=10% leader_spread<0")
+    assert page.status == 200
+    assert "The check fails: 1 of 3 conditions holds." in page.text
+    assert "skew>=10% 0.5385 fails" in page.text
+    assert "violations 0 passes" in page.text
+    assert "The check passes: 0 of 1 condition hold." in posted(nine, output=MOVE, fail_on="moved_replicas>100").text
+    assert "The check" not in posted(nine).text
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "words"),
+    [("skw>1", "skew"), ("skew>>1", "is no condition"), ("moved_replicas", "of a reassignment"), ("<b>", "no condition")],
+)
+def test_what_is_no_condition(nine: Browser, fail_on: str, words: str) -> None:
+    page = posted(nine, fail_on=fail_on)
+    assert page.status == 422
+    assert words in page.by_id("fail_on-problem").text
+
+
+def test_further_fields_are_those_of_the_api(nine: Browser, client: httpx.Client) -> None:
+    """Rates, consumers, prices: an error in them is beside their field, one of a limit beside that."""
+    further = {"ingress_bytes_per_s": {"clicks": 1e6}, "limits": {"replicas": {"absolute": 40}}}
+    own = client.post("/v1/checks", json={"cluster": "nine", **further}).json()
+    page = posted(nine, more=orjson.dumps(further).decode(), leader_limit="100")
+    assert page.status == 200, page.text
+    assert f"Loads over a limit {len(own['over_limit'])} " in page.text
+    for more, field in (
+        ("{", "more"),
+        ("[]", "more"),
+        ('{"prices": 1}', "more"),
+        ('{"ingress_bytes_per_s": {"clicks": -1}}', "more"),
+        ('{"limits": {"nic_in": -1}}', "nic_in"),
+    ):
+        page = posted(nine, more=more)
+        assert page.status == 422, more
+        assert page.by_id(f"{field}-problem").text, more
+        assert page.form()["more"] == more

@@ -278,6 +278,12 @@ def moved_away(uow: UnitOfWork, cluster: Cluster, snapshot: Snapshot) -> PlanHea
     return uow.plans.store(of_large)
 
 
+READERS_OF_ALL = [
+    {"member_id": f"reader-{n}", "rack_id": f"rack-{n % 6}", "topics": [f"topic-{t}" for t in range(10_000)]}
+    for n in range(40)
+]
+
+
 @pytest.mark.long
 def test_a_million_partitions_are_pages_of_a_megabyte_at_most(client: httpx.Client, database: Database) -> None:
     """The first view takes 1 s of processor time on an idle machine; others of the machine take from the caches."""
@@ -285,9 +291,16 @@ def test_a_million_partitions_are_pages_of_a_megabyte_at_most(client: httpx.Clie
     with database.begin() as uow:
         snapshot = snapshots.store(uow, cluster, Limits(max_brokers=2000))
         plan = moved_away(uow, cluster, snapshot)
+    new_topics = [{"name": f"new-{n}", "partitions": 100, "replication_factor": 3} for n in range(10_000)]
+    bodies = (
+        ("replicas", {"cluster": "large", "algorithm": "striped", "seed": 1, "topics": new_topics}),
+        ("group", {"cluster": "large", "assignor": "range", "members": READERS_OF_ALL}),
+    )
+    made = [client.post(f"/v1/plans/{kind}", json=body, timeout=300).json()["id"] for kind, body in bodies]
     for first_view, second_view in (
         ("/clusters/large", "/clusters/large?measure=leaders&lose=rack:rack-1"),
         (f"/plans/{plan.id}", f"/plans/{plan.id}?select=broker:503&batch=1"),
+        *((f"/plans/{each}", f"/plans/{each}?embed=1") for each in made),
     ):
         start = time.process_time()
         first = client.get(first_view)

@@ -9,17 +9,21 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from app.errors import Failure, Json
 from app.formats.tables import load_tables
-from app.services.checks import Check
+from app.services import checks
+from app.services.checks import MEASURES, Check, Outcome, Subject
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.forms.constraints import COUNTS, LIMITS, SHARES
 from app.web.forms.constraints import limits as stated_limits
+from app.web.forms.fields import joined, more, words
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
 MOST_ROWS = 100
-FIELDS = ("cluster", "output", *SHARES, *COUNTS)
+FIELDS = ("cluster", "output", "fail_on", "more", *SHARES, *COUNTS)
+_FORM_BODY = ("cluster", "output", "limits")
+"""Parts of the request that have fields of their own."""
 
 
 class Requests(Protocol):
@@ -47,16 +51,20 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
         problems: dict[str, str] = {}
         body = _body(typed, problems)
         if not problems:
+            outcomes: Sequence[Outcome] = ()
             try:
+                conditions = checks.conditions(words(typed, "fail_on"))
                 with database.begin() as uow:
                     answer = requests.check(uow, orjson.dumps(body))
+                if isinstance(answer, Check):
+                    outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
             except Failure as failure:
                 named: Any = failure.context.get("errors") or ()
                 pointer = "/".join(map(str, failure.path))
                 answer = list(named) or [{"pointer": pointer, "detail": failure.detail}]
             if isinstance(answer, Check):
                 with database.begin() as uow:
-                    return _page(uow, typed, answer=answer)
+                    return _page(uow, typed, answer=answer, outcomes=outcomes)
             return _rejected(database, typed, answer)
         with database.begin() as uow:
             return _page(uow, typed, problems=problems)
@@ -71,7 +79,7 @@ def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
         body["output"] = typed["output"]
     if limits := stated_limits(typed, problems):
         body["limits"] = limits
-    return body
+    return joined(body, more(typed, problems))
 
 
 def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Mapping[str, Json]]) -> Response:
@@ -79,11 +87,18 @@ def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Map
     problems: dict[str, str] = {}
     for error in errors:
         first, _, rest = str(error.get("pointer") or "").strip("/").partition("/")
-        field = LIMITS.get(rest.partition("/")[0], "disk") if first == "limits" else first
-        problems.setdefault(field if field in FIELDS else "output", str(error["detail"]))
-    more = [str(error["detail"]) for error in errors[1:MOST_ROWS]]
+        problems.setdefault(_field(typed, first, rest), str(error["detail"]))
+    further = [str(error["detail"]) for error in errors[1:MOST_ROWS]]
     with database.begin() as uow:
-        return _page(uow, typed, problems=problems, more=more)
+        return _page(uow, typed, problems=problems, further=further)
+
+
+def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
+    """The field of an error in a part of the request; `output` if it is of none."""
+    if typed["more"].strip() and first not in _FORM_BODY and first != "fail_on":
+        return "more"
+    field = LIMITS.get(rest.partition("/")[0], "disk") if first == "limits" else first
+    return field if field in FIELDS else "output"
 
 
 def _page(
@@ -91,8 +106,9 @@ def _page(
     typed: Mapping[str, str],
     *,
     problems: Mapping[str, str] | None = None,
-    more: Sequence[str] = (),
+    further: Sequence[str] = (),
     answer: Check | None = None,
+    outcomes: Sequence[Outcome] = (),
 ) -> Response:
     document: Any = None if answer is None else answer.as_json()
     return page(
@@ -101,10 +117,12 @@ def _page(
         clusters=sorted(uow.snapshots.clusters()),
         typed=typed,
         problems=problems or {},
-        more=more,
+        further=further,
+        outcomes=outcomes,
+        measures={name: meaning for name, (meaning, _) in MEASURES.items() if name != "differences"},
         check=document,
         loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
         resources=load_tables.NAMES,
         most_rows=MOST_ROWS,
-        is_open=any(typed[name] for name in FIELDS[2:]),
+        is_open=any(typed[name] for name in ("more", *SHARES, *COUNTS)),
     )

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from math import isfinite, nan
+from typing import Any
+
+import orjson
 
 
 def whole(word: str, field: str, problems: dict[str, str]) -> int:
@@ -35,3 +38,27 @@ def words(typed: Mapping[str, str], field: str) -> list[str]:
 def lines(typed: Mapping[str, str], field: str) -> list[str]:
     """The lines of a field that are not blank."""
     return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]
+
+
+def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    """Further fields of a request, as a JSON object; empty with a problem if it is none."""
+    text = typed.get("more", "").strip()
+    if not text:
+        return {}
+    try:
+        read = orjson.loads(text)
+    except orjson.JSONDecodeError as malformed:
+        problems["more"] = f"This is no JSON: {malformed}."
+        return {}
+    if not isinstance(read, dict):
+        problems["more"] = 'Enter a JSON object, such as {"topics": ["orders"]}.'
+        return {}
+    return read
+
+
+def joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The further fields win; objects in both are joined."""
+    return body | {
+        name: {**body[name], **value} if isinstance(value, dict) and isinstance(body.get(name), dict) else value
+        for name, value in more.items()
+    }

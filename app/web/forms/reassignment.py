@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from app.web.forms import constraints
-from app.web.forms.fields import lines, number, whole, words
+from app.web.forms.fields import joined, lines, more, number, whole, words
 
 FIELDS = (
     "cluster",
@@ -75,8 +73,8 @@ def request(typed: Mapping[str, str]) -> dict[str, Any]:
         body["objective"] = _choice(typed, "objective")
     if (throttle := number(typed, "throttle", problems)) is not None:
         body["batches"] = {"throttle_bytes_per_s": round(throttle * 1_000_000)}
-    body = _joined(body, constraints.constraints(typed, problems))
-    body = _joined(body, _more(typed, problems))
+    body = joined(body, constraints.constraints(typed, problems))
+    body = joined(body, more(typed, problems))
     if problems:
         raise Mistaken(problems)
     return body
@@ -108,29 +106,6 @@ def _factor(line: str, problems: dict[str, str]) -> tuple[str, int]:
         problems["replication_factor"] = f"Write a topic and its factor as orders=3; {line[:100]!r} has no =."
         return line, 0
     return topic.strip(), whole(factor.strip(), "replication_factor", problems)
-
-
-def _more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    text = typed.get("more", "").strip()
-    if not text:
-        return {}
-    try:
-        read = orjson.loads(text)
-    except orjson.JSONDecodeError as malformed:
-        problems["more"] = f"This is no JSON: {malformed}."
-        return {}
-    if not isinstance(read, dict):
-        problems["more"] = 'Enter a JSON object, such as {"topics": ["orders"]}.'
-        return {}
-    return read
-
-
-def _joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The further fields win; objects in both are joined."""
-    return body | {
-        name: {**body[name], **value} if isinstance(value, dict) and isinstance(body.get(name), dict) else value
-        for name, value in more.items()
-    }
 
 
 def _choice(typed: Mapping[str, str], field: str) -> str:

@@ -1,7 +1,7 @@
 """The answer of a group plan in sentences and short phrases."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from app.web.words import counted, number, share
@@ -94,15 +94,15 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
     """The partitions of a member, with neighbouring ones as ranges: `orders 0–2, 5; payments 1`."""
-    left, written, hidden = MOST_RUNS, [], 0
+    left, written = MOST_RUNS, []
     for topic, partitions in by_topic.items():
-        ranges = list(runs(partitions))
-        shown = ranges[:left]
+        shown = list(islice(runs(partitions), left + 1))
+        if shown[:left]:
+            written.append(f"{topic} {', '.join(shown[:left])}")
+        if len(shown) > left:  # the others, of which there may be a million, are not looked at
+            return "; ".join(written) + " …"
         left -= len(shown)
-        if shown:
-            written.append(f"{topic} {', '.join(shown)}")
-        hidden += len(ranges) - len(shown)
-    return "; ".join(written) + (" …" if hidden else "")
+    return "; ".join(written)
 
 
 def runs(partitions: Sequence[int]) -> Iterator[str]:
