@@ -101,7 +101,12 @@ def test_conditions_state_whether_the_check_fails(nine: Browser) -> None:
 
 @pytest.mark.parametrize(
     ("fail_on", "words"),
-    [("skw>1", "skew"), ("skew>>1", "is no condition"), ("moved_replicas", "of a reassignment"), ("<b>", "no condition")],
+    [
+        ("skw>1", "skew"),
+        ("skew>>1", "is no condition"),
+        ("moved_replicas", "of a reassignment"),
+        ("<b>", "no condition"),
+    ],
 )
 def test_what_is_no_condition(nine: Browser, fail_on: str, words: str) -> None:
     page = posted(nine, fail_on=fail_on)

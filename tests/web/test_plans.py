@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 from xml.etree import ElementTree as ET
 
+import httpx
 import pytest
 from fastapi import Depends, FastAPI, HTTPException
 
@@ -27,6 +28,7 @@ from app.web.plans import page as plans
 from app.web.plans import replicas as replica_plans
 from tests.services.reassignments import topic
 from tests.web.browser import Browser, Page
+from tests.web.test_clusters import TEXT
 
 BROKERS = [Broker(100 + i, f"az-{'abc'[i % 3]}") for i in range(6)]
 
@@ -191,3 +193,28 @@ def test_dependencies_are_checked_first(database: Database) -> None:
     )
     for address in (*addresses, "/pictures/plan.svg?plan=p", "/pictures/cluster-map.svg?cluster=c"):
         assert Browser(app).get(address).status == 403
+
+
+def test_the_differences_from_a_snapshot_and_the_files_of_one_topic(client: httpx.Client) -> None:
+    """Those of the API; a snapshot that is none is said so, and a plan of one topic has no files of one topic."""
+    client.post("/clusters", data={"cluster": "nine", "text": TEXT})
+    topics = [{"name": name, "partitions": 3, "replication_factor": 2} for name in ("orders", "new")]
+    made = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics[:1]}).json()["id"]
+    [snapshot] = [each["id"] for each in client.get("/v1/snapshots?cluster=nine").json()["items"]]
+    page = client.get(f"/plans/{made}")
+    assert (f'value="{snapshot}"' in page.text, "to copy" in page.text) == (True, False)
+    assert "Files of one topic" not in page.text
+    own = client.get(f"/v1/plans/{made}/diff?against={snapshot}").json()
+    shown = client.get(f"/plans/{made}?against={snapshot}").text
+    assert f"{own['summary']['partitions_changed']} changed; " in shown
+    assert f"{own['summary']['replicas_added']} replicas to copy" in shown
+    assert all(f"{row['topic']}-{row['partition']}</th>" in shown for row in own["items"])
+    assert "is not the id of a snapshot" in client.get(f"/plans/{made}?against=x").text
+    assert "alert" in client.get(f"/plans/{made}?against={uuid4()}").text
+    both = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics}).json()["id"]
+    form = client.get(f"/plans/{both}").text
+    [listed] = re.findall(r'<select id="of-format".*?</select>', form)
+    for name in re.findall(r'value="(\w+)"', listed):
+        file = client.get(f"/v1/plans/{both}/export?topic=new&format={name}")
+        assert file.is_success, file.text
+        assert "attachment" in file.headers["content-disposition"]

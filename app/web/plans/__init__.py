@@ -7,5 +7,6 @@ comparison.py    `/plans/compare`: two plans side by side, by their figures.py
 execution.py     the progress of a reassignment at a later snapshot, chosen or pasted
 selection.py     the changes of one broker, rack or topic
 labels.py        labels as people type them
+against.py       the differences of a plan of replicas from a snapshot
 batch_states.py  the brokers of a reassignment after each batch
 """

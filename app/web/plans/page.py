@@ -16,6 +16,7 @@ from app.errors.lookups import PlanNotFound
 from app.services import groups, plans, reassignment, replicas, streams
 from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
+from app.services.plans.kinds import KINDS
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanHead
@@ -29,6 +30,7 @@ from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
 from app.web.plans import streams as streams_plans
+from app.web.plans.against import Against, against
 from app.web.plans.batch_states import states_after
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, store_pasted
@@ -44,6 +46,8 @@ VIEWS: Mapping[str, View] = MappingProxyType(
     }
 )
 """The view of each kind of plan."""
+MOST_TOPICS = 300
+"""Topics that the field of a topic suggests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,24 @@ class Refused:
 
     detail: str
     typed: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the address of a page chooses.
+
+    Parameters
+    ----------
+    batch : brokers are shown after so many batches. select : the broker, rack or topic whose moves are shown.
+    against : the id of the snapshot from which the differences of a plan of replicas are shown.
+    """
+
+    batch: int = 0
+    select: str = ""
+    against: str = ""
+
+
+_NOTHING = Chosen()
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -68,8 +90,9 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         batch: Annotated[int, Query(ge=0)] = 0,
         progress: Annotated[str, Query(max_length=100)] = "",
         select: Annotated[str, Query(max_length=300)] = "",
+        snapshot: Annotated[str, Query(alias="against", max_length=100)] = "",
     ) -> Response:
-        return _page(database, plan_id, progress=progress, batch=batch, selected=select)
+        return _page(database, plan_id, progress=progress, chosen=Chosen(batch, select, snapshot))
 
     @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
     def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
@@ -131,8 +154,7 @@ def _page(
     progress: str = "",
     problem: str = "",
     text: str = "",
-    batch: int = 0,
-    selected: str = "",
+    chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
 ) -> Response:
     """The page of a stored plan, or that it was not found.
@@ -146,10 +168,20 @@ def _page(
             viewed = _loaded(uow, plan_id)
             view = VIEWS[viewed.head.kind]
             now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
+            changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
             comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
     except PlanNotFound:
         return _not_found(plan_id)
-    return shown(viewed, view, now=now, comparable=comparable, batch=batch, selected=selected, refused=refused)
+    return shown(
+        viewed,
+        view,
+        now=now,
+        comparable=comparable,
+        batch=chosen.batch,
+        selected=chosen.select,
+        refused=refused,
+        changes=changes,
+    )
 
 
 def _not_found(plan_id: str) -> Response:
@@ -194,6 +226,7 @@ def shown(
     batch: int = 0,
     selected: str = "",
     refused: Refused | None = None,
+    changes: Against | None = None,
 ) -> Response:
     """The page of a plan over its cluster.
 
@@ -203,8 +236,10 @@ def shown(
     batch : the number of batches after which brokers are shown.
     selected : the broker, rack or topic whose moves are shown.
     refused : why the form of the status changed nothing; None unless it was sent.
+    changes : the differences from a snapshot, of a plan of replicas.
     """
     plan = viewed.plan
+    formats = [name for name in KINDS[plan.head.kind].exports if plans.FORMATS[name].has_topics]
     selection = select(viewed.transfers, selected) if view.has_batches else None
     picture = view.draw(viewed, "")
     states = {"batch": batch, "states": states_after(plan.head, viewed.transfers, batch)} if view.has_batches else {}
@@ -213,6 +248,9 @@ def shown(
         view.template,
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
         comparable=comparable,
+        changes=changes,
+        topics=[placement.topic for placement in plan.placements[:MOST_TOPICS]],
+        formats=formats,
         execution=now or Execution(()),
         following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
         refused="" if refused is None else refused.detail,
