@@ -53,7 +53,8 @@ def test_texts_and_files_are_copied(client: httpx.Client, visit: Visit, *, has_c
 
     plan = f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}"
     visit.open(plan, until="#status")
-    visit.page.get_by_role("button", name="Copy Rollback").click()
+    visit.page.get_by_role("button", name="Copy Rollback").focus()
+    visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector("button:text-is('Copied')")
     assert clipboard() == client.get(f"/v1{plan}/export?format=rollback").text
     visit.open("/plan/reassignment?cluster=example", until="#preview")
@@ -62,3 +63,24 @@ def test_texts_and_files_are_copied(client: httpx.Client, visit: Visit, *, has_c
     visit.page.wait_for_selector("button:text-is('Copied')")
     assert '"cluster": "example"' in clipboard()
     assert visit.complaints == []
+
+
+def test_a_plan_is_changed_and_planned_again_by_keyboard(client: httpx.Client, visit: Visit) -> None:
+    """From its page to the form with its request, shown beside it as it is typed, and to the page of the new plan."""
+    plan = f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}"
+    visit.open(plan, until="#status")
+    visit.page.get_by_role("link", name="Change the request and plan it").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("#body")
+    request = orjson.loads(visit.page.locator("#body").input_value())
+    visit.page.locator("#body").focus()
+    visit.page.keyboard.press("ControlOrMeta+A")
+    visit.page.keyboard.insert_text(orjson.dumps(request | {"remove_brokers": [105]}).decode())
+    visit.page.wait_for_selector('#as-json:has-text("105")')
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("h1:has-text('remove broker 105')")
+    assert not visit.page.url.endswith(plan)
+    made = client.get("/v1" + visit.page.url.removeprefix(f"{client.base_url}".rstrip("/"))).json()
+    assert made["request"]["remove_brokers"] == [105]
+    assert (visit.complaints, visit.elsewhere) == ([], [])
