@@ -1,6 +1,8 @@
 """What happens to every request: its id, its log line, and where it may come from."""
 
 import json
+from contextlib import closing
+from http.client import HTTPConnection
 
 import httpx
 import pytest
@@ -133,6 +135,16 @@ class TestHost:
     )
     def test_what_is_no_host(self, client: httpx.Client, host: str) -> None:
         problem(client.get("/v1/plans", headers={"Host": host}), 403, "forbidden")
+
+    def test_two_names(self, client: httpx.Client) -> None:
+        """The first is what this process reads, the last may be what a proxy has read."""
+        for last in ("evil.example", "localhost"):
+            with closing(HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)) as connection:
+                connection.putrequest("GET", "/v1/plans", skip_host=True)
+                for name in ("localhost", last):
+                    connection.putheader("Host", name)
+                connection.endheaders()
+                assert connection.getresponse().status == 403
 
     @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8080", "127.0.0.1", "[::1]:8080"])
     def test_this_machines_names(self, client: httpx.Client, host: str) -> None:

@@ -201,11 +201,15 @@ class TrustedHost:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._check(scope, receive, _discard)
-        if scope["type"] == "http" and not scope.pop(_TRUSTED, False):
-            host = quoted(Headers(scope=scope).get("host", ""))
-            failure = Forbidden(f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host)
-            await of_failure(Request(scope), failure)(scope, receive, send)
-            return
+            # Of two names this reads the first, and a proxy in front of it may have read the last (RFC 9112, 3.2).
+            names = Headers(scope=scope).getlist("host")
+            if not scope.pop(_TRUSTED, False) or len(names) != 1:
+                host = quoted(", ".join(names))
+                failure = Forbidden(
+                    f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host
+                )
+                await of_failure(Request(scope), failure)(scope, receive, send)
+                return
         await self._app(scope, receive, send)
 
 
