@@ -16,6 +16,7 @@ from app.core.streams.model import (
     TaskPartitions,
 )
 from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
+from app.formats.syntax.quantities import counted
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
 from app.services.streams.clients import read_client
@@ -251,8 +252,8 @@ def _of_lags(
     )
     if assumed:
         detail = (
-            f"{len(assumed)} clients say no lag of tasks that they had: these are taken to be at the end of their "
-            "changelogs, and other clients to have nothing of them. If these have at most acceptable_recovery_lag "
+            f"the lags of {counted(len(assumed), 'client')} in their previous tasks are not stated and taken to be 0; "
+            "other clients are taken to have nothing of these tasks. If the tasks have at most acceptable_recovery_lag "
             "offsets, Kafka takes every client to be caught up: state changelog_offsets by task, or a default_lag of 0"
         )
         yield Caution("lags_assumed", detail, members=assumed)

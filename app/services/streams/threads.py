@@ -7,6 +7,7 @@ from app.core.streams.coordinator.processes import irregular_task
 from app.core.streams.model import StreamsTasks, StreamThread
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateMember
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.snapshots import first_repeated
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
@@ -134,8 +135,8 @@ def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request
     assumed = tuple(str(client.process_id) for client in listed if not client.members)
     if assumed:
         detail = (
-            f"{len(assumed)} clients list no members; the ids of members and processes decide ties, and those assumed "
-            "here are <process_id>-1 and so on"
+            f"the members of {counted(len(assumed), 'client')} are not listed; the ids of members and processes decide "
+            "ties, and those assumed here are <process_id>-1 and so on"
         )
         yield Caution("member_ids_assumed", detail, members=assumed)
     if tasks.stateful and request.num_standby_replicas > BROKERS_MOST_STANDBYS:
