@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field
 from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, json_only
+from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.fields import Id, Name, Request
 from app.api.problems.responses import responses
-from app.errors.access import InvalidPageToken, UnsupportedMediaType
+from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links, snapshots
 from app.services.share_links import MOST_DAYS, Subject, SubjectKind
@@ -68,31 +69,37 @@ class ShareLinksPage(BaseModel):
     status_code=201,
     operation_id="create_share_link",
     summary="Create a share link",
-    dependencies=[Depends(json_only), Security(principal, scopes=["plan"])],
+    dependencies=[Depends(json_only)],
     response_model=ShareLinkDocument,
-    responses=responses(PlanNotFound, SweepNotFound, SnapshotNotFound, UnsupportedMediaType),
+    responses=responses(PlanNotFound, SweepNotFound, SnapshotNotFound, UnsupportedMediaType, IdempotencyKeyInFlight),
 )
 def create(
     request: HttpRequest,
     uow: Uow,
+    once: OnceOnly,
     body: Annotated[ShareLinkRequest, Body(openapi_examples=examples.SHARE_LINK_REQUEST)],
 ) -> Response:
     """Sign a link that opens one page, with its pictures and files, without an API key until it expires or is revoked.
 
-    No later answer has its addresses: the same request makes another link, and both are valid. A link to a cluster
-    shows its newest snapshot and those before.
+    No later answer has its addresses: the same request without an `Idempotency-Key` makes another link, and both are
+    valid. A link to a cluster shows its newest snapshot and those before.
     """
-    if body.kind == "cluster":
-        snapshots.newest(uow, body.name)
-    elif body.kind == "plan":
-        uow.plans.get(_id(body.name, PlanNotFound))
-    else:
-        uow.sweeps.get(_id(body.name, SweepNotFound))
-    uow.release()
-    base, subject = str(request.base_url), Subject(body.kind, body.name)
+    team = teams.acting() or teams.DEFAULT
     with request.app.state.database.begin(is_own=True) as own:  # keys of the installation are of no team
-        made = share_links.links(own, base, subject, days=body.days, team=teams.acting() or teams.DEFAULT)
-    return json_response(asdict(made), status=201)
+        key = share_links.signing_key(own, team)
+
+    def answer() -> Response:
+        if body.kind == "cluster":
+            snapshots.newest(uow, body.name)
+        elif body.kind == "plan":
+            uow.plans.get(_id(body.name, PlanNotFound))
+        else:
+            uow.sweeps.get(_id(body.name, SweepNotFound))
+        subject = Subject(body.kind, body.name)
+        made = share_links.links(uow, key, str(request.base_url), subject, days=body.days, team=team)
+        return json_response(asdict(made), status=201)
+
+    return once(answer)
 
 
 @router.get(

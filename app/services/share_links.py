@@ -54,13 +54,20 @@ class SharedLinks:
     expires_at: datetime
 
 
-def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT) -> SharedLinks:
+def signing_key(uow: "UnitOfWork", team: str = teams.DEFAULT) -> bytes:
+    """The key that signs the links of a team. Keys of the installation are read by the service's own transactions."""
+    return uow.installation_keys.of(_purpose(team))
+
+
+def links(
+    uow: "UnitOfWork", key: bytes, base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT
+) -> SharedLinks:
     """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
     made = uow.share_links.create(
         subject.kind, subject.name, team=team, expires_at=datetime.now(UTC) + timedelta(days=days)
     )
     path = f"{subject.kind}s/{quote(subject.name, safe='')}"
-    page, picture = (make(uow, subject, granted, made, team=team) for granted in get_args(Granted))
+    page, picture = (make(key, subject, granted, made, team=team) for granted in get_args(Granted))
     of_page, of_picture = {PARAMETER: page}, {subject.kind: subject.name, PARAMETER: picture}
     uow.audit.record("share_link.created", _resource(made), team=team)
     return SharedLinks(
@@ -71,10 +78,10 @@ def links(uow: "UnitOfWork", base: str, subject: Subject, *, days: int, team: st
     )
 
 
-def make(uow: "UnitOfWork", subject: Subject, granted: Granted, link: "ShareLink", *, team: str = teams.DEFAULT) -> str:
+def make(key: bytes, subject: Subject, granted: Granted, link: "ShareLink", *, team: str = teams.DEFAULT) -> str:
     """The signed part of a link to what a team has. `page` grants the page, its pictures and files."""
     stated = f"{int(link.expires_at.timestamp())}-{link.id}"
-    signed = f"{granted}.{stated}.{_signature(uow.installation_keys.of(_purpose(team)), subject, granted, stated)}"
+    signed = f"{granted}.{stated}.{_signature(key, subject, granted, stated)}"
     return signed if team == teams.DEFAULT else f"{signed}.{team}"
 
 
@@ -100,7 +107,7 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
         moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY and teams.is_name(team)
     ):
         raise ShareLinkRejected("this is not a share link of Rackplan: part of the address is missing or was changed")
-    signed = _signature(uow.installation_keys.of(_purpose(team)), subject, cast("Granted", granted), stated)
+    signed = _signature(signing_key(uow, team), subject, cast("Granted", granted), stated)
     # The signature first: whoever changes the moment learns nothing but that the link was changed.
     if not hmac.compare_digest(signed.encode(), signature.encode("utf-8", "surrogateescape")):
         raise ShareLinkRejected(_INVALID)

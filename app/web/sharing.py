@@ -88,7 +88,8 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         subject = Subject(cast("SubjectKind", kind), name)
         with database.begin(is_own=True) as uow:
             team = teams.acting() or teams.DEFAULT
-            links = share_links.links(uow, str(request.base_url), subject, days=days, team=team)
+            key = share_links.signing_key(uow, team)
+            links = share_links.links(uow, key, str(request.base_url), subject, days=days, team=team)
         return page("share.html", subject=subject, links=links, can_frame=bool(ancestors))
 
     @routes.post("/share/revoke", dependencies=[access.admin])

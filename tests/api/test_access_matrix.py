@@ -202,6 +202,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/keys/revoke"): Route(ADMIN, 422, body={"name": "admin", "team": "default"}, is_form=True),
     ("GET", "/webhooks"): Route(ADMIN),
     ("POST", "/webhooks"): Route(ADMIN, body={"url": ""}, is_form=True),
+    ("GET", "/webhooks/{webhook_id}"): Route(ADMIN, 404),
     ("POST", "/webhooks/{webhook_id}/{action}"): Route(ADMIN, 422, is_form=True),
     ("POST", "/webhooks/{webhook_id}/deliveries/{delivery_id}/replay"): Route(ADMIN, 422, is_form=True),
     ("GET", "/audit"): Route(ADMIN),

@@ -94,7 +94,9 @@ class TestProvoked:
     def test_a_link_that_has_expired(self, strict: httpx.Client, database: Database) -> None:
         with database.begin() as uow:
             subject = Subject("plan", str(EXAMPLE_REASSIGNMENT_PLAN_ID))
-            made = (share_links.links(uow, "", subject, days=days).page for days in (1, -1))
+            made = (
+                share_links.links(uow, share_links.signing_key(uow), "", subject, days=days).page for days in (1, -1)
+            )
             valid, expired = (address.partition("share=")[2] for address in made)
         assert strict.get(PLAN, params={"share": valid}).is_success
         page = page_of(strict.get(PLAN, params={"share": expired}), HTTPStatus.FORBIDDEN)

@@ -45,7 +45,7 @@ def signed(uow: UnitOfWork, subject: Subject, granted: Granted, *, days: int = 1
     """The signed part of a new link."""
     now = datetime.now(UTC)
     link = ShareLink(uuid7(), "default", subject.kind, subject.name, None, now, now + timedelta(days=days))
-    return share_links.make(uow, subject, granted, link)
+    return share_links.make(share_links.signing_key(uow), subject, granted, link)
 
 
 subjects = st.builds(Subject, st.sampled_from(["plan", "sweep", "cluster"]), st.text(max_size=20))
@@ -320,6 +320,19 @@ def test_one_link_is_revoked(client: httpx.Client, database: Database) -> None:
         assert client.get(other[link]).status_code == 200
     entries = client.get("/v1/audit", params={"action": "share_link.revoked"}, headers=admin).json()["items"]
     assert [(entry["name"], entry["resource"]) for entry in entries] == [("admin", f"plan {EXAMPLE_PLAN_ID}")]
+
+
+def test_a_repeated_request_gets_the_same_link(client: httpx.Client, database: Database) -> None:
+    planner, admin = keys_of(database)
+    body = {"kind": "plan", "name": str(EXAMPLE_PLAN_ID)}
+    made = [
+        client.post("/v1/share-links", json=body | {"days": days}, headers=planner | {"Idempotency-Key": "a-link"})
+        for days in (1, 1, 2)
+    ]
+    assert [answer.status_code for answer in made] == [201, 201, 422]
+    assert made[0].json() == made[1].json()
+    listed = client.get("/v1/share-links", headers=admin).json()["items"]
+    assert [link["id"] for link in listed] == [made[0].json()["id"]]
 
 
 def test_the_page_of_keys_revokes_one_link(client: httpx.Client, database: Database) -> None:

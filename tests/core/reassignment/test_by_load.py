@@ -32,6 +32,31 @@ BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fract
 Case = tuple[MovementProblem, Int64s, Int64s]
 
 
+def _without_a_rack() -> Case:
+    """A heavy partition with a current replica in a rack that no longer may have one; one of the brokers leaves."""
+    domain, other = (
+        Domain(1, np.array(may_keep), np.array(may_receive), least=np.zeros(3, np.int64), most=np.array(most))
+        for may_keep, may_receive, most in [
+            ([True, True, True, False], [True, True, False, False], [1, 0, 0]),
+            ([True, False, False, True], [True, False, False, True], [1, 0, 1]),
+        ]
+    )
+    problem = MovementProblem(
+        broker_ids=np.arange(4, dtype=np.int32),
+        rack_of=np.array([0, 0, 1, 2], np.int32),
+        target=np.array([True, False, True, True]),
+        base=np.zeros(4, np.int64),
+        domains=(domain, other),
+        domain_of=np.zeros(4, np.int32),
+        current=np.array([[0, -1, -1], [0, 2, 3], [0, 2, 1], [2, 0, -1]], np.int32),
+        is_copied=np.zeros((4, 3), np.bool_),
+        must_keep=np.full(4, NO_REPLICA, np.int32),
+        weight=np.array([0, 2, 0, 2]),
+        share=None,
+    )
+    return problem, np.array([0, 5, 0, 1]), np.array([5, 0, 0, 0])
+
+
 def place(case: Case, balance: Balance) -> LoadPlacement:
     problem, load, base_load = case
     return place_by_load(problem, load, base_load, balance, lambda: False)
@@ -59,6 +84,7 @@ def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balanc
 
 @examples(150)
 @given(problems(), BALANCES)
+@example(_without_a_rack(), TIGHT)
 def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case, balance: Balance) -> None:
     """A bound that some placement beats would be a false proof: every placement is tried."""
     problem, load, base_load = case

@@ -51,8 +51,11 @@ class HeavyStarts:
         for place, row in enumerate(heavy.heavy.tolist()):
             if self.rules.must_keep[row] != NO_REPLICA:
                 continue
+            # A pin overrides the most replicas of its rack.
+            is_possible = self.rules.most[self.rules.domain_of[row], self.rules.rack_of] > 0
+            is_possible &= heavy.costs[place] != NOT_POSSIBLE
             order = np.argsort(heavy.costs[place], kind="stable")
-            possible = order[heavy.costs[place][order] != NOT_POSSIBLE][:MOST_BROKERS].tolist()
+            possible = order[is_possible[order]][:MOST_BROKERS].tolist()
             without = heavy.bound - int(heavy.least[place])
             yield from ((row, broker) for broker in possible if without + int(heavy.costs[place, broker]) < moved)
 
