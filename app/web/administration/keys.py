@@ -19,10 +19,10 @@ from app.web.access import Access
 from app.web.pages import page, shown_once
 
 SCOPES = {
-    Scope.READ: "look at everything",
-    Scope.PLAN: "and store clusters and plan",
-    Scope.SWEEP: "and start sweeps",
-    Scope.ADMIN: "and delete, and manage keys and webhooks",
+    Scope.READ: "reads everything",
+    Scope.PLAN: "also stores clusters and plans",
+    Scope.SWEEP: "also starts sweeps",
+    Scope.ADMIN: "also deletes and manages keys",
 }
 MOST_DAYS = 3650
 _LINKS = 100
