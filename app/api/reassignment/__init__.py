@@ -1,4 +1,5 @@
-"""`/v1/plans/reassignment`: operation.py, its requests.py and documents.py; progress.py of a stored one.
+"""`/v1/plans/reassignment`: operation.py, its requests.py and documents.py, with
+balance_documents.py; progress.py of a stored one.
 
 Requests are imported from here: they need no web framework, as the other two do.
 """
