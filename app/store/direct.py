@@ -148,7 +148,7 @@ class DirectStore:
         return Acting(Actor("key", name, key_id, team), tuple(scopes), hashed)
 
     async def store(self, acting: Acting, plan_id: UUID, plan: NewPlan, entry: audit.NewEntry) -> DirectPlan | None:
-        """Store a small plan of no snapshot, and the entry of the audit log on its request, for whoever acts.
+        """Store a small plan of no snapshot, and the entry of the audit log on its request, for the acting caller.
 
         None, and nothing is stored, if the key is not valid any more, the team has a plan of the hash, or webhooks
         subscribe to new plans. Raises as `plan`; the plan may be stored then, and is found by its hash.

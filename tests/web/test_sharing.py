@@ -360,7 +360,7 @@ def test_links_end_with_their_expiry(database: Database) -> None:
 
 
 def test_a_link_of_an_earlier_version_stays_valid(database: Database) -> None:
-    """It has no id, so that only revoking all links revokes it; and nobody takes the id out of a link that has one."""
+    """It has no id, so that only revoking all links revokes it. The id cannot be removed from a link that has one."""
     subject, expires = Subject("plan", "p"), int(datetime.now(UTC).timestamp()) + 60
     with database.begin() as uow:
         message = f"page\n{expires}\nplan\np".encode()

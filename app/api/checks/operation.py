@@ -1,4 +1,4 @@
-"""`POST /v1/checks`: is this assignment, made by anyone, legal, rack-safe and still fresh?"""
+"""`POST /v1/checks`: verify a reassignment of any origin, or report the health of a cluster."""
 
 from typing import Annotated
 

@@ -19,7 +19,7 @@ EXAMPLE_REASSIGNMENT_PLAN_ID = UUID("01890a5d-ac9b-7a15-9f37-4b6d8e2c1f50")
 EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
 EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
 EXAMPLE_SHARE_LINK_ID = UUID("01890a5d-ac9d-7c31-8e45-2f6a9b0d4c78")
-"""Not stored with the others: a link that nobody made would be in every list."""
+"""Not stored with the other examples: it would be listed among the links that were created."""
 EXAMPLE_WEBHOOK_ID = UUID("01890a5d-ac9c-7e63-a1d8-5b9f3c7e2d14")
 EXAMPLE_DELIVERY_ID = UUID("01890a5d-ac9d-7b27-8c4e-9d1f6a3e5b80")
 

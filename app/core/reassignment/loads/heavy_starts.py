@@ -1,8 +1,8 @@
 """Placements to start from with heavy replicas on given brokers.
 
-Where a replica that loads more than half of the ceiling is decides what all others of its broker do. Local search and
-models of free cells hardly ever move it: all others would have to move at once. So it is pinned to one broker after
-another, those first that `heavy_bound` finds cheapest, and the rest is searched anew.
+A replica that loads more than half of the ceiling determines the movement of all others on its broker. Local search and
+models of free cells rarely move it: all others would have to move at once. So it is pinned to one broker after another,
+those first that `heavy_bound` finds cheapest, and the rest is searched anew.
 """
 
 from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
 3. Replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
-4. Where a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
+4. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
    that helps; then the core is solved again from what was found.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
