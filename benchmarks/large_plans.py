@@ -51,7 +51,7 @@ def _measured(running: Service, request: TopicRequest) -> Iterator[Result]:
     resident_before = running.memory_bytes()["resident_bytes"]
     plan = _place(running.database, request)
     answer_bytes = len(request.post(running.client))
-    # A seed that is drawn from the request differs with the label, and so do some counts.
+    # A seed that is derived from the request differs with the label, and so do some counts.
     assert isclose(answer_bytes, len(plan_json(plan)), rel_tol=0.01), "over HTTP something else is answered"
     calls: dict[str, Callable[[], object]] = {
         "post": partial(request.post, running.client),

@@ -44,7 +44,7 @@ CASES = (
 
 
 def run() -> Iterator[Result]:
-    """Measure every case; what its answer proves is told beside its time."""
+    """Measure every case; what its answer proves is printed beside its time."""
     for case in CASES:
         problem, topics = problem_of(case.partitions, case.topics)
         placement = balance_topics(problem, TIGHT, topics)

@@ -48,7 +48,7 @@ CASES = (
 
 
 def run() -> Iterator[Result]:
-    """Measure every case; what each answer proves is told beside its time."""
+    """Measure every case; what each answer proves is printed beside its time."""
     for case in CASES:
         cluster = cluster_of(case.partitions)
         request = ReassignmentRequest(remove_brokers=REMOVED, balance=BalanceRequest(**case.balance))
@@ -106,7 +106,7 @@ def cluster_of(partitions: int, number: int = TOPICS) -> Cluster:
 
 
 class _PeakMemory:
-    """The most that this process had resident within, in MiB; Linux forgets an earlier peak when it is told to."""
+    """The most that this process had resident within, in MiB; Linux resets an earlier peak on request."""
 
     mib = 0
 

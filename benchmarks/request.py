@@ -1,4 +1,4 @@
-"""The request that is measured over HTTP and without: one topic to place, asked for anew each time."""
+"""The request that is measured over HTTP and without: one topic to place, requested anew each time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ TOPIC = "events"
 class TopicRequest:
     """A topic of so many partitions on 60 brokers; without a seed the answer also has the envelope of all draws.
 
-    Each time it is asked under another label, all of one length: another request with a plan of its own, of the same
-    size. The same request again would find the plan that is kept already.
+    Each request has another label, all of one length, so that each has a plan of its own, of the same size. An equal
+    request would get the plan that is stored already.
     """
 
     algorithm: str

@@ -110,8 +110,8 @@ def _loads(shape: Shape, count: int, random: np.random.Generator) -> np.ndarray[
 
 def _topics(shape: Shape, rows: int, random: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     weight = _loads(shape, shape.topics, random)
-    drawn = random.choice(shape.topics, rows, p=weight / weight.sum())
-    return np.sort(drawn).astype(np.int32)
+    sample = random.choice(shape.topics, rows, p=weight / weight.sum())
+    return np.sort(sample).astype(np.int32)
 
 
 def _replicas(

@@ -33,7 +33,7 @@ class Service:
     pid: int
 
     def kept_plans(self) -> int:
-        """How many plans the service has kept."""
+        """How many plans the service has stored."""
         with self.database.engine.connect() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(plans)).scalar_one()
 

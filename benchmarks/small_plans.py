@@ -35,7 +35,7 @@ def _measured(running: Service, request: TopicRequest, *, runs: int) -> Result:
         path: partial(request.post, running.client, path) for path in (PLANS, baseline.PATH)
     }
     planned, prepared = (len(request.post(running.client, path)) for path in calls)
-    # A seed that is drawn from the request differs with the label, and so do some counts.
+    # A seed that is derived from the request differs with the label, and so do some counts.
     assert isclose(planned, prepared, rel_tol=0.01), "the baseline answers something else"
     times = interleaved(calls, runs=runs, warm_ups=WARM_UPS)
     assert running.kept_plans() - kept_before == 2 * (1 + WARM_UPS + runs), "not every request was stored"

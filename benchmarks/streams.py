@@ -108,8 +108,8 @@ def _by_flow() -> Iterator[Result]:
         dealt.active[np.arange(case.tasks) % case.clients, np.arange(case.tasks)] = True
 
         def replay(racks: RackAware = racks, dealt: PartialAssignment = dealt) -> int:
-            held = PartialAssignment(dealt.active.copy(), dealt.standby.copy(), dealt.warmup.copy())
-            return racks.optimise_active(held, racks.application.stateful, COSTS)
+            partial = PartialAssignment(dealt.active.copy(), dealt.standby.copy(), dealt.warmup.copy())
+            return racks.optimise_active(partial, racks.application.stateful, COSTS)
 
         def flow(racks: RackAware = racks, dealt: PartialAssignment = dealt) -> int:
             return racks.cheapest_active(dealt, racks.application.stateful, COSTS).cost
@@ -141,7 +141,7 @@ def _best_standbys() -> Iterator[Result]:
 
 
 def _tasks(case: Case) -> tuple[StreamsTasks, TaskPartitions]:
-    """Stateful tasks over all subtopologies; each partition in one zone, drawn with a seed."""
+    """Stateful tasks over all subtopologies; each partition in one zone, at random, by a seed."""
     draw = random.Random(case.tasks)  # noqa: S311 — a benchmark's input
     ids = [(number % N_SUBTOPOLOGIES, number // N_SUBTOPOLOGIES) for number in range(case.tasks)]
     widest = -(-case.tasks // N_SUBTOPOLOGIES)

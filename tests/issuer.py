@@ -123,42 +123,42 @@ class Provider:
 
     async def authorize(self, request: Request) -> Response:
         """The form of the person's name; a browser that has signed in here before goes on at once."""
-        asked = dict(request.query_params)
-        if asked.get("client_id") != CLIENT or asked.get("redirect_uri") not in self.redirects:
+        query = dict(request.query_params)
+        if query.get("client_id") != CLIENT or query.get("redirect_uri") not in self.redirects:
             return HTMLResponse("unknown client or address", 400)  # never a redirect
-        wrong = self._wrong(asked)
+        wrong = self._wrong(query)
         if wrong:
-            return self._back(asked, error=wrong)
+            return self._back(query, error=wrong)
         user = self._sessions.get(request.cookies.get(_SESSION, ""))
         if request.method == "POST":
             form = parse_qs((await request.body()).decode())
             user = form.get("user", [""])[0]
             if user not in self.users:
-                return self._back(asked, error="access_denied", error_description="<b>nobody</b> knows this name")
+                return self._back(query, error="access_denied", error_description="<b>nobody</b> knows this name")
         if user is None:
             action = escape(f"/authorize?{request.url.query}")
             return HTMLResponse(
                 f'<form method="post" action="{action}"><input name="user"><button>Log in</button></form>'
             )
         code, session = token_urlsafe(16), token_urlsafe(16)
-        self._codes[code] = Code(user, asked["redirect_uri"], asked["code_challenge"], asked["nonce"])
+        self._codes[code] = Code(user, query["redirect_uri"], query["code_challenge"], query["nonce"])
         self._sessions[session] = user
-        answer = self._back(asked, code=code)
+        answer = self._back(query, code=code)
         answer.set_cookie(_SESSION, session, httponly=True)
         return answer
 
     @staticmethod
-    def _wrong(asked: Mapping[str, str]) -> str:
-        if asked.get("response_type") != "code":
+    def _wrong(query: Mapping[str, str]) -> str:
+        if query.get("response_type") != "code":
             return "unsupported_response_type"
-        if "openid" not in asked.get("scope", "").split():
+        if "openid" not in query.get("scope", "").split():
             return "invalid_scope"
-        is_right = asked.get("code_challenge_method") == "S256" and len(asked.get("code_challenge", "")) == 43
-        return "" if is_right and asked.get("nonce") and asked.get("state") else "invalid_request"
+        is_right = query.get("code_challenge_method") == "S256" and len(query.get("code_challenge", "")) == 43
+        return "" if is_right and query.get("nonce") and query.get("state") else "invalid_request"
 
-    def _back(self, asked: Mapping[str, str], **answer: str) -> Response:
-        parameters = urlencode(answer | {"state": asked.get("state", ""), "iss": self.url})
-        return RedirectResponse(f"{asked['redirect_uri']}?{parameters}", 303)
+    def _back(self, query: Mapping[str, str], **answer: str) -> Response:
+        parameters = urlencode(answer | {"state": query.get("state", ""), "iss": self.url})
+        return RedirectResponse(f"{query['redirect_uri']}?{parameters}", 303)
 
     async def exchanged(self, request: Request) -> Response:
         """The token endpoint: a code is used once, by the client, with the verifier."""

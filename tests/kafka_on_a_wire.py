@@ -169,11 +169,11 @@ class LiveCluster:
     Parameters
     ----------
     refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
-    becomes : what the cluster is as soon as it has told once what is being reassigned.
+    becomes : what the cluster is as soon as it has once listed the reassignments in progress.
     stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
     features : by name the lowest and highest level that brokers support, and the finalized one.
-    asked : every request that came, as message and version.
+    requests : every request that came, as message and version.
     """
 
     cluster: Cluster
@@ -185,7 +185,7 @@ class LiveCluster:
     password: str | None = None
     ports: dict[int, int] = field(default_factory=dict)
     features: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    asked: list[tuple[int, int]] = field(default_factory=list)
+    requests: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def alive(self) -> tuple[Broker, ...]:
@@ -241,9 +241,9 @@ class LiveCluster:
             body.numbers("i", 0)
 
     def _metadata(self, request: Read, body: Written, _: int) -> None:
-        asked = request.array(lambda: _asked_topic(request))
-        assert asked is None or asked == [], "a client that reads a cluster names no topic that it could make"
-        topics = self.cluster.topics if asked is None else ()
+        requested = request.array(lambda: _requested_topic(request))
+        assert requested is None or requested == [], "a client that reads a cluster names no topic that it could make"
+        topics = self.cluster.topics if requested is None else ()
         version = request.version
         body.numbers("i", 0)
         body.array(self.alive, lambda broker: self._broker(body, broker).tags())
@@ -300,9 +300,9 @@ class LiveCluster:
         body.array(brokers, write).numbers("i", NO_OPERATIONS)
 
     def _reassignments(self, _: Read, body: Written, __: int) -> None:
-        refused = REASSIGNMENTS in self.refuses
-        body.numbers("ih", 0, CLUSTER_AUTHORIZATION_FAILED if refused else 0).string("no" if refused else None)
-        moving = [] if refused else [topic for topic in self.cluster.topics if topic.adding.size or topic.removing.size]
+        denied = REASSIGNMENTS in self.refuses
+        body.numbers("ih", 0, CLUSTER_AUTHORIZATION_FAILED if denied else 0).string("no" if denied else None)
+        moving = [] if denied else [topic for topic in self.cluster.topics if topic.adding.size or topic.removing.size]
 
         def write_topic(topic: Topic) -> None:
             rows = zip(
@@ -323,19 +323,19 @@ class LiveCluster:
         self.cluster = self.becomes or self.cluster
 
     def _log_dirs(self, request: Read, body: Written, broker: int) -> None:
-        wanted = request.array(lambda: _asked_partitions(request))
-        refused = LOG_DIRS in self.refuses
-        found = () if refused else disks(self.log_dirs)[broker]
+        wanted = request.array(lambda: _requested_partitions(request))
+        denied = LOG_DIRS in self.refuses
+        found = () if denied else disks(self.log_dirs)[broker]
         body.numbers("i", 0)
         if request.version >= 3:
-            body.numbers("h", CLUSTER_AUTHORIZATION_FAILED if refused else 0)
-        asked = None if wanted is None else {(name, partition) for name, ids in wanted for partition in ids}
+            body.numbers("h", CLUSTER_AUTHORIZATION_FAILED if denied else 0)
+        requested = None if wanted is None else {(name, partition) for name, ids in wanted for partition in ids}
 
         def write_log_dir(log_dir: LogDir) -> None:
             body.numbers("h", 0).string(log_dir.path)
             by_topic: dict[str, list[tuple[int, int, int, int]]] = {}
             for replica in log_dir.replicas:
-                if asked is None or (replica.topic, replica.partition) in asked:
+                if requested is None or (replica.topic, replica.partition) in requested:
                     row = (replica.partition, replica.size_bytes, replica.offset_lag, replica.is_future)
                     by_topic.setdefault(replica.topic, []).append(row)
             body.array(list(by_topic.items()), lambda topic: write_topic(*topic))
@@ -353,7 +353,7 @@ class LiveCluster:
         body.numbers("h", 0).array(["PLAIN"], body.string)
 
     def _sasl_authenticate(self, request: Read, body: Written, _: int) -> None:
-        # RFC 4616: whom to act as, which may be left out, then who asks, then the password.
+        # RFC 4616: the authorization identity, which may be left out, then the user, then the password.
         token = request.octets("i") or b""
         is_valid = token.split(b"\0")[1:] == [b"rackplan", str(self.password).encode()]
         message = None if is_valid else "Authentication failed: Invalid username or password"
@@ -363,7 +363,7 @@ class LiveCluster:
             body.numbers("q", 0)
 
 
-def _asked_topic(request: Read) -> str | None:
+def _requested_topic(request: Read) -> str | None:
     if request.version >= 10:
         request.at += 16
     name = request.string()
@@ -371,7 +371,7 @@ def _asked_topic(request: Read) -> str | None:
     return name
 
 
-def _asked_partitions(request: Read) -> tuple[str | None, list[int]]:
+def _requested_partitions(request: Read) -> tuple[str | None, list[int]]:
     name = request.string()
     partitions = request.array(lambda: request.numbers("i")[0])
     request.tags()
@@ -388,7 +388,7 @@ class _Handler(socketserver.StreamRequestHandler):
         live, is_known = self.server.live, self.server.live.password is None
         while len(size := self.rfile.read(4)) == 4 and int.from_bytes(size) < _LARGEST_REQUEST_BYTES:
             request = Read(self.rfile.read(int.from_bytes(size)))
-            live.asked.append((request.api, request.version))
+            live.requests.append((request.api, request.version))
             is_sasl = request.api in (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
             if request.api not in READING or not (is_known or is_sasl):
                 return

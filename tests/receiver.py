@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real HTTP server on loopback that answers as it is told."""
+"""A receiver of webhooks: a real HTTP server on loopback that gives chosen answers."""
 
 import ssl
 from collections.abc import Callable, Iterator, Mapping

@@ -24,8 +24,8 @@ import json, os, socket, sys
 files = [os.path.join("/proc", str(os.getpid()), "fd", str(number)) for number in range(3)]
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    asked = {{"arguments": sys.argv[1:], "environment": dict(os.environ), "cwd": os.getcwd(), "files": files}}
-    server.sendall(json.dumps(asked).encode() + b"\\n")
+    request = {{"arguments": sys.argv[1:], "environment": dict(os.environ), "cwd": os.getcwd(), "files": files}}
+    server.sendall(json.dumps(request).encode() + b"\\n")
     sys.exit(int(server.makefile().readline()))
 """
 
@@ -40,15 +40,15 @@ class _Server(ThreadingUnixStreamServer):
 
 class _Handler(StreamRequestHandler):
     def handle(self) -> None:
-        asked = json.loads(self.rfile.readline())
-        given, out, err = map(Path, asked["files"])
+        request = json.loads(self.rfile.readline())
+        given, out, err = map(Path, request["files"])
         command = forked.start(
-            arguments=["rackplan", *asked["arguments"]],
-            environment=asked["environment"],
+            arguments=["rackplan", *request["arguments"]],
+            environment=request["environment"],
             given=given,
             out=out,
             err=err,
-            cwd=Path(asked["cwd"]),
+            cwd=Path(request["cwd"]),
         )
         self.wfile.write(b"%d\n" % command.wait(_ENDS_WITHIN_S))
 

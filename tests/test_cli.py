@@ -162,7 +162,7 @@ def serving(data_dir: Path, *arguments: str, is_forked: bool = True, **settings:
     finally:
         service.client.close()
         for process in family:
-            with suppress(psutil.NoSuchProcess):  # it may end while it is asked
+            with suppress(psutil.NoSuchProcess):  # it may end meanwhile
                 if process.status() != psutil.STATUS_ZOMBIE:
                     process.kill()
         service.process.wait(30)
@@ -200,8 +200,8 @@ class TestServe:
                 part: (SAMPLES / f"kafka-{name}.txt").read_bytes()
                 for part, name in (("brokers", "broker-api-versions"), ("topics", "topics-describe"))
             }
-            kept = service.client.post("/v1/snapshots", data={"cluster": "prod-eu"}, files=texts)
-            body = {"snapshot_id": kept.json()["id"], "topics": [TOPIC]}
+            snapshot = service.client.post("/v1/snapshots", data={"cluster": "prod-eu"}, files=texts)
+            body = {"snapshot_id": snapshot.json()["id"], "topics": [TOPIC]}
             plan = service.client.post("/v1/plans/replicas", json=body)
             assert plan.status_code == 201
             worker = [p for p in service.family if "app.worker" in command_of(p)]
@@ -245,32 +245,32 @@ class TestServe:
             assert rackplan("keys", "revoke", "first", env=environment(used_data_dir)).returncode == 0
             del service.client.headers["Authorization"]
             assert service.client.get("/v1/plans").status_code == 401, "a service that had a key stays closed"
-            asked = rackplan("keys", "open", env=environment(used_data_dir))
-            assert (asked.returncode, asked.stdout) == (2, "")
+            unconfirmed = rackplan("keys", "open", env=environment(used_data_dir))
+            assert (unconfirmed.returncode, unconfirmed.stdout) == (2, "")
             assert service.client.get("/v1/plans").status_code == 401
             assert rackplan("keys", "open", "--yes", env=environment(used_data_dir)).returncode == 0
             assert service.client.get("/v1/plans").status_code == 200
 
     def test_an_address_that_others_reach_needs_a_key_first(self, used_data_dir: Path) -> None:
-        refused = rackplan("serve", env=environment(used_data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — refused is the point
-        assert refused.returncode == 1
-        assert "RACKPLAN_HOST is 0.0.0.0" in refused.stderr
-        assert "rackplan keys create" in refused.stderr
+        done = rackplan("serve", env=environment(used_data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — to be rejected
+        assert done.returncode == 1
+        assert "RACKPLAN_HOST is 0.0.0.0" in done.stderr
+        assert "rackplan keys create" in done.stderr
 
     def test_a_port_in_use_is_one_line_before_anything_starts(self, data_dir: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = str(taken.getsockname()[1])
-            refused = rackplan("serve", "--port", port, "--data-dir", str(data_dir), env=environment(data_dir.parent))
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr.startswith(f"rackplan: The address cannot be listened on: port {port} of 127.0.0.1: ")
-        assert refused.stderr.count("\n") == 1
+            done = rackplan("serve", "--port", port, "--data-dir", str(data_dir), env=environment(data_dir.parent))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"rackplan: The address cannot be listened on: port {port} of 127.0.0.1: ")
+        assert done.stderr.count("\n") == 1
         assert not data_dir.exists()
 
     def test_a_bad_option_is_one_line(self, data_dir: Path) -> None:
-        refused = rackplan("serve", "--port", "http", env=environment(data_dir))
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr.startswith("rackplan: A setting is not valid: RACKPLAN_PORT is 'http': ")
-        assert refused.stderr.count("\n") == 1
+        done = rackplan("serve", "--port", "http", env=environment(data_dir))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("rackplan: A setting is not valid: RACKPLAN_PORT is 'http': ")
+        assert done.stderr.count("\n") == 1
 
     def test_migrate_up_and_down(self, data_dir: Path) -> None:
         env = environment(data_dir)
@@ -305,21 +305,21 @@ class TestPlanReplicas:
         assert gc.isenabled()
 
     def test_a_policy_and_racks_that_there_are_meant_to_be(self) -> None:
-        asked = ("--topic", "t:4:4", "--algorithm", "awareness", "--policy", "forced", "--seed", "1")
-        plan = httpx.Response(200, text=self.plan(*asked, "--forced", "use1-az9").stdout).json()
+        options = ("--topic", "t:4:4", "--algorithm", "awareness", "--policy", "forced", "--seed", "1")
+        plan = httpx.Response(200, text=self.plan(*options, "--forced", "use1-az9").stdout).json()
         assert plan["request"]["forced"] == {"rack": ["use1-az9"]}
         assert plan["unassigned"][0]["values"] == {"rack": ["use1-az9"]}
         assert {len(row) for row in plan["topics"][0]["replicas"]} == {3}
 
     @pytest.mark.slow
     def test_exports(self) -> None:
-        asked = ("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
-        assert self.plan(*asked).stdout == "101:104:108,104:108:102\n"
-        in_a_process = rackplan("plan", "replicas", *self.BROKERS, *asked, env=dict(os.environ))
+        options = ("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
+        assert self.plan(*options).stdout == "101:104:108,104:108:102\n"
+        in_a_process = rackplan("plan", "replicas", *self.BROKERS, *options, env=dict(os.environ))
         assert (in_a_process.returncode, in_a_process.stdout) == (0, "101:104:108,104:108:102\n")
-        refused = rackplan("plan", "replicas", *self.BROKERS, "--topic", "t:2:10", env=dict(os.environ))
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert is_one_line(refused.stderr)
+        done = rackplan("plan", "replicas", *self.BROKERS, "--topic", "t:2:10", env=dict(os.environ))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert is_one_line(done.stderr)
 
     @pytest.mark.parametrize(
         ("arguments", "reason"),
@@ -376,7 +376,7 @@ class TestPlanGroup:
         snapshot = client.post("/v1/snapshots", files={name: (None, text) for name, text in parts.items()}).json()
         body = {"snapshot_id": snapshot["id"], "group": "billing", "events": [{"lose_rack": "use1-az2"}]}
         online = client.post("/v1/plans/group", json=body).json()
-        # What was not kept has no id, time, snapshot or hash of one.
+        # What was not stored has no id, time, snapshot or hash of one.
         differing = {"id", "created_at", "snapshot_id", "hash", "request"}
         assert {name: offline[name] for name in online.keys() - differing} == {
             name: online[name] for name in online.keys() - differing

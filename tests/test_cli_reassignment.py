@@ -67,7 +67,7 @@ def cluster() -> Cluster:
 
 def untimed(plan: Mapping[str, Any]) -> dict[str, Any]:
     """A plan without how long it took."""
-    return {**plan, "certificate": {name: told for name, told in plan["certificate"].items() if name != "seconds"}}
+    return {**plan, "certificate": {name: value for name, value in plan["certificate"].items() if name != "seconds"}}
 
 
 def rows(plan: Mapping[str, Any]) -> list[list[int]]:
@@ -90,10 +90,10 @@ class TestPlan:
         service = json.loads(plan_json(draft_plan(PLANNER, request, cluster(), Limits())))
         assert untimed(plan) == untimed(service)
         # What 105 holds has to go, whoever plans: no plan moves less than that.
-        held = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]
-        least = sum(int(topic.size_bytes[has].sum()) for topic, has in zip(cluster().topics, held, strict=True))
+        on_105 = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]
+        least = sum(int(topic.size_bytes[has].sum()) for topic, has in zip(cluster().topics, on_105, strict=True))
         certificate = plan["certificate"]
-        assert certificate["moved_replicas"] == sum(int(has.sum()) for has in held) == 23
+        assert certificate["moved_replicas"] == sum(int(has.sum()) for has in on_105) == 23
         assert certificate["moved_bytes"] == certificate["lower_bound_bytes"] == least > 0
         assert (certificate["optimal"], certificate["gap"]) == (True, 0.0)
         assert not any(105 in row for row in rows(plan))
@@ -108,7 +108,7 @@ class TestPlan:
         assert (malformed.status, malformed.printed) == (2, b"")
         assert "each topic once" in malformed.said
 
-    def test_what_was_on_brokers_that_are_down_comes_back_elsewhere(self, run: Run) -> None:
+    def test_replicas_of_brokers_that_are_down_are_placed_elsewhere(self, run: Run) -> None:
         texts = {"brokers": NAMES["brokers"] + DOWN, "topics": NAMES["topics"] + DOWN}
         stays = run(**texts).plan
         assert "offline_replicas_stay" in {warning["code"] for warning in stays["warnings"]}
@@ -118,18 +118,18 @@ class TestPlan:
         assert not any(broker in (105, 108) for row in rows(mended) for broker in row)
         assert list(map(len, rows(mended))) == list(map(len, rows(stays)))
 
-    def test_a_reassignment_under_way_is_refused_or_merged(self, run: Run) -> None:
-        refused = run(topics="kafka-topics-describe-reassigning")
-        assert (refused.status, refused.printed) == (1, b""), "the same command may succeed later"
-        assert "are being reassigned already" in refused.said
+    def test_a_reassignment_under_way_is_rejected_or_merged(self, run: Run) -> None:
+        rejected = run(topics="kafka-topics-describe-reassigning")
+        assert (rejected.status, rejected.printed) == (1, b""), "the same command may succeed later"
+        assert "are being reassigned already" in rejected.said
         merged = run("--merge-running", topics="kafka-topics-describe-reassigning").plan
         assert "merged_with_running_reassignment" in {warning["code"] for warning in merged["warnings"]}
 
-    def test_what_cannot_be_had_is_refused_or_relaxed(self, run: Run) -> None:
+    def test_infeasible_requests_are_rejected_or_relaxed(self, run: Run) -> None:
         gone = ("--remove-broker", "108", "--remove-broker", "109")
-        refused = run(*gone)
-        first, *further = refused.said.splitlines()
-        assert refused.status == 2
+        rejected = run(*gone)
+        first, *further = rejected.said.splitlines()
+        assert rejected.status == 2
         assert "use1-az4 loses all its brokers" in first
         assert further[0] == "  conflict: remove_brokers: brokers 108, 109 are removed"
         assert '  lifted by: "rack_mode": "safe", which takes the racks that are left' in further
@@ -239,12 +239,12 @@ class TestRequest:
     def test_a_file_that_is_no_request_names_the_field(self, run: Run, tmp_path: Path, text: str, reason: str) -> None:
         file = tmp_path / "request.json"
         file.write_text(text)
-        refused(run("--request", str(file)), reason)
+        assert_rejected(run("--request", str(file)), reason)
 
     def test_a_file_and_options_are_not_combined(self, run: Run, tmp_path: Path) -> None:
         file = tmp_path / "request.json"
         file.write_text("{}")
-        refused(
+        assert_rejected(
             run("--request", str(file), "--relax", "--remove-broker", "105"),
             "options state remove_brokers, on_conflict: they exclude each other",
         )
@@ -253,7 +253,7 @@ class TestRequest:
 class TestExports:
     """The files that are handed over, byte by byte as the service writes them."""
 
-    ASKED = ("--remove-broker", "105", "--partitions", "orders=30", "--throttle", "1000000")
+    OPTIONS = ("--remove-broker", "105", "--partitions", "orders=30", "--throttle", "1000000")
     REQUEST = ReassignmentRequest(
         remove_brokers=[105], partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1_000_000)
     )
@@ -261,17 +261,17 @@ class TestExports:
     @pytest.mark.parametrize("name", list(EXPORTS))
     def test_each(self, run: Run, tmp_path: Path, name: str) -> None:
         expected = EXPORTS[name](draft_plan(PLANNER, self.REQUEST, cluster(), Limits()), cluster)
-        printed = run(*self.ASKED, "--export", name)
+        printed = run(*self.OPTIONS, "--export", name)
         assert (printed.status, printed.printed) == (0, expected)
-        written = run(*self.ASKED, "--export", name, "--output", str(tmp_path / "file"))
+        written = run(*self.OPTIONS, "--export", name, "--output", str(tmp_path / "file"))
         assert (written.status, written.printed) == (0, b"")
         assert (tmp_path / "file").read_bytes() == expected
 
     def test_a_batch_and_its_inverse(self, run: Run) -> None:
         plan = draft_plan(PLANNER, self.REQUEST, cluster(), Limits())
-        asked = (*self.ASKED, "--export", "batch", "--batch", "2")
-        assert run(*asked).printed == one_batch(plan, 2, False)
-        assert run(*asked, "--inverse").printed == one_batch(plan, 2, True) != one_batch(plan, 2, False)
+        options = (*self.OPTIONS, "--export", "batch", "--batch", "2")
+        assert run(*options).printed == one_batch(plan, 2, False)
+        assert run(*options, "--inverse").printed == one_batch(plan, 2, True) != one_batch(plan, 2, False)
 
     @pytest.mark.parametrize(
         ("arguments", "reason"),
@@ -287,7 +287,7 @@ class TestExports:
         ],
     )
     def test_what_cannot_be_handed_over(self, run: Run, arguments: Sequence[str], reason: str) -> None:
-        refused(run(*arguments), reason)
+        assert_rejected(run(*arguments), reason)
 
     def test_a_file_that_cannot_be_written_is_no_fault_of_the_request(self, run: Run) -> None:
         done = run("--output", "/proc/there-is-no/such-file")
@@ -295,7 +295,7 @@ class TestExports:
         assert "The file cannot be written" in done.said
 
 
-class TestRefusals:
+class TestRejections:
     """Bad input is a line on standard error, with what resolves a conflict below it, and status 2."""
 
     @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ class TestRefusals:
         ],
     )
     def test_a_refusal_is_one_line(self, run: Run, arguments: Sequence[str], reason: str) -> None:
-        refused(run(*arguments), reason)
+        assert_rejected(run(*arguments), reason)
 
     def test_a_number_that_is_none(self, run: Run) -> None:
         done = run("--remove-broker", "x")
@@ -340,10 +340,10 @@ class TestRefusals:
     def test_a_malformed_text_names_its_line(self, run: Run, tmp_path: Path) -> None:
         file = tmp_path / "topics.txt"
         file.write_text("Topic: t\tPartition: 0\tLeader: x\tReplicas: 1\tIsr: 1\n")
-        refused(run("--topics", str(file)), "line 1")
+        assert_rejected(run("--topics", str(file)), "line 1")
 
 
-def refused(done: Done, reason: str) -> None:
+def assert_rejected(done: Done, reason: str) -> None:
     """Hold a command to have failed in one line that says why, with what belongs to it indented below."""
     assert reason in done.said
     assert (done.status, done.printed) == (2, b"")

@@ -60,10 +60,10 @@ def test_the_progress_of_a_plan(run: Run) -> None:
 @pytest.mark.parametrize("kind", ["replicas", "group"])
 def test_a_plan_is_the_same_with_and_without_a_service(run: Run, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     groups = str(SAMPLES / "describe-groups.json")
-    asked = {"replicas": ("--topic", "t:6:3", "--seed", "7", *TEXTS), "group": ("billing", groups, *TEXTS)}[kind]
-    online = json.loads(run("plan", kind, *asked, "--cluster", "c").stdout)
+    options = {"replicas": ("--topic", "t:6:3", "--seed", "7", *TEXTS), "group": ("billing", groups, *TEXTS)}[kind]
+    online = json.loads(run("plan", kind, *options, "--cluster", "c").stdout)
     monkeypatch.delenv("RACKPLAN_URL")
-    offline = json.loads(run("plan", kind, *asked, "--cluster", "c").stdout)
+    offline = json.loads(run("plan", kind, *options, "--cluster", "c").stdout)
     same = {"topics", "assignment", "measures", "violations", "seed", "prediction"} & offline.keys()
     assert {name: online[name] for name in same} == {name: offline[name] for name in same}
 

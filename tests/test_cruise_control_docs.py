@@ -1,4 +1,4 @@
-"""What `docs/coming-from-cruise-control.md` maps is accepted as it stands, and what it shows is what happens."""
+"""What `docs/coming-from-cruise-control.md` maps is accepted unchanged, and what it shows is what happens."""
 
 import json
 import re

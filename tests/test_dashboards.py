@@ -124,7 +124,7 @@ def series() -> dict[str, dict[str, set[str]]]:
 
 
 @pytest.mark.parametrize(("title", "query"), list(queries()))
-def test_a_query_asks_for_what_there_is(title: str, query: str, series: dict[str, dict[str, set[str]]]) -> None:
+def test_a_query_names_series_that_exist(title: str, query: str, series: dict[str, dict[str, set[str]]]) -> None:
     found = list(selectors(query))
     assert found, title
     for metric, matchers, has_range, function in found:

@@ -59,9 +59,9 @@ def test_every_warning_that_a_plan_can_carry_is_there() -> None:
     """Codes stand in the source where a caution or a finding is made."""
     files = [*(ROOT / "app/services/groups").glob("*.py"), *(ROOT / "app/core/groups/measures").glob("*.py")]
     made = re.compile(r'(?:Caution|Finding)\(\s*"([a-z_]+)"')
-    told = {found for file in files for found in made.findall(file.read_text(encoding="utf-8"))}
-    assert told
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+    codes = {found for file in files for found in made.findall(file.read_text(encoding="utf-8"))}
+    assert codes
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == codes
 
 
 @pytest.mark.parametrize("path", DOC.links())

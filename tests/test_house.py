@@ -95,7 +95,7 @@ def test_the_integer_solver_has_one_door() -> None:
 
 
 def test_imports_point_down() -> None:
-    """The layers are exhaustive: a new room that nobody gave a place fails here as well."""
+    """The layers are exhaustive: a new package without a layer fails here as well."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c(['--no-logo'])"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -36,7 +36,7 @@ def without_key(partitioner: str) -> str:
 
 
 class TestTables:
-    """Held to the registries, row by row and in their order."""
+    """Compared with the registries, row by row and in their order."""
 
     def test_clients(self) -> None:
         assert DOC.table("client", "language", "versions", "partitioner", "without key", "source") == [
@@ -64,8 +64,8 @@ class TestTables:
     def test_what_a_producer_knows(self) -> None:
         defaults = {field.strip("`"): default for field, default, _ in DOC.table("field", "default", "what")}
         assert list(defaults) == list(NullKeys.__dataclass_fields__)
-        told = {name: int(default.strip("`")) for name, default in defaults.items() if default.startswith("`")}
-        assert told == {name: getattr(NullKeys(), name) for name in ("batch_bytes", "record_bytes")}
+        documented = {name: int(default.strip("`")) for name, default in defaults.items() if default.startswith("`")}
+        assert documented == {name: getattr(NullKeys(), name) for name in ("batch_bytes", "record_bytes")}
 
     def test_expected_shares(self) -> None:
         """Of the formula, and of keys that are hashed."""

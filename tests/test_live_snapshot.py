@@ -89,17 +89,19 @@ def client_has_ended() -> Iterator[None]:
 def captured(topics: str = TOPICS, *, brokers: str = BROKERS) -> LiveCluster:
     """The cluster of a capture, and what its texts say of the disks of the brokers that were up.
 
-    The captures were made one after another and replicas moved meanwhile. A broker tells only of replicas it holds.
+    The captures were made one after another and replicas moved meanwhile. A broker reports only replicas it has.
     """
     found = assembled("nine", brokers=sample(brokers), topics=sample(topics)).cluster
     up = {broker.id for broker in found.brokers}
-    told = LogDirs(tuple([held(disk, found) for disk in log_dirs.read(sample(DISKS)).brokers if disk.broker in up]))
-    disks = log_dirs.write(told)
+    reported = LogDirs(
+        tuple([only_replicas(disk, found) for disk in log_dirs.read(sample(DISKS)).brokers if disk.broker in up])
+    )
+    disks = log_dirs.write(reported)
     sized = assembled("nine", brokers=sample(brokers), topics=sample(topics), log_dirs=disks)
-    return LiveCluster(sized.cluster, told)
+    return LiveCluster(sized.cluster, reported)
 
 
-def held(disks: BrokerLogDirs, cluster: Cluster) -> BrokerLogDirs:
+def only_replicas(disks: BrokerLogDirs, cluster: Cluster) -> BrokerLogDirs:
     """The log directories without what the broker is no replica of."""
     holders = {
         (topic.name, partition): replicas
@@ -108,8 +110,8 @@ def held(disks: BrokerLogDirs, cluster: Cluster) -> BrokerLogDirs:
     }
 
     def without(log_dir: LogDir) -> LogDir:
-        kept = [r for r in log_dir.replicas if disks.broker in holders.get((r.topic, r.partition), ())]
-        return replace(log_dir, replicas=tuple(kept))
+        replicas = [r for r in log_dir.replicas if disks.broker in holders.get((r.topic, r.partition), ())]
+        return replace(log_dir, replicas=tuple(replicas))
 
     return replace(disks, log_dirs=tuple(map(without, disks.log_dirs)))
 
@@ -175,23 +177,23 @@ def running(draw: st.DrawFn) -> LiveCluster:
             )
         )
     by_id = tuple(sorted(brokers, key=lambda broker: broker.id))
-    told = [
-        # A future replica lies in another directory than the replica that it will take the place of.
+    reported = [
+        # A future replica is in another directory than the replica that it will take the place of.
         BrokerLogDirs(
-            id_, tuple([LogDir(f"/{f}", tuple([r for r in held if r.is_future == f])) for f in (False, True)])
+            id_, tuple([LogDir(f"/{f}", tuple([r for r in replicas if r.is_future == f])) for f in (False, True)])
         )
-        for id_, held in on_disk.items()
+        for id_, replicas in on_disk.items()
     ]
-    # A broker without replicas is not asked.
+    # A broker without replicas gets no request.
     directories = tuple([LogDirectory(f"/{f}", TOTAL_BYTES, USABLE_BYTES) for f in (False, True)])
-    drawn = Cluster(
-        "drawn",
+    sampled = Cluster(
+        "sampled",
         by_id,
         tuple(topics),
         reported_controller="kraft" if by_id else None,
         log_dirs=dict.fromkeys(on_disk.keys() & has_replicas, directories),
     )
-    return LiveCluster(drawn, LogDirs(tuple(told)))
+    return LiveCluster(sampled, LogDirs(tuple(reported)))
 
 
 @given(running())
@@ -199,7 +201,7 @@ def running(draw: st.DrawFn) -> LiveCluster:
 def test_what_is_taken_is_what_the_brokers_tell(cluster: LiveCluster) -> None:
     """The snapshot is the cluster, whatever it is: no order, rack, fence, move, size or missing leader is lost."""
     with cluster.listening() as bootstrap:
-        found = taken(bootstrap, "drawn")
+        found = taken(bootstrap, "sampled")
     assert snapshot_json.write(found.cluster) == snapshot_json.write(cluster.cluster)
     assert found.cautions == ()
 
@@ -219,7 +221,7 @@ def test_a_live_cluster_and_its_captured_texts_are_one_snapshot(topics: str) -> 
     assert found.cautions == ()
 
 
-def test_dead_brokers_are_fenced_and_what_they_held_has_no_leader() -> None:
+def test_dead_brokers_are_fenced_and_their_partitions_have_no_leader() -> None:
     """A text leaves out a dead broker; a live cluster of Kafka 4 still knows it and its rack, as fenced."""
     down = (Broker(105, "use1-az2", fenced=True), Broker(108, "use1-az4", fenced=True))
     cluster = captured(
@@ -236,11 +238,11 @@ def test_dead_brokers_are_fenced_and_what_they_held_has_no_leader() -> None:
 
 
 def test_it_only_reads() -> None:
-    """A cluster is asked six things, and none of them can change it."""
+    """A cluster gets six requests, and none of them can change it."""
     cluster = captured()
     with cluster.listening() as bootstrap:
         taken(bootstrap)
-    assert {api for api, _ in cluster.asked} == {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, LOG_DIRS}
+    assert {api for api, _ in cluster.requests} == {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, LOG_DIRS}
     assert READING.isdisjoint({0, 19, 20, 33, 34, 37, 43, 44, 45, 57, 64})  # Produce, CreateTopics, … UnregisterBroker
 
 
@@ -251,9 +253,9 @@ def test_a_reassignment_that_ends_or_begins_meanwhile_is_one(first: str, then: s
     cluster.becomes = captured(then).cluster
     with cluster.listening() as bootstrap:
         found = taken(bootstrap).cluster
-    told, expected = moving(found), moving(captured(REASSIGNING).cluster)
+    found_moves, expected = moving(found), moving(captured(REASSIGNING).cluster)
     assert expected
-    assert told == expected
+    assert found_moves == expected
 
 
 def moving(cluster: Cluster) -> dict[tuple[str, int], list[list[int]]]:
@@ -271,7 +273,7 @@ def moving(cluster: Cluster) -> dict[tuple[str, int], list[list[int]]]:
     }
 
 
-def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
+def test_an_old_broker_reports_less_and_the_snapshot_says_so() -> None:
     """Kafka 2.3 knows no way to ask about reassignments or the cluster, and no topic ids: all else is read."""
     cluster = captured()
     topics = tuple([replace(topic, topic_id=None) for topic in cluster.cluster.topics])
@@ -281,7 +283,7 @@ def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
         found = taken(bootstrap)
     assert snapshot_json.write(found.cluster) == snapshot_json.write(cluster.cluster)
     assert found.cautions == ("the cluster does not list reassignments in progress: IncompatibleBrokerVersion",)
-    assert (METADATA, 8) in cluster.asked
+    assert (METADATA, 8) in cluster.requests
 
 
 @pytest.mark.parametrize(
@@ -323,7 +325,7 @@ def test_a_broker_that_just_died_costs_no_more_than_its_sizes() -> None:
 
 @pytest.mark.parametrize("again", range(3))
 def test_of_five_brokers_one_that_answers_is_enough(again: int) -> None:
-    """The client draws whom it asks, four times in five one that just died: it is not given up for that."""
+    """The client chooses a broker at random, four times in five one that just died: it does not give up then."""
     cluster = LiveCluster(Cluster("nine", tuple(map(Broker, range(1, 6)))), LogDirs((BrokerLogDirs(1, ()),)))
     with cluster.listening(but=range(2, 6)) as bootstrap:
         assert len(taken(bootstrap).cluster.brokers) == 5, again
@@ -347,9 +349,9 @@ def test_without_a_name_it_is_kafkas_own_id() -> None:
 
 
 class TestUnreachable:
-    """What is wrong is one line that names the server; nothing waits longer than it was told to."""
+    """What is wrong is one line that names the server; nothing waits longer than its timeout."""
 
-    def test_refused(self) -> None:
+    def test_connection_refused(self) -> None:
         server = f"127.0.0.1:{closed_port()}"
         started = time.monotonic()
         assert unreachable(server, timeout_s=300) == f"{server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
@@ -369,8 +371,8 @@ class TestUnreachable:
         [
             lambda _: b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
             lambda _: b"",
-            lambda asked: b"\0\0\0\x09" + asked[8:12] + b"\0\0\xff\xff\xff",
-            lambda asked: b"\0\0\0\x40" + asked[8:12] + b"\0\0\x05\0",
+            lambda request: b"\0\0\0\x09" + request[8:12] + b"\0\0\xff\xff\xff",
+            lambda request: b"\0\0\0\x40" + request[8:12] + b"\0\0\x05\0",
             lambda _: b"\0\0\0\x04\x7f\xff\xff\xff",
         ],
         ids=["http", "hangs up", "undecodable", "cut", "another request's answer"],
@@ -399,7 +401,7 @@ class TestUnreachable:
 
 
 class TestSecrets:
-    """A listener that wants a password gets it, and nobody else does."""
+    """A listener that requires a password gets it, and no other does."""
 
     def test_a_password_opens_the_cluster(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
@@ -410,7 +412,7 @@ class TestSecrets:
         assert snapshot_json.write(found.cluster) == snapshot_json.write(cluster.cluster)
         assert PASSWORD not in caplog.text
 
-    def test_a_wrong_password_is_refused_and_not_told(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_wrong_password_is_rejected_and_not_printed(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         cluster = captured()
         cluster.password = "another"  # noqa: S105 — as above
@@ -419,7 +421,7 @@ class TestSecrets:
         assert "Invalid username or password" in reason
         assert "(asked in SASL_PLAINTEXT)" in reason
         assert PASSWORD not in reason + caplog.text
-        tries = [api for api, _ in cluster.asked].count(SASL_AUTHENTICATE)
+        tries = [api for api, _ in cluster.requests].count(SASL_AUTHENTICATE)
         assert tries == 1, "an account may be locked after some"
 
     def test_a_listener_that_speaks_another_protocol(self) -> None:
@@ -498,20 +500,20 @@ class TestCommand:
         request = SnapshotRequest.model_validate_json(done.stdout)
         assert snapshot_json.write(request.core()) == snapshot_json.write(cluster.cluster)
 
-    def test_what_could_not_be_read_is_told_beside_the_document(self) -> None:
+    def test_what_could_not_be_read_is_reported_beside_the_document(self) -> None:
         cluster = captured()
         cluster.versions = KAFKA_2_3
         with cluster.listening() as bootstrap:
             done = rackplan("snapshot", "--bootstrap", bootstrap)
         assert orjson.loads(done.stdout)["cluster"] == CLUSTER_ID
-        told = b"rackplan: the cluster does not list reassignments in progress: IncompatibleBrokerVersion\n"
-        assert (done.returncode, done.stderr) == (0, told)
+        message = b"rackplan: the cluster does not list reassignments in progress: IncompatibleBrokerVersion\n"
+        assert (done.returncode, done.stderr) == (0, message)
 
     def test_a_failure_is_one_line(self) -> None:
         server = f"127.0.0.1:{closed_port()}"
         done = rackplan("snapshot", "--bootstrap", server)
-        told = f"The Kafka cluster cannot be read: {server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
-        assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", f"rackplan: {told}\n")
+        message = f"The Kafka cluster cannot be read: {server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+        assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", f"rackplan: {message}\n")
 
     def test_a_server_that_never_answers_cannot_hold_it(self) -> None:
         """Not even by what the client cannot bound: the command ends at its time, with the client's thread waiting."""
@@ -549,12 +551,12 @@ def answering(answer: Callable[[bytes], bytes] | None) -> Iterator[str]:
                 except OSError:
                     return
                 with connection:
-                    asked = connection.recv(4096)
+                    received = connection.recv(4096)
                     if answer is None:
                         while connection.recv(4096):
                             pass
-                    elif asked:
-                        connection.sendall(answer(asked))
+                    elif received:
+                        connection.sendall(answer(received))
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -564,7 +566,7 @@ def answering(answer: Callable[[bytes], bytes] | None) -> Iterator[str]:
 
 
 def closed_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """A port of loopback without a listener."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         port: int = server.getsockname()[1]
     return port

@@ -30,8 +30,8 @@ def test_every_request_prints_what_is_shown(client: httpx.Client, page: str) -> 
 
 
 def test_the_formats_are_the_registrys() -> None:
-    told = [(name, file) for name, file, _ in EXECUTION.table("`format`", "file", "what")]
-    assert told == [
+    documented = [(name, file) for name, file, _ in EXECUTION.table("`format`", "file", "what")]
+    assert documented == [
         (code(name), code(f"…{written.tail}.{written.suffix}"))
         for name, written in FORMATS.items()
         if name in PLAN_KIND.formats
@@ -39,13 +39,13 @@ def test_the_formats_are_the_registrys() -> None:
 
 
 def test_every_field_of_a_request_is_there() -> None:
-    told = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
-    assert sorted(told) == sorted(PlanReassignmentRequest.model_fields)
+    documented = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
+    assert sorted(documented) == sorted(PlanReassignmentRequest.model_fields)
 
 
 def test_the_limits_of_a_batch_are_those_of_the_request() -> None:
-    told = {name.strip("`") for name, _ in EXECUTION.table("limit", "what it limits")}
-    assert told == {name for name in BatchFields.model_fields if name.startswith("max_")}
+    documented = {name.strip("`") for name, _ in EXECUTION.table("limit", "what it limits")}
+    assert documented == {name for name in BatchFields.model_fields if name.startswith("max_")}
 
 
 def test_the_rack_modes_are_all_there() -> None:
@@ -55,8 +55,8 @@ def test_the_rack_modes_are_all_there() -> None:
 def test_every_warning_that_a_plan_can_carry_is_there() -> None:
     """Codes stand in the source where a caution is made."""
     sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/reassignment").rglob("*.py"))
-    told = {made for source in sources for made in re.findall(r'Caution\(\s*"([a-z_]+)"', source)}
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+    documented = {made for source in sources for made in re.findall(r'Caution\(\s*"([a-z_]+)"', source)}
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == documented
 
 
 @pytest.mark.parametrize("path", [path for page in PAGES.values() for path in page.links()])

@@ -165,7 +165,7 @@ def test_an_idle_service(used_data_dir: Path, number: signal.Signals, send: Call
         pytest.param("pyspark.daemon", id="when it is started"),
     ],
 )
-def test_with_spark_that_no_job_has_asked_for(used_data_dir: Path, awaited: str) -> None:
+def test_with_spark_started_before_the_first_job(used_data_dir: Path, awaited: str) -> None:
     """An idle worker starts it: the JVM, and then Python for the tasks."""
     with serving(used_data_dir, RACKPLAN_SPARK_EARLY="true") as service:
         until(lambda: any(awaited in command for command in commands(service)))

@@ -33,8 +33,8 @@ def test_every_warning_that_a_plan_can_carry_is_there() -> None:
         r'(?:Caution|for code, what, named in)\(\s*"([a-z_]+)"|^\s*\("([a-z_]+)", "(?:had|say)', re.MULTILINE
     )
     sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/streams").glob("*.py"))
-    told = {first or second for source in sources for first, second in made.findall(source)}
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+    made_codes = {first or second for source in sources for first, second in made.findall(source)}
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == made_codes
 
 
 @pytest.mark.parametrize("path", DOC.links())

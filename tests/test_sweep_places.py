@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 BY_MODULE = {kind.resolve.__module__.removeprefix("app.services.sweeps."): kind for kind in KINDS.values()}
 """By the name that the kind has on every floor: that of the module of its service."""
 ROOMS = {name: name for name in BY_MODULE} | {"draws": "replicas"}
-"""The room of the core of each kind; a placement drawn from many seeds is one of `replicas`."""
+"""The package of the core of each kind; a placement sampled from many seeds is one of `replicas`."""
 EXAMPLES = (
     "app.core.capacity.sweep",
     "app.core.groups.sweep",

@@ -291,7 +291,7 @@ class TestServe:
     def test_a_closed_clone_runs_its_own_code_as_the_account(
         self, used_data_dir: Path, closed_clone: Path, mask: int
     ) -> None:
-        """A clone in root's home, and one that was made with umask 077 as well."""
+        """A clone in root's home folder, and one that was made with umask 077 as well."""
         for path in closed_clone.rglob("*"):
             path.chmod(path.stat().st_mode & mask)
         states = {path: path.stat().st_mode for path in (closed_clone.parent, *closed_clone.rglob("*"))}

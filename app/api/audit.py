@@ -25,7 +25,7 @@ _Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern
 
 
 class AuditEntryDocument(BaseModel):
-    """What was done, by whom, from where and when."""
+    """A change: the operation, its actor, the address and the time."""
 
     id: Annotated[int, Field(description="Number of the entry, in the order in which entries were added.")]
     at: Annotated[datetime, Field(description="When it was added, by the clock of the database.")]

@@ -57,8 +57,8 @@ def export(
             else:
                 with output.open("xb") as file:
                     file.writelines(lines)
-        except OSError as refused:
-            raise OutputNotWritable(f"{output or 'standard output'}: {refused.strerror}") from refused
+        except OSError as failure:
+            raise OutputNotWritable(f"{output or 'standard output'}: {failure.strerror}") from failure
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:

@@ -146,8 +146,8 @@ def _moves(admin: KafkaAdminClient, cautions: list[str]) -> Moves:
     """The reassignments in progress; a caution if the cluster does not list them."""
     try:
         listed: Mapping[tuple[str, int], Members] = admin.list_partition_reassignments()
-    except (IncompatibleBrokerVersion, ClusterAuthorizationFailedError) as refused:
-        cautions.append(f"the cluster does not list reassignments in progress: {type(refused).__name__}")
+    except (IncompatibleBrokerVersion, ClusterAuthorizationFailedError) as failure:
+        cautions.append(f"the cluster does not list reassignments in progress: {type(failure).__name__}")
         return {}
     except CLIENT_ERRORS as failed:
         raise ClusterUnreachable(f"reassignments in progress could not be read: {one_line(failed)}") from None

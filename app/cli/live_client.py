@@ -69,15 +69,15 @@ def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: fl
     # Twice a server, once to see that it is there and once as a client, with some time left to read.
     connects_within_s = min(_CONNECTS_WITHIN_S, timeout_s / len(servers) / 3)
     reasons: list[str] = []
-    with _heard() as heard:
+    with _logged_errors() as logged:
         for host, port in servers:
-            heard.clear()
+            logged.clear()
             try:
                 # The client lets its time go by before it fails. A plain connection says at once what is wrong.
                 socket.create_connection((host, port), connects_within_s).close()
                 admin = _admin(host, port, configured, connects_within_s=connects_within_s, timeout_s=timeout_s)
             except CLIENT_ERRORS as failed:
-                reasons.append(f"{host}:{port}: {_reason(failed, heard)}")
+                reasons.append(f"{host}:{port}: {_reason(failed, logged)}")
                 continue
             try:
                 yield admin
@@ -200,17 +200,17 @@ def _admin(
 
 
 @contextmanager
-def _heard() -> Iterator[list[BaseException]]:
+def _logged_errors() -> Iterator[list[BaseException]]:
     """The errors that the client only logs, oldest first."""
     logger = logging.getLogger("kafka")
-    # For good, since its last lines may come from a thread that was left behind. Below a warning it tells the client's
-    # properties, passwords too; and of the warnings one is to be printed, not all.
+    # For good, since its last lines may come from a thread that was left behind. Below a warning it logs the client's
+    # properties, passwords included; and one of the warnings is to be printed, not all.
     logger.setLevel(logging.WARNING)
     logger.propagate = False
     listener = _Errors(logging.WARNING)
     logger.addHandler(listener)
     try:
-        yield listener.heard
+        yield listener.errors
     finally:
         logger.removeHandler(listener)
 
@@ -218,16 +218,16 @@ def _heard() -> Iterator[list[BaseException]]:
 class _Errors(logging.Handler):
     def __init__(self, level: int) -> None:
         super().__init__(level)
-        self.heard: list[BaseException] = []
+        self.errors: list[BaseException] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         arguments = record.args if isinstance(record.args, tuple) else ()
-        self.heard.extend([argument for argument in arguments if isinstance(argument, Exception)])
+        self.errors.extend([argument for argument in arguments if isinstance(argument, Exception)])
 
 
-def _reason(failed: BaseException, heard: Sequence[BaseException]) -> str:
-    """What went wrong. A time-out only says that nothing went right: then it is what the client heard before."""
+def _reason(failed: BaseException, logged: Sequence[BaseException]) -> str:
+    """The reason of a failure; of a time-out, the last other error that the client logged."""
     if isinstance(failed, KafkaError) and failed.retriable:
-        earlier = [error for error in heard if type(error) is not type(failed)]
+        earlier = [error for error in logged if type(error) is not type(failed)]
         return one_line(earlier[-1] if earlier else failed)
     return one_line(failed)

@@ -36,8 +36,8 @@ def hand_over(document: bytes, output: Path | None) -> None:
         return
     try:
         output.write_bytes(document)
-    except OSError as refused:
-        raise OutputNotWritable(str(refused)) from None
+    except OSError as error:
+        raise OutputNotWritable(str(error)) from None
 
 
 def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:

@@ -97,8 +97,8 @@ def to_folder(folder: Path) -> Store:
             folder.mkdir(parents=True, exist_ok=True)
             part.write_bytes(document)
             part.replace(file)
-        except OSError as refused:
-            raise OutputNotWritable(str(refused)) from None
+        except OSError as error:
+            raise OutputNotWritable(str(error)) from None
         return str(file)
 
     return store

@@ -78,18 +78,18 @@ def use(archive: Path) -> None:
 
 def unpacked(archive: Path) -> Path:
     """The folder with the content of the archive; written if it is missing or incomplete."""
-    home = Path(tempfile.gettempdir(), f"rackplan-{os.getuid()}")
-    home.mkdir(mode=0o700, exist_ok=True)
-    status = home.lstat()
+    parent = Path(tempfile.gettempdir(), f"rackplan-{os.getuid()}")
+    parent.mkdir(mode=0o700, exist_ok=True)
+    status = parent.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         # Another account could put code there, so it is not used; this process compiles its loops again.
-        home = Path(tempfile.mkdtemp(prefix="rackplan-"))
-    folder = home / archive.stem
+        parent = Path(tempfile.mkdtemp(prefix="rackplan-"))
+    folder = parent / archive.stem
     with zipfile.ZipFile(archive) as shipped:
         # Machines clear their temporary folders file by file.
         if all(_size(folder / entry.filename) == entry.file_size for entry in shipped.infolist()):
             return folder
-        draft = Path(tempfile.mkdtemp(dir=home))
+        draft = Path(tempfile.mkdtemp(dir=parent))
         shipped.extractall(draft)
         names = [entry.filename for entry in shipped.infolist()]
     try:

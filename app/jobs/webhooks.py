@@ -73,8 +73,8 @@ class Sender:
             async with asyncio.timeout(ENDS_WITHIN_S):
                 target = await asyncio.to_thread(self._outbound.target, attempt.url, self._resolve)
                 return await self._posted(target, attempt)
-        except TargetNotAllowed as refused:
-            return Answer(error=refused.detail)
+        except TargetNotAllowed as failure:
+            return Answer(error=failure.detail)
         except TimeoutError:
             return Answer(error=f"no complete answer within {ENDS_WITHIN_S:.0f} s")
         except httpx.TimeoutException as late:

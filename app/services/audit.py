@@ -1,7 +1,6 @@
 """Exports of the audit log."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -32,7 +31,8 @@ MEDIA_TYPES: Mapping[AuditFormat, str] = MappingProxyType(
 
 def document(entry: AuditEntry) -> dict[str, object]:
     """An entry as a JSON object."""
-    return asdict(entry) | {"at": entry.at.astimezone(UTC)}
+    # Not `asdict`, which copies each value: that was three quarters of the time of a line.
+    return {name: getattr(entry, name) for name in FIELDS} | {"at": entry.at.astimezone(UTC)}
 
 
 def export(database: "Database", wanted: AuditFilter, written: AuditFormat) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Who sends a request: the holder of an API key, or the subject of a token of the OIDC issuer."""
+"""The caller of a request: the holder of an API key, or the subject of a token of the OIDC issuer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -99,9 +99,9 @@ def _serve(listener: socket.socket, is_ended: int, preloaded: Sequence[str]) -> 
         os._exit(1)
 
 
-def _close_others(*kept: int) -> None:
+def _close_others(*needed_descriptors: int) -> None:
     """Close what belongs to the process that was forked, such as the lock of its data folder."""
     first = 3
-    for descriptor in (*sorted(kept), os.sysconf("SC_OPEN_MAX")):
+    for descriptor in (*sorted(needed_descriptors), os.sysconf("SC_OPEN_MAX")):
         os.closerange(first, descriptor)
         first = descriptor + 1

@@ -21,7 +21,7 @@ SHELTER = Path("/var/lib/rackplan")
 """Where root puts what the account needs: Postgres' programs and data if it cannot reach the caller's own, and the
 folder in which the worker keeps its caches."""
 
-# For the account itself, the kernel is asked about each path in turn; reading mode bits would miss ACLs and mounts.
+# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts.
 _FIRST_CLOSED = """
 for path; do
   if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
@@ -86,7 +86,7 @@ class Account:
     def first_closed(self, path: Path) -> Path | None:
         """Say which part of an absolute path, from the root down, this account cannot pass (or, a file, read).
 
-        Parts that do not exist yet are left out. None where nothing stands in the way.
+        Parts that do not exist yet are left out. None if it can pass all of them.
         """
         if not self.borrowed:
             return None
@@ -133,6 +133,6 @@ def make_open_folder(folder: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    # The caller's locale and PG… variables must not shape the database. Where the system's libraries are is kept.
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
-    return {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath, **kept}
+    # The caller's locale and PG… variables must not shape the database. Paths of shared libraries remain.
+    libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    return {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath, **libraries}

@@ -1,4 +1,4 @@
-"""Who a transaction acts for, for the audit log: the key, address and id of a request, or a command of the operator."""
+"""The actor of a transaction, for the audit log: the key, address and id of a request, or a command of the operator."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ without valid credentials, a command."""
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts.
+    """The actor of a change.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ _ACTING: ContextVar[Actor] = ContextVar("acting", default=COMMAND)
 
 
 def acting() -> Actor:
-    """Who this request or command acts for."""
+    """The actor of this request or command."""
     return _ACTING.get()
 
 
 def become(actor: Actor) -> None:
-    """Act for somebody from now on, in this context: that of the middleware which ends with the request."""
+    """Set the actor of this context: that of the middleware which ends with the request."""
     _ACTING.set(actor)

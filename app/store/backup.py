@@ -90,9 +90,9 @@ def write(database: Database, file: Path) -> Manifest:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             manifest = _written(database, archive)
         draft.rename(file)
-    except OSError as refused:
+    except OSError as failure:
         draft.unlink(missing_ok=True)
-        raise OutputNotWritable(f"{file}: {refused.strerror}") from refused
+        raise OutputNotWritable(f"{file}: {failure.strerror}") from failure
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

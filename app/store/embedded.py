@@ -202,8 +202,8 @@ def _answering_url(folder: Path, *, postmaster: Postmaster) -> URL | None:
 
 
 def _url(port: int, *, password: str) -> URL:
-    # `require_auth` keeps the password from whoever else may answer on the port: the client proves that it knows it,
-    # and the server does too. TLS and GSS would be asked for first and refused, two round trips for every connection.
+    # `require_auth` keeps the password from any other program that may answer on the port: client and server each prove
+    # that they know it. With TLS and GSS the client would first try both in vain, two round trips for every connection.
     query = {"require_auth": "scram-sha-256", "sslmode": "disable", "gssencmode": "disable"}
     return URL.create(
         "postgresql+psycopg",

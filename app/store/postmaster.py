@@ -157,7 +157,7 @@ def read_pid_file(cluster: Path) -> PidFile | None:
 
 def _serves(pid: int, cluster: Path) -> bool:
     # A server works in its cluster folder. A process that ended but was not reaped has no working directory any more,
-    # and a process of another user, which would not be this folder's server, does not let itself be asked.
+    # and a process of another user, which would not be this folder's server, does not show its folder.
     if Path("/proc/self/cwd").exists():
         try:
             return Path(f"/proc/{pid}/cwd").samefile(cluster)

@@ -63,8 +63,8 @@ def establish(connection: sa.Connection) -> bool:
         try:
             with connection.begin_nested():
                 _establish(connection)
-        except sa.exc.DBAPIError as refused:
-            reason, *_ = str(refused.orig).splitlines()
+        except sa.exc.DBAPIError as failure:
+            reason, *_ = str(failure.orig).splitlines()
             structlog.get_logger().debug("row_security.not_established", reason=reason)
     return is_usable(connection)
 

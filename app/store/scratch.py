@@ -1,7 +1,7 @@
 """Temporary folders that the next process removes if this one is killed.
 
-Each folder has a lock that its process holds for as long as it runs, however it ends. Whoever makes the next folder of
-the same name removes those without one. A process id would tell less: containers share folders, not ids.
+Each folder has a lock that its process holds for as long as it runs, however it ends. The process that makes the next
+folder of the same name removes those without one. A process id would prove less: containers share folders, not ids.
 """
 
 import fcntl

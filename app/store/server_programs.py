@@ -33,7 +33,7 @@ def programs(*, account: Account, shelter: Path) -> Programs:
     EmbeddedPostgresFailed : the package is not installed, or its programs do not run on this machine.
     """
     package = _package_folder()
-    # The data files are asked about as well: a clone made with a private umask can be closed file by file.
+    # The data files are checked as well: a clone made with a private umask can be closed file by file.
     needed = (package / "pginstall/bin/postgres", package / "pginstall/share/postgres.bki")
     if any(account.first_closed(path) for path in needed):
         package = _sheltered_copy(package, shelter=shelter)

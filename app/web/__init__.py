@@ -5,7 +5,7 @@ clusters/     `/` and `/clusters/{name}`: health, the map of brokers, losses, hi
 plans/        `/plans/{id}`: the page of a plan of any kind
 sweeps/       `/sweeps` and `/sweeps/{id}`: progress, charts, scenarios
 forms/        `/plan` and `/plan/{kind}`: requests as forms
-sharing.py    share links: made, verified, revoked; access.py: who may use the pages
+sharing.py    share links: made, verified, revoked; access.py: permissions of the pages
 administration/  `/keys`, `/webhooks` and `/audit`
 lists.py      `/plans` and `/jobs`
 guide.py      `/guide`: the documentation, with a search

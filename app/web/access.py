@@ -1,4 +1,4 @@
-"""Who may use the pages, as the application decides."""
+"""Permissions of the pages, as the application decides."""
 
 from dataclasses import dataclass
 

@@ -38,7 +38,7 @@ def router(
     Parameters
     ----------
     requests : carries out the requests of forms. ancestors : the origins whose pages may embed them.
-    access : who may read, plan and administrate.
+    access : the permissions to read, plan and administrate.
     """
     # In this order: a share link that is valid takes the place of a key, and shows its page as a part of another one.
     routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])

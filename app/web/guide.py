@@ -64,7 +64,7 @@ def router() -> APIRouter:
     def start(q: Annotated[str, Query(max_length=200)] = "") -> Response:
         pages = guide_pages()
         if q.strip():
-            return page("guide_search.html", asked=q, hits=search(q), pages=pages)
+            return page("guide_search.html", query=q, hits=search(q), pages=pages)
         return page("guide.html", shown=pages.get(START), pages=pages, name=START)
 
     @routes.get("/guide/{name}")
@@ -84,9 +84,9 @@ def guide_pages() -> Mapping[str, GuidePage]:
     return {path.stem: _read(path.stem, path.read_text(encoding="utf-8")) for path in found}
 
 
-def search(asked: str) -> list[Hit]:
+def search(query: str) -> list[Hit]:
     """The sections that have every word of a search, those first whose headings have most of them."""
-    words = [word.lower() for word in _WORD.findall(asked)]
+    words = [word.lower() for word in _WORD.findall(query)]
     hits = []
     for shown in guide_pages().values():
         for section in shown.sections:

@@ -26,7 +26,7 @@ Text = Annotated[str, Query(max_length=300)]
 
 
 def router(database: Database, access: Access) -> APIRouter:
-    """The lists; who cancels a job needs the right to plan."""
+    """The lists; cancelling a job needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans")

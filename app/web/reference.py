@@ -19,7 +19,7 @@ _POLICY = (
 
 
 class OpenApiDocument:
-    """The document as bytes, built when it is first asked for.
+    """The document as bytes, built when it is first requested.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def _end_session(database: Database, secret: str) -> Caller | None:
 
 
 def _act_for(request: Request, caller: Caller) -> None:
-    """Note who sends a request that needs no caller, for the audit log."""
+    """Note the sender of a request that needs no caller, for the audit log."""
     actor = Actor("token", caller.name, team=caller.teams[0])
     request.state.actor = actor
     address = None if request.client is None else request.client.host

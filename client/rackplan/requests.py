@@ -1317,7 +1317,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, as Cruise
     Control does by default (`TopicNameHashBrokerSetMappingPolicy`)."""
     isolate: Sequence[IsolateFields]
-    """Topics that are restricted to brokers, and brokers that are kept for them."""
+    """Topics that are restricted to brokers, and brokers that are reserved for them."""
     pins: Sequence[PinFields]
     """Partitions with given replicas; they override the rack constraint."""
     objective: Literal["balance", "relieve"] | GoalsFields
@@ -1398,7 +1398,7 @@ class PlanStreamsRequest(TypedDict, total=False):
     num_standby_replicas: int
     """`num.standby.replicas`: number of standbys of each stateful task."""
     rack_aware_assignment_tags: list[str]
-    """`rack.aware.assignment.tags`: tags by which the copies of a task are kept apart."""
+    """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""
     acceptable_recovery_lag: int
     """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
     max_warmup_replicas: int

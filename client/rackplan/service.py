@@ -18,7 +18,7 @@ class ServiceOperations(Bound[K]):
 
     @operation
     def readyz(self) -> Flow[models.Ready]:
-        """Whether the service is ready; raises `ServerFailed` if it is not, once it was asked as often as it may."""
+        """Whether the service is ready; raises `ServerFailed` if it is not, after the permitted number of attempts."""
         response = yield from exchange(self._client, Request("GET", "/readyz"))
         return models.Ready(response.json())
 

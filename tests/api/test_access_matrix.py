@@ -371,13 +371,13 @@ def test_without_a_valid_key(caller: Caller, examples: Database, credentials: st
     check_open_routes(caller, secrets[credentials])
 
 
-@pytest.mark.parametrize("held", list(Scope))
+@pytest.mark.parametrize("granted", list(Scope))
 @pytest.mark.parametrize("by", ["key", "token"])
-def test_with_too_low_a_scope(caller: Caller, provider: Provider, examples: Database, held: Scope, by: str) -> None:
+def test_with_too_low_a_scope(caller: Caller, provider: Provider, examples: Database, granted: Scope, by: str) -> None:
     """403 for every route that needs a higher scope."""
     order = list(Scope)
-    beyond = [each for each in CLOSED_ROUTES if order.index(ROUTES[each].scope or READ) > order.index(held)]
-    secret = key(examples, held) if by == "key" else provider.token(roles=[held])
+    beyond = [each for each in CLOSED_ROUTES if order.index(ROUTES[each].scope or READ) > order.index(granted)]
+    secret = key(examples, granted) if by == "key" else provider.token(roles=[granted])
     rejected = caller.all(beyond, secret)
     assert {each: answer.status_code for each, answer in rejected.items()} == dict.fromkeys(beyond, 403)
 

@@ -147,7 +147,7 @@ class TestAdmission:
         assert most <= concurrent
         assert turned_away == max(0, len(requests) - concurrent - queued)
 
-    def test_who_goes_away_while_waiting_leaves_no_trace(self) -> None:
+    def test_a_cancelled_waiting_request_leaves_no_trace(self) -> None:
         async def leave() -> None:
             admission = Admission(Capacity(1, 1, 60.0))
             async with admission.slot():

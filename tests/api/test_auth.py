@@ -114,11 +114,11 @@ class TestFirstKey:
     ) -> None:
         """A scope includes those before it; the one before the needed one is not enough."""
         order = list(Scope)
-        for held in order:
-            response = client.request(method, path, json=body, headers=_bearer(_key(database, held)))
-            if order.index(held) < order.index(scope):
+        for granted in order:
+            response = client.request(method, path, json=body, headers=_bearer(_key(database, granted)))
+            if order.index(granted) < order.index(scope):
                 found = problem(response, 403, "forbidden")
-                assert (found["scope"], found["scopes"]) == (scope, [held])
+                assert (found["scope"], found["scopes"]) == (scope, [granted])
             else:
                 assert response.is_success
                 break
@@ -154,7 +154,7 @@ class TestFirstKey:
         problem(client.get("/v1/plans", headers=_bearer(secret)), 401, "unauthenticated")
         assert client.get("/v1/plans", headers=_bearer(other)).status_code == 200
 
-    def test_it_is_known_who_asks_before_the_body_is_judged(self, client: httpx.Client, database: Database) -> None:
+    def test_the_caller_is_known_before_the_body_is_validated(self, client: httpx.Client, database: Database) -> None:
         """Or what is wrong with a body would tell a stranger what is right."""
         _key(database, "read")
         problem(client.post("/v1/plans/replicas", json={"topics": 7}), 401, "unauthenticated")
@@ -170,7 +170,7 @@ class TestFirstKey:
 class TestExpiry:
     """A key with an expiry is valid until then."""
 
-    def test_an_expired_key_is_told_from_a_wrong_one_to_its_holder_alone(
+    def test_only_its_holder_can_distinguish_an_expired_key_from_a_wrong_one(
         self, client: httpx.Client, database: Database
     ) -> None:
         valid = _key(database, "read", name="valid", valid_for=timedelta(minutes=1))
@@ -189,7 +189,7 @@ class TestExpiry:
         problem(client.get("/v1/plans", headers=_bearer("anything")), 401, "unauthenticated")
         assert client.get("/keys").status_code == 401
 
-    def test_a_revoked_key_is_not_told_from_a_wrong_one(self, client: httpx.Client, database: Database) -> None:
+    def test_a_revoked_key_is_answered_like_a_wrong_one(self, client: httpx.Client, database: Database) -> None:
         _key(database, "admin", name="other")
         expired = _key(database, "admin", name="expired", valid_for=timedelta(seconds=-1))
         with database.begin() as uow:
@@ -284,7 +284,7 @@ class TestSecrets:
                 assert table.name != "api_keys" or len(rows) == 1
 
     def test_nowhere_in_the_log(self, scratch: Database, run_service: RunService) -> None:
-        """Neither of a request that is answered, nor of one that is refused, nor of one that fails."""
+        """Neither of a request that is answered, nor of one that is rejected, nor of one that fails."""
         secret, wrong = _key(scratch, "admin"), "rackplan_not-a-key-at-all"
         with run_service(scratch, RACKPLAN_LOG_LEVEL="debug") as service:
             assert service.client.get("/v1/plans", headers=_bearer(secret)).status_code == 200

@@ -23,8 +23,8 @@ class TestPlan:
         plan = response.json()
         assert (plan["prediction"], plan["seed"], plan["envelope"], plan["unassigned"]) == ("pinned", 42, None, [])
         assert plan["violations"] == []
-        asked = {name: plan["request"][name] for name in ("algorithm", "policy", "attributes", "forced")}
-        assert asked == {"algorithm": "awareness", "policy": "spread", "attributes": ["region", "zone"], "forced": {}}
+        stated = {name: plan["request"][name] for name in ("algorithm", "policy", "attributes", "forced")}
+        assert stated == {"algorithm": "awareness", "policy": "spread", "attributes": ["region", "zone"], "forced": {}}
         zones = {broker["id"]: broker["attributes"]["zone"] for broker in SIX}
         assert {frozenset(zones[broker] for broker in row) for row in rows(plan)} == {
             frozenset({"eu-1", "eu-2", "us-1"})
@@ -48,12 +48,12 @@ class TestPlan:
         assert all(3 in row for row in rows(plan))
 
     def test_a_missing_seed_is_chosen_returned_and_gives_the_same_plan(self, client: httpx.Client) -> None:
-        drawn = aware(client, topic(partitions=30)).json()
-        assert isinstance(drawn["seed"], int)
-        assert aware(client, topic(partitions=30)).json() == drawn
-        replayed = aware(client, topic(partitions=30), seed=drawn["seed"]).json()
-        assert (rows(replayed), replayed["measures"]) == (rows(drawn), drawn["measures"])
-        assert rows(aware(client, topic(partitions=30), seed=drawn["seed"] + 1).json()) != rows(drawn)
+        generated = aware(client, topic(partitions=30)).json()
+        assert isinstance(generated["seed"], int)
+        assert aware(client, topic(partitions=30)).json() == generated
+        replayed = aware(client, topic(partitions=30), seed=generated["seed"]).json()
+        assert (rows(replayed), replayed["measures"]) == (rows(generated), generated["measures"])
+        assert rows(aware(client, topic(partitions=30), seed=generated["seed"] + 1).json()) != rows(generated)
 
     def test_a_broker_twice_as_large_takes_twice_as_many(self, client: httpx.Client) -> None:
         listed = [{**broker, "weight": 2 if broker["id"] in (1, 3, 5) else 1} for broker in SIX]
@@ -81,12 +81,12 @@ class TestPlan:
 
     def test_a_snapshot_carries_attributes_and_weights(self, client: httpx.Client) -> None:
         listed = [{**broker, "weight": 1.5} for broker in SIX]
-        kept = client.post("/v1/snapshots", json={"cluster": "domains", "brokers": listed}).json()
-        assert client.get(f"/v1/snapshots/{kept['id']}").status_code == 200
-        one = aware(client, brokers=None, snapshot_id=kept["id"], seed=1).json()
+        snapshot = client.post("/v1/snapshots", json={"cluster": "domains", "brokers": listed}).json()
+        assert client.get(f"/v1/snapshots/{snapshot['id']}").status_code == 200
+        one = aware(client, brokers=None, snapshot_id=snapshot["id"], seed=1).json()
         assert rows(one) == rows(aware(client, brokers=listed, seed=1).json())
         without = client.post("/v1/snapshots", json={"cluster": "domains", "brokers": SIX}).json()
-        assert without["content_hash"] != kept["content_hash"]
+        assert without["content_hash"] != snapshot["content_hash"]
 
     def test_as_a_job(self, client: httpx.Client) -> None:
         body = {
@@ -111,8 +111,8 @@ class TestForced:
     """The share of a value without a live broker stays unassigned, and everything that shows a plan lives with it."""
 
     def _plan(self, client: httpx.Client, **fields: Any) -> dict[str, Any]:
-        asked = {"brokers": LOST, "policy": "forced", "forced": {"zone": ["z1", "z2"]}, "seed": 1} | fields
-        response = aware(client, topic("orders", 4, 2), **asked)
+        body = {"brokers": LOST, "policy": "forced", "forced": {"zone": ["z1", "z2"]}, "seed": 1} | fields
+        response = aware(client, topic("orders", 4, 2), **body)
         assert response.status_code == 201, response.text
         plan: dict[str, Any] = response.json()
         return plan

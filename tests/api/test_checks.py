@@ -75,26 +75,26 @@ class TestRealCaptures:
         assert found["minimum"]["as_even"]["moved_replicas"] < 40
 
     def test_emptying_a_broker_is_compared_with_the_least_movement(self, client: httpx.Client, real: str) -> None:
-        held = [partition for partition in CURRENT["partitions"] if 105 in partition["replicas"]]
+        on_105 = [partition for partition in CURRENT["partitions"] if 105 in partition["replicas"]]
         emptied = []
         for partition in CURRENT["partitions"]:
             taker = next(broker for broker in (104, 106, 107) if broker not in partition["replicas"])
             replicas = [taker if broker == 105 else broker for broker in partition["replicas"]]
             emptied.append({"topic": partition["topic"], "partition": partition["partition"], "replicas": replicas})
         found = self._post(client, real, {"version": 1, "partitions": emptied})
-        assert found["movement"]["replicas_added"] == len(held) == found["minimum"]["moved_replicas"]
+        assert found["movement"]["replicas_added"] == len(on_105) == found["minimum"]["moved_replicas"]
         assert found["minimum"]["emptied_brokers"] == [105]
 
     def test_while_it_is_being_reassigned(self, client: httpx.Client) -> None:
         files = {"topics": (SAMPLES / "kafka-topics-describe-reassigning.txt").read_bytes()}
         moving = client.post("/v1/snapshots", data={"cluster": "moving"}, files=files).json()["id"]
         assert [w["code"] for w in self._post(client, moving, PROPOSED)["warnings"]] == ["already_reassigning"]
-        asked = {"snapshot_id": moving, "reassignment": PROPOSED, "running_reassignment": "refuse"}
-        refused = problem(client.post("/v1/checks", json=asked), 409, "reassignment_under_way")
-        assert refused["count"] > 0
+        body = {"snapshot_id": moving, "reassignment": PROPOSED, "running_reassignment": "refuse"}
+        rejection = problem(client.post("/v1/checks", json=body), 409, "reassignment_under_way")
+        assert rejection["count"] > 0
 
     def test_onto_brokers_that_are_down(self, client: httpx.Client) -> None:
-        """They are not listed, and Kafka knows them all the same: legal, and told as a violation."""
+        """They are not listed, and Kafka knows them all the same: legal, and reported as a violation."""
         names = {
             "brokers": "kafka-broker-api-versions-two-brokers-down.txt",
             "topics": "kafka-topics-describe-two-brokers-down.txt",

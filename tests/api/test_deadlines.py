@@ -69,7 +69,7 @@ def snapshot_of(topics: int, partitions: int) -> Json:
 
 @pytest.mark.long
 class TestDeadline:
-    """A client waits for the deadline at most, whatever it has asked for."""
+    """A client waits for the deadline at most, whatever it has requested."""
 
     @pytest.mark.parametrize(
         ("path", "body", "becomes_job"),

@@ -1,4 +1,4 @@
-"""The OpenAPI document: it is the committed one, says everything that it should, and runs as it stands."""
+"""The OpenAPI document: it is the committed one, says everything that it should, and its examples run unchanged."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def _examples(described: dict[str, Any]) -> list[Any]:
 
 
 def _bodies(operation: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every named example of every media type, as what a client is told to send."""
+    """Every named example of every media type, as what a client is to send."""
     content = operation.get("requestBody", {}).get("content", {})
     for media_type, described in content.items():
         for value in _examples(described):
@@ -127,8 +127,8 @@ class TestDocument:
     def test_bounds_are_whole_numbers(self) -> None:
         def bounds(schema: Any) -> Iterator[Any]:
             if isinstance(schema, dict):
-                told = (schema[name] for name in ("minimum", "maximum") if name in schema)
-                yield from (bound for bound in told if not isinstance(bound, dict))  # a property may be called so
+                values = (schema[name] for name in ("minimum", "maximum") if name in schema)
+                yield from (bound for bound in values if not isinstance(bound, dict))  # a property may be called so
                 for member in schema.values():
                     yield from bounds(member)
             elif isinstance(schema, list):

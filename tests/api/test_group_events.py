@@ -62,7 +62,7 @@ class TestEvents:
     def test_a_lost_rack_takes_its_members_and_its_brokers_racks(self, client: httpx.Client) -> None:
         (step,) = steps(client, {"lose_rack": "b"})
         assert set(step["assignment"]) == {"m-a", "m-c"}
-        # Partitions 1 and 4 have their only replica on a broker that is gone, in a rack that nobody knows now.
+        # Partitions 1 and 4 have their only replica on a broker that is gone, in a rack that is unknown now.
         assert (step["locality"]["in_rack"], step["locality"]["unknown"]) == (4, 2)
         assert step["trigger"]["would_rebalance"] is True
 
@@ -85,7 +85,7 @@ class TestEvents:
         assert unseen["trigger"]["unseen"][0]["what"] == "racks"
         assert unseen["locality"]["in_rack"] < unseen["locality_before"]["in_rack"]
 
-    def test_the_coordinator_asks_no_leader(self, client: httpx.Client) -> None:
+    def test_the_coordinator_needs_no_leader(self, client: httpx.Client) -> None:
         """It looks at partitions, and not at racks, as Kafka 4.0 has it."""
         moved = {"replica_racks_changed": {"replicas": {"t": [[2]] * 6}}}
         grown = {"topic_grown": {"topic": "t", "partitions": 7}}
@@ -107,7 +107,7 @@ class TestEvents:
 
 
 class TestBadEvents:
-    """What cannot happen is refused, and the event named."""
+    """Impossible events are rejected and named."""
 
     @pytest.mark.parametrize(
         ("event", "pointer"),
@@ -134,8 +134,8 @@ class TestBadEvents:
         "event", [{}, {"leave": "m-a", "lose_rack": "a"}, {"explode": True}, "leave", None, {"rolling_restart": False}]
     )
     def test_an_event_has_one_name(self, client: httpx.Client, event: Any) -> None:
-        refused = problem(ask(client, members=settled(), events=[event]), 422, "validation")
-        assert all(error["pointer"].startswith("/events/0") for error in refused["errors"])
+        rejection = problem(ask(client, members=settled(), events=[event]), 422, "validation")
+        assert all(error["pointer"].startswith("/events/0") for error in rejection["errors"])
 
     def test_shared_partitions_are_not_handed_over(self, client: httpx.Client) -> None:
         (step,) = plan(client, assignor="simple", events=[{"leave": "m-a"}])["steps"]
@@ -168,7 +168,7 @@ class TestTrigger:
         assert found["trigger"]["would_rebalance"] is False
         assert plan(client, snapshot_id=now, members=settled())["trigger"] is None
 
-    def test_a_plan_on_a_snapshot_minds_if_match(self, client: httpx.Client) -> None:
+    def test_a_plan_on_a_snapshot_respects_if_match(self, client: httpx.Client) -> None:
         now = self._snapshot(client, {1: "a", 2: "b", 3: "c"})
         tag = client.get(f"/v1/snapshots/{now}").headers["etag"]
         body = {"snapshot_id": now, "members": settled()}
@@ -181,6 +181,6 @@ class TestTrigger:
 
 
 def test_topics_are_those_of_the_request(client: httpx.Client) -> None:
-    """Replicas that nobody knows are in no rack."""
+    """Unknown replicas are in no rack."""
     found = plan(client, topics=[topic("t", 3), {"name": "u", "partitions": 4}], members=[member("m", "a", "t", "u")])
     assert (found["locality"]["in_rack"], found["locality"]["unknown"]) == (1, 4)

@@ -71,25 +71,25 @@ class TestProblems:
         ],
     )
     def test_a_field_that_is_not_what_it_has_to_be(self, client: httpx.Client, body: Json, pointer: str) -> None:
-        refused = problem(ask(client, **body), 422, "validation")
-        assert all(error["pointer"].startswith(pointer) for error in refused["errors"]), refused
+        rejection = problem(ask(client, **body), 422, "validation")
+        assert all(error["pointer"].startswith(pointer) for error in rejection["errors"]), rejection
 
     def test_a_cluster_comes_from_one_place(self, client: httpx.Client) -> None:
         both = {"snapshot_id": UNKNOWN_ID, "brokers": brokers(), "members": [member("m")]}
         only_error(problem(client.post("/v1/plans/group", json=both), 422, "conflicting_fields"), "/snapshot_id")
         neither = {"members": [member("m")]}
         only_error(problem(client.post("/v1/plans/group", json=neither), 422, "conflicting_fields"), "/snapshot_id")
-        nobody = {"brokers": brokers(), "topics": [topic()]}
-        only_error(problem(client.post("/v1/plans/group", json=nobody), 422, "conflicting_fields"), "/members")
+        memberless = {"brokers": brokers(), "topics": [topic()]}
+        only_error(problem(client.post("/v1/plans/group", json=memberless), 422, "conflicting_fields"), "/members")
 
     def test_two_topics_with_one_id(self, client: httpx.Client) -> None:
         one = {"topic_id": "AAAAAAAAAAAAAAAAAAAAAA"}
-        refused = problem(ask(client, topics=[topic() | one, topic("u") | one]), 422, "duplicate_topic")
-        assert only_error(refused, "/topics")["value"] == one["topic_id"]
+        rejection = problem(ask(client, topics=[topic() | one, topic("u") | one]), 422, "duplicate_topic")
+        assert only_error(rejection, "/topics")["value"] == one["topic_id"]
 
     def test_weights_that_cannot_be_added(self, client: httpx.Client) -> None:
-        refused = problem(ask(client, bytes_per_s={"t": [2**63 - 1] * 6}), 413, "limit_exceeded")
-        assert only_error(refused, "/bytes_per_s")["limit"] > 0
+        rejection = problem(ask(client, bytes_per_s={"t": [2**63 - 1] * 6}), 413, "limit_exceeded")
+        assert only_error(rejection, "/bytes_per_s")["limit"] > 0
 
     @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"members": NaN}', b'{"members": ["\xff"]}'])
     def test_a_body_that_is_no_request(self, client: httpx.Client, body: bytes) -> None:
@@ -105,8 +105,8 @@ class TestNoMembers:
     def test_each_does_what_kafkas_does(self, client: httpx.Client, assignor: str) -> None:
         response = ask(client, assignor=assignor, members=[])
         if assignor in ("roundrobin", "sticky", "cooperative-sticky"):
-            refused = problem(response, 422, "no_members")
-            only_error(refused, "/members")
+            rejection = problem(response, 422, "no_members")
+            only_error(rejection, "/members")
             return
         found = response.json()
         assert (found["assignment"], found["locality"]["in_rack"]) == ({}, 0)
@@ -138,13 +138,17 @@ class TestWarnings:
     def test_a_doubtful_group_is_answered_and_named(
         self, client: httpx.Client, assignor: str, members: list[Json], code: str
     ) -> None:
-        """Or, where Kafka's own code fails on it, refused for that."""
+        """Or rejected, if Kafka's own code fails on it."""
         response = ask(client, assignor=assignor, members=members)
         if response.status_code == 422:
             # What members own breaks the coordinator's uniform assignor, and a partition beyond the topic the sticky.
-            refused = response.json()
-            assert refused["code"] in ("partitions_left_unassigned", "owned_partition_missing", "assignor_loses_count")
-            assert code in ("owned_partition_missing", "partition_owned_twice"), refused
+            rejection = response.json()
+            assert rejection["code"] in (
+                "partitions_left_unassigned",
+                "owned_partition_missing",
+                "assignor_loses_count",
+            )
+            assert code in ("owned_partition_missing", "partition_owned_twice"), rejection
             return
         # In a share group several members own a partition.
         is_doubtful = ASSIGNORS[assignor].is_exclusive or code != "partition_owned_twice"
@@ -152,7 +156,7 @@ class TestWarnings:
 
     @pytest.mark.parametrize("assignor", ASSIGNORS)
     def test_a_topic_without_partitions_is_named(self, client: httpx.Client, assignor: str) -> None:
-        """Its list of partitions is empty; a number of 0 is refused."""
+        """Its list of partitions is empty; a number of 0 is rejected."""
         found = plan(client, assignor=assignor, topics=[{"name": "t", "partitions": []}], members=[member("m0")])
         assert [given for given in found["assignment"].values() if given] == []
         assert "topic_without_partitions" in codes(found)
@@ -207,7 +211,7 @@ class TestWarnings:
         {"topics": ["t", "ghost"], "owned_partitions": {"ghost": [3], "t": [5]}, "generation_id": 0},
     ],
 )
-def test_whatever_members_claim_it_is_answered_or_refused(client: httpx.Client, assignor: str, fields: Any) -> None:
+def test_whatever_members_claim_it_is_answered_or_rejected(client: httpx.Client, assignor: str, fields: Any) -> None:
     """Never a 500, whichever assignor meets the claim."""
     response = ask(client, assignor=assignor, members=[member("m0", "a") | fields, member("m1", "b")])
     assert response.status_code in (201, 422), response.text

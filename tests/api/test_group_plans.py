@@ -53,15 +53,15 @@ class TestDiff:
 
     @pytest.mark.parametrize("assignor", [name for name, one in ASSIGNORS.items() if one.is_exclusive])
     def test_against_what_members_owned_is_the_plans_own_handover(self, client: httpx.Client, assignor: str) -> None:
-        """Both say what the next rebalance does to what the members have; nobody subscribes to u any more."""
+        """Both say what the next rebalance does to what the members have; no member subscribes to u any more."""
         members = [owning("m0", "a", 0, 1, 2, 3), owning("m1", "b", 4), owning("m2", "c")]
         members[2]["owned_partitions"] = {"u": [0]}
         found = plan(client, assignor=assignor, members=members, topics=[topic(), topic("u", 2)])
-        told = diff(client, found)
-        assert told["summary"] == found["handover"]
+        compared = diff(client, found)
+        assert compared["summary"] == found["handover"]
         before = {**{("t", p): "m0" for p in range(4)}, ("t", 4): "m1", ("u", 0): "m2"}
         after = {key: ids[0] for key, ids in readers(found).items()}
-        assert [(item["topic"], item["partition"], item["before"], item["after"]) for item in told["items"]] == [
+        assert [(item["topic"], item["partition"], item["before"], item["after"]) for item in compared["items"]] == [
             (*key, [before[key]] if key in before else None, [after[key]] if key in after else None)
             for key in sorted({*before, *after})
             if before.get(key) != after.get(key)
@@ -71,19 +71,21 @@ class TestDiff:
         """As the plan has it; nor does it count what does not exist."""
         members = [owning("m0", None, 0, 1), owning("m1", None, 1, 2, 17)]
         found = plan(client, assignor="roundrobin", members=members)
-        told = diff(client, found)
-        assert told["summary"] == found["handover"]
-        [claimed] = [item for item in told["items"] if item["partition"] == 1]
+        compared = diff(client, found)
+        assert compared["summary"] == found["handover"]
+        [claimed] = [item for item in compared["items"] if item["partition"] == 1]
         assert (claimed["before"], claimed["after"]) == (None, readers(found)["t", 1])
-        assert {item["partition"] for item in told["items"]} < set(range(6))
+        assert {item["partition"] for item in compared["items"]} < set(range(6))
 
     def test_of_a_recorded_group_is_against_what_it_was_assigned(self, client: httpx.Client, recorded: str) -> None:
         found = plan(client, snapshot_id=recorded, group="billing", assignor="cooperative-sticky")
-        told = diff(client, found)
+        compared = diff(client, found)
         assert (
-            told["summary"] == found["handover"] == {"kept": 2, "moved": 0, "taken_up": 0, "dropped": 0, "revoked": 0}
+            compared["summary"]
+            == found["handover"]
+            == {"kept": 2, "moved": 0, "taken_up": 0, "dropped": 0, "revoked": 0}
         )
-        assert told["items"] == []
+        assert compared["items"] == []
 
     def test_by_id_and_not_by_place(self, client: httpx.Client) -> None:
         """The same members in another order are the same members."""
@@ -91,17 +93,17 @@ class TestDiff:
         one = plan(client, assignor="sticky", members=members)
         other = plan(client, assignor="sticky", members=members[::-1])
         assert (readers(one), one["id"] == other["id"]) == (readers(other), False)
-        told = diff(client, one, other)
-        assert told["summary"] == {"kept": 6, "moved": 0, "taken_up": 0, "dropped": 0, "revoked": 0}
+        compared = diff(client, one, other)
+        assert compared["summary"] == {"kept": 6, "moved": 0, "taken_up": 0, "dropped": 0, "revoked": 0}
 
     def test_against_another_group_plan(self, client: httpx.Client) -> None:
         """m-c is new, m-a has gone, and u is no longer read."""
         one = plan(client, members=[member("m-a", "a", "t", "u"), member("m-b", "b")], topics=[topic(), topic("u", 1)])
         other = plan(client, members=[member("m-b", "b"), member("m-c", "c")], topics=[topic(), topic("u", 1)])
         before, after = readers(one), readers(other)
-        told = diff(client, other, one)
+        compared = diff(client, other, one)
         both = before.keys() & after.keys()
-        assert told["summary"] == {
+        assert compared["summary"] == {
             "kept": sum(before[key] == after[key] for key in both),
             "moved": sum(before[key] != after[key] for key in both),
             "taken_up": 0,
@@ -109,7 +111,7 @@ class TestDiff:
             "revoked": sum(before[key] == ["m-b"] and after[key] != ["m-b"] for key in both),
         }
         last = {"topic": "u", "partition": 0, "before": ["m-a"], "after": None}
-        assert told["items"][-1] == last
+        assert compared["items"][-1] == last
         back = diff(client, one, other)
         assert back["items"][-1] == last | {"before": None, "after": ["m-a"]}
 
@@ -118,11 +120,16 @@ class TestDiff:
         share = {"assignor": "simple", "kafka_version": "4.0"}
         one = plan(client, **share, members=[member("m0"), member("m1")])
         other = plan(client, **share, members=[member("m1"), member("m2"), member("m3")])
-        told = diff(client, other, one)
-        assert told["summary"] == {"kept": 0, "moved": 6, "taken_up": 0, "dropped": 0, "revoked": 0}
+        compared = diff(client, other, one)
+        assert compared["summary"] == {"kept": 0, "moved": 6, "taken_up": 0, "dropped": 0, "revoked": 0}
         # In the order of the later group, whoever has left it last.
-        assert told["items"][0] == {"topic": "t", "partition": 0, "before": ["m1", "m0"], "after": ["m1", "m2", "m3"]}
-        assert diff(client, one)["summary"]["taken_up"] == 6, "nobody owned anything"
+        assert compared["items"][0] == {
+            "topic": "t",
+            "partition": 0,
+            "before": ["m1", "m0"],
+            "after": ["m1", "m2", "m3"],
+        }
+        assert diff(client, one)["summary"]["taken_up"] == 6, "no member owned anything"
 
     @pytest.mark.parametrize("size", [1, 4, 6, 7])
     def test_pages(self, client: httpx.Client, size: int) -> None:
@@ -140,9 +147,9 @@ class TestDiff:
             (found, SNAPSHOT_ID, "conflicting_fields", 422),
             (found, UNKNOWN_ID, "plan_not_found", 404),
         ):
-            told = problem(client.get(f"/v1/plans/{path}/diff", params={"against": against}), status, code)
-            assert only_error(told, "#query/against")["value"] == against
-            assert against in told["detail"]
+            rejection = problem(client.get(f"/v1/plans/{path}/diff", params={"against": against}), status, code)
+            assert only_error(rejection, "#query/against")["value"] == against
+            assert against in rejection["detail"]
 
 
 class TestExport:
@@ -171,7 +178,7 @@ class TestExport:
         assert response.headers["content-disposition"] == wanted
         return response
 
-    def test_csv_says_who_reads_what_and_where(self, client: httpx.Client, found: Json) -> None:
+    def test_csv_states_the_assignment_and_its_locality(self, client: httpx.Client, found: Json) -> None:
         rows = list(csv.DictReader(io.StringIO(self._export(client, found, "csv").text, newline="")))
         read = {(row["topic"], int(row["partition"])): row["member_id"] for row in rows}
         assert read == {key: ids[0] for key, ids in readers(found).items()}
@@ -223,18 +230,18 @@ class TestExport:
         ]
 
     @pytest.mark.parametrize("name", [None, "reassignment", "replica_assignment"])
-    def test_what_moves_replicas_is_refused(self, client: httpx.Client, found: Json, name: str | None) -> None:
+    def test_formats_that_move_replicas_are_rejected(self, client: httpx.Client, found: Json, name: str | None) -> None:
         params = {} if name is None else {"format": name}
-        told = problem(client.get(f"/v1/plans/{found['id']}/export", params=params), 422, "not_exportable")
-        assert told["formats"] == ["csv", "markdown", "arrow"]
-        assert "csv, markdown, arrow" in told["detail"]
-        assert (name or "reassignment") in told["detail"]
+        rejection = problem(client.get(f"/v1/plans/{found['id']}/export", params=params), 422, "not_exportable")
+        assert rejection["formats"] == ["csv", "markdown", "arrow"]
+        assert "csv, markdown, arrow" in rejection["detail"]
+        assert (name or "reassignment") in rejection["detail"]
 
     def test_what_is_not_offered_is_not_acceptable(self, client: httpx.Client, found: Json) -> None:
         headers = {"Accept": FORMATS["reassignment"].media_type}
-        told = problem(client.get(f"/v1/plans/{found['id']}", headers=headers), 406, "not_acceptable")
+        rejection = problem(client.get(f"/v1/plans/{found['id']}", headers=headers), 406, "not_acceptable")
         offered = ["application/json", "text/csv", "text/markdown", FORMATS["arrow"].media_type, "image/svg+xml"]
-        assert told["offered"] == offered
+        assert rejection["offered"] == offered
 
     def test_of_a_topic_that_is_not_in_it(self, client: httpx.Client, found: Json) -> None:
         params = {"format": "csv", "topic": "unread"}
@@ -249,8 +256,8 @@ class TestPicture:
         response = client.get(f"/v1/plans/{found['id']}/picture.svg")
         assert (response.status_code, response.headers["content-type"]) == (200, "image/svg+xml")
         assert ET.fromstring(response.content).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 — ours
-        for told in ("m-a, rack a:", "m-none, no rack:", "No member is in rack b, c.", "t under range"):
-            assert told in response.text
+        for text in ("m-a, rack a:", "m-none, no rack:", "No member is in rack b, c.", "t under range"):
+            assert text in response.text
         again = client.get(response.request.url, headers={"If-None-Match": response.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
         accepted = client.get(f"/v1/plans/{found['id']}", headers={"Accept": "image/svg+xml"})
@@ -264,7 +271,7 @@ class TestPicture:
 
 
 def test_a_plan_of_listed_topics_without_brokers_is_read_in_every_way(client: httpx.Client) -> None:
-    """Nobody said where replicas are; nothing that can be asked of the plan fails over it."""
+    """If the places of replicas are unknown, every operation on the plan still works."""
     found = plan(client, brokers=None, topics=[{"name": "t", "partitions": 3}], assignor=["range", "optimal"])
     here = f"/v1/plans/{found['id']}"
     for path in ("", "/partitions", "/diff", "/export?format=csv", "/export?format=arrow", "/picture.svg"):

@@ -144,13 +144,13 @@ class TestPrediction:
             member("m0", "a", "t"), member("m1", "b", "u", "t")
         ], labels={"team": "billing"})  # fmt: skip
         # Of groups a new service keeps its documentation's example.
-        for wanted, kept in (
+        for wanted, others in (
             ({"kind": "group"}, [str(EXAMPLE_GROUP_PLAN_ID)]),
             ({"topic": "u"}, []),
             ({"label": "team=billing"}, []),
         ):
             listed = client.get("/v1/plans", params=wanted).json()["items"]
-            assert [item["id"] for item in listed] == [found["id"], *kept]
+            assert [item["id"] for item in listed] == [found["id"], *others]
         page = client.get(f"/v1/plans/{found['id']}/partitions", params={"topic": "u"}).json()
         assert page["items"] == [{"topic": "u", "partition": p, "members": ["m1"]} for p in range(2)]
         assert client.get(f"/v1/plans/{found['id']}/partitions").json()["total"] == 8
@@ -256,22 +256,22 @@ class TestRawMetadata:
             ("cooperative-sticky", in_field, in_data),
         ):
             body = {"assignor": assignor, "brokers": [{"id": 1}]}
-            kept = plan(client, **body, members=[keeping, member("m1")])["assignment"]["m0"]["t"]
-            assert sorted(kept) == [3, 4, 5], assignor
+            retained = plan(client, **body, members=[keeping, member("m1")])["assignment"]["m0"]["t"]
+            assert sorted(retained) == [3, 4, 5], assignor
             # Nothing is owned here: then the two take turns.
             assert sorted(plan(client, **body, members=[losing, member("m1")])["assignment"]["m0"]["t"]) == [0, 2, 4]
 
     @pytest.mark.parametrize("cut", [1, 5, 12])
-    def test_truncated_bytes_are_refused_where_they_end(self, client: httpx.Client, cut: int) -> None:
+    def test_truncated_bytes_are_rejected_where_they_end(self, client: httpx.Client, cut: int) -> None:
         data = write_subscription(Subscription(("t",), rack_id="a"))[:cut]
         raw = [member("m0"), {"member_id": "m1", "member_metadata": b64encode(data).decode()}]
-        refused = problem(ask(client, members=raw), 422, "corrupt_protocol_bytes")
-        assert refused["errors"][0]["pointer"] == "/members/1/member_metadata"
-        assert "byte" in refused["detail"]
+        rejection = problem(ask(client, members=raw), 422, "corrupt_protocol_bytes")
+        assert rejection["errors"][0]["pointer"] == "/members/1/member_metadata"
+        assert "byte" in rejection["detail"]
 
-    def test_what_is_not_base64_is_refused(self, client: httpx.Client) -> None:
-        refused = problem(ask(client, members=[{"member_id": "m", "member_metadata": "%"}]), 422, "malformed_text")
-        assert refused["errors"][0]["pointer"] == "/members/0/member_metadata"
+    def test_invalid_base64_is_rejected(self, client: httpx.Client) -> None:
+        rejection = problem(ask(client, members=[{"member_id": "m", "member_metadata": "%"}]), 422, "malformed_text")
+        assert rejection["errors"][0]["pointer"] == "/members/0/member_metadata"
 
 
 class TestSize:
@@ -285,9 +285,9 @@ class TestSize:
             "topics": [{"name": "t", "partitions": 600_000}],
             "members": [member("m0"), member("m1")],
         }
-        refused = problem(ask(client, **body), 413, "limit_exceeded")
-        assert (refused["value"], refused["limit_name"]) == (1_200_000, "max_sync_partitions")
-        assert "respond-async" in refused["detail"]
+        rejection = problem(ask(client, **body), 413, "limit_exceeded")
+        assert (rejection["value"], rejection["limit_name"]) == (1_200_000, "max_sync_partitions")
+        assert "respond-async" in rejection["detail"]
         small = body | {
             "brokers": brokers(),
             "topics": [topic()],
@@ -305,11 +305,11 @@ class TestSize:
         limited = serve(scratch, max_members=2, max_events=1)
         assert problem(ask(limited), 413, "limit_exceeded")["limit_name"] == "max_members"
         events = [{"leave": "m0"}, {"leave": "m1"}]
-        refused = problem(ask(limited, members=[member("m0"), member("m1")], events=events), 413, "limit_exceeded")
-        assert (refused["limit_name"], refused["limit"], refused["value"]) == ("max_events", 1, 2)
+        rejection = problem(ask(limited, members=[member("m0"), member("m1")], events=events), 413, "limit_exceeded")
+        assert (rejection["limit_name"], rejection["limit"], rejection["value"]) == ("max_events", 1, 2)
 
     def test_shared_partitions_count_for_every_member(self, client: httpx.Client) -> None:
         members = [member(f"m{i}") for i in range(20)]
         topics = [{"name": "t", "partitions": 100_000}]
-        refused = problem(ask(client, assignor="simple", members=members, topics=topics), 413, "limit_exceeded")
-        assert refused["value"] == 2_100_000
+        rejection = problem(ask(client, assignor="simple", members=members, topics=topics), 413, "limit_exceeded")
+        assert rejection["value"] == 2_100_000

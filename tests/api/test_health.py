@@ -65,7 +65,7 @@ class TestReadyz:
     ) -> None:
         """The last result is used while it is young; then the check has not answered."""
 
-        async def asked() -> list[str]:
+        async def results_in_turn() -> list[str]:
             url = database.url.render_as_string(hide_password=False)
             readiness = Readiness(url, "local[*]", compiling=lambda: None, slots=lambda: "ok")
             try:
@@ -82,7 +82,7 @@ class TestReadyz:
                 readiness.close()
             return results
 
-        assert asyncio.run(asked()) == ["ok", "ok", "does not answer within 0.2 s", "ok"]
+        assert asyncio.run(results_in_turn()) == ["ok", "ok", "does not answer within 0.2 s", "ok"]
 
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch)

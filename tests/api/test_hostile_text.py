@@ -150,7 +150,7 @@ class TestStoredRows:
             assert answer.status_code == 200, answer.text
             assert [item["axes"] for item in answer.json()["items"]] == [{axis: value}]
 
-    def test_a_name_that_no_row_can_hold_is_refused_at_once(self, client: httpx.Client) -> None:
+    def test_a_name_that_no_row_can_hold_is_rejected_at_once(self, client: httpx.Client) -> None:
         """PostgreSQL stores no NUL in JSON: the worker failed where it stored the first row."""
         profile = SWEEP_BASE["broker_profile"] | {"name": "a\x00b"}
         for changed in ({"base": SWEEP_BASE | {"broker_profile": profile}}, {"axes": {"broker_profile": [profile]}}):
@@ -185,8 +185,8 @@ class TestArchive:
             },
         )
         assert snapshot.status_code == 201, snapshot.text
-        asked = {"snapshot_id": snapshot.json()["id"], "partitions": {"a.b": 2}}
-        plan = client.post("/v1/plans/reassignment", json=asked)
+        body = {"snapshot_id": snapshot.json()["id"], "partitions": {"a.b": 2}}
+        plan = client.post("/v1/plans/reassignment", json=body)
         assert plan.status_code == 201, plan.text
         exported = client.get(f"{plan.headers['location']}/export", params={"format": "batches"})
         with zipfile.ZipFile(io.BytesIO(exported.content)) as archive:

@@ -126,7 +126,7 @@ class TestInFlight:
 
 
 class TestForgetting:
-    """Answers are kept for a time that is a setting."""
+    """Answers are stored for a time that is a setting."""
 
     def test_old_answers_go(self, client: httpx.Client, database: Database) -> None:
         _post(client, "/v1/checks", CHECK)

@@ -25,7 +25,7 @@ def _ask(client: httpx.Client, body: dict[str, Any]) -> str:
 
 
 def _until(client: httpx.Client, location: str, *states: str) -> dict[str, Any]:
-    """The job once it is in one of these states; what is asked meanwhile says when to ask again."""
+    """The job once it is in one of these states; answers meanwhile say when to poll again."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         response = client.get(location)
@@ -65,13 +65,13 @@ class TestList:
     """`GET /v1/jobs`."""
 
     def test_pages_newest_first(self, client: httpx.Client) -> None:
-        asked = [_ask(client, PLACE | {"seed": seed}) for seed in range(3)]
+        locations = [_ask(client, PLACE | {"seed": seed}) for seed in range(3)]
         first = client.get("/v1/jobs", params={"page_size": 2}).json()
         second = client.get("/v1/jobs", params={"page_size": 2, "page_token": first["next_page_token"]}).json()
         assert second["next_page_token"] is None
         listed = first["items"] + second["items"]
-        assert [f"/v1/jobs/{job['id']}" for job in listed] == [*reversed(asked), EXAMPLE]
-        assert listed[0] == client.get(asked[-1]).json(), "a list has the same of a job as the job itself"
+        assert [f"/v1/jobs/{job['id']}" for job in listed] == [*reversed(locations), EXAMPLE]
+        assert listed[0] == client.get(locations[-1]).json(), "a list has the same of a job as the job itself"
 
     def test_filters(self, client: httpx.Client) -> None:
         cancelled = client.delete(_ask(client, PLACE)).json()
@@ -166,13 +166,13 @@ class TestWorker:
     """A real worker in a process of its own."""
 
     def test_it_runs_the_request(self, client: httpx.Client, start_worker: StartWorker) -> None:
-        asked = [
+        locations = [
             _ask(client, STORED_PLAN),
             _ask(client, PLACE | {"seed": 9, "labels": {"via": "job"}}),
             _ask(client, PLACE | {"topics": [topic(replication_factor=99)]}),
         ]
         start_worker()
-        again, new, failed = (_until(client, location, "succeeded", "failed") for location in asked)
+        again, new, failed = (_until(client, location, "succeeded", "failed") for location in locations)
 
         assert (again["state"], again["plan"]) == ("succeeded", f"/v1/plans/{EXAMPLE_PLAN_ID}"), "one plan a request"
 
@@ -180,8 +180,8 @@ class TestWorker:
         assert is_utc(new["started_at"])
         assert new["created_at"] <= new["started_at"] <= new["finished_at"]
         plan = client.get(new["plan"])
-        asked_at_once = client.post("/v1/plans/replicas", json=PLACE | {"seed": 9, "labels": {"via": "job"}})
-        assert asked_at_once.content == plan.content, "the same request gets the same plan, however it is answered"
+        at_once = client.post("/v1/plans/replicas", json=PLACE | {"seed": 9, "labels": {"via": "job"}})
+        assert at_once.content == plan.content, "the same request gets the same plan, however it is answered"
 
         assert (failed["state"], failed["plan"]) == ("failed", None)
         assert failed["error"]["code"] == "invalid_replication_factor"
@@ -190,7 +190,7 @@ class TestWorker:
         assert _until(client, EXAMPLE, "succeeded")["plan"] == f"/v1/plans/{EXAMPLE_PLAN_ID}"
 
         client.delete(new["plan"])
-        forgotten = client.get(asked[1]).json()
+        forgotten = client.get(locations[1]).json()
         assert (forgotten["state"], forgotten["plan"]) == ("succeeded", None), "its plan was deleted since"
 
     def test_a_plan_too_large_to_answer_at_once(self, client: httpx.Client, start_worker: StartWorker) -> None:
@@ -215,7 +215,7 @@ class TestWorker:
             _until(client, location, "running")
             first.kill()
             connection.rollback()
-        assert client.get(location).json()["state"] == "running", "nobody knows yet"
+        assert client.get(location).json()["state"] == "running", "its end is not known yet"
         start_worker()
         job = _until(client, location, "succeeded", "failed")
         assert job["state"] == "succeeded"

@@ -32,27 +32,28 @@ def test_it_moves_most_where_the_plan_moves_nothing(
 
 
 def test_it_places_on_the_brokers_that_may_receive(client: httpx.Client) -> None:
-    """The one broker that is left gets everything, whatever is drawn."""
-    kept = snapshot(client, brokers=[{"id": 1}, {"id": 2}], topics=[topic("t", [1], [2], [2], sizes=[5, 7, 9])])
-    generated = change(client, kept, kafka_version="4.4", remove_brokers=[2])["kafka_generate"]
+    """The one broker that is left gets everything, whatever the random choice is."""
+    snapshot_id = snapshot(client, brokers=[{"id": 1}, {"id": 2}], topics=[topic("t", [1], [2], [2], sizes=[5, 7, 9])])
+    generated = change(client, snapshot_id, kafka_version="4.4", remove_brokers=[2])["kafka_generate"]
     assert generated["moved_replicas"] == {"min": 2, "median": 2, "max": 2}
     assert generated["moved_bytes"] == {"min": 16, "median": 16, "max": 16}
 
 
 def test_what_the_tool_rejects_is_said(client: httpx.Client) -> None:
     """The factor shrinks in the plan; the tool knows no factors but those that there are."""
-    kept = snapshot(client, brokers=[{"id": 1}, {"id": 2}], topics=[topic("t", [1, 2])])
-    plan = change(client, kept, kafka_version="4.4", remove_brokers=[2], replication_factor={"t": 1})
+    snapshot_id = snapshot(client, brokers=[{"id": 1}, {"id": 2}], topics=[topic("t", [1, 2])])
+    plan = change(client, snapshot_id, kafka_version="4.4", remove_brokers=[2], replication_factor={"t": 1})
     assert plan["kafka_generate"]["moved_replicas"] is None
     assert "the tool rejects it" in plan["kafka_generate"]["left_out"]
 
 
 def test_new_partitions_are_none_of_its_topics(client: httpx.Client) -> None:
-    kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
-    now = change(client, kept, kafka_version="4.4")["kafka_generate"]["moved_replicas"]
+    snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5])])
+    now = change(client, snapshot_id, kafka_version="4.4")["kafka_generate"]["moved_replicas"]
     assert now["max"] <= 3
     assert (
-        change(client, kept, kafka_version="4.4", partitions={"t": 9})["kafka_generate"]["moved_replicas"]["max"] <= 3
+        change(client, snapshot_id, kafka_version="4.4", partitions={"t": 9})["kafka_generate"]["moved_replicas"]["max"]
+        <= 3
     )
 
 

@@ -1,4 +1,4 @@
-"""Sweeps of the kind `key_skew` as they are asked for. What Spark makes of them is tested in tests/jobs."""
+"""Requests for sweeps of the kind `key_skew`. What Spark makes of them is tested in tests/jobs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,9 +142,9 @@ class TestRoots:
         assert located(f"file://{inside}/data", [f"file://{inside}"]) == str(inside / "data")
         assert located(f"{tmp_path}/in/a", [str(inside)]) == str(inside / "data" / "a")
         for path in (f"{inside}/out/passwd", f"{inside}/../other", f"{inside}-other", "data", "file:/etc", "~"):
-            with pytest.raises(DatasetNotAllowed) as refused:
+            with pytest.raises(DatasetNotAllowed) as raised:
                 located(path, [str(inside)])
-            assert path in refused.value.detail
+            assert path in raised.value.detail
 
     @pytest.mark.parametrize("path", ["s3a://bucket/keys", "s3a://bucket/keys/", "s3a://bucket/keys/2026/a.parquet"])
     @pytest.mark.parametrize("root", ["s3a://bucket/keys", "s3a://bucket/keys/"])

@@ -93,7 +93,7 @@ class TestBadInput:
             ({"keys": [""], "encoding": "int64"}, "malformed_key", "/keys/0"),
         ],
     )
-    def test_refused(self, client: httpx.Client, body: dict[str, Any], code: str, pointer: str) -> None:
+    def test_is_rejected(self, client: httpx.Client, body: dict[str, Any], code: str, pointer: str) -> None:
         assert only_error(problem(ask(client, **body), 422, code), pointer)
 
     @pytest.mark.parametrize(
@@ -124,21 +124,21 @@ class TestBadInput:
     def test_half_a_character_is_no_text(self, client: httpx.Client) -> None:
         """JSON can write half of a surrogate pair. UTF-8 cannot, and every client makes something else of it."""
         raw = '{"keys": ["whole \\ud83d\\ude00", "half \\ud83d"], "partitions": 3}'
-        refused = client.post("/v1/keys/partitions", content=raw, headers={"Content-Type": "application/json"})
-        assert only_error(problem(refused, 422, "malformed_key"), "/keys/1")
+        response = client.post("/v1/keys/partitions", content=raw, headers={"Content-Type": "application/json"})
+        assert only_error(problem(response, 422, "malformed_key"), "/keys/1")
 
     def test_a_million_keys_of_the_wrong_type_are_one_error(self, client: httpx.Client) -> None:
         """Or the problem would be larger than the request."""
-        refused = ask(client, keys=[1.5] * 1_000_000)
-        found = problem(refused, 422, "validation")
+        response = ask(client, keys=[1.5] * 1_000_000)
+        found = problem(response, 422, "validation")
         assert {error["pointer"] for error in found["errors"]} == {"/keys/0"}
-        assert len(refused.content) < 2000
+        assert len(response.content) < 2000
 
     def test_more_than_the_limit(self, client: httpx.Client) -> None:
-        refused = ask(client, keys=[None] * 1000, partitioner=sorted(PARTITIONERS), compare_partitions=[7] * 32)
-        assert refused.status_code == 200
-        refused = ask(client, keys=[None] * 100_000, partitioner=["random", "murmur2"], compare_partitions=[7] * 32)
-        error = only_error(problem(refused, 413, "limit_exceeded"), "/keys")
+        response = ask(client, keys=[None] * 1000, partitioner=sorted(PARTITIONERS), compare_partitions=[7] * 32)
+        assert response.status_code == 200
+        response = ask(client, keys=[None] * 100_000, partitioner=["random", "murmur2"], compare_partitions=[7] * 32)
+        error = only_error(problem(response, 413, "limit_exceeded"), "/keys")
         assert (error["limit_name"], error["limit"]) == ("max_key_placements", 5_000_000)
         assert error["value"] == 100_000 * 2 * 33
 

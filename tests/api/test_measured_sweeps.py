@@ -23,7 +23,7 @@ AT = "/base/measured"
 
 @pytest.fixture
 def snapshot(client: httpx.Client) -> str:
-    """Two topics: orders with bytes on disk, payments of which nobody measured the second partition."""
+    """Two topics: orders with bytes on disk, payments whose second partition is not measured."""
     sizes: dict[str, list[int | None]] = {"orders": [100, 300, 200], "payments": [50, None]}
     body = {
         "cluster": "measured",
@@ -50,7 +50,7 @@ def request_body(measured: Json, **changed: Any) -> Json:
 
 
 def test_topics_are_as_they_were_measured(client: httpx.Client, database: Database, snapshot: str) -> None:
-    """orders by partition at two times: 3 and 5 in sum; payments from the request; each fact is kept once."""
+    """orders by partition at two times: 3 and 5 in sum; payments from the request; each fact is stored once."""
     samples = ["orders,0,0,1", "orders,1,0,2", "orders,2,60,5", "orders,7,60,1", "gone,0,0,1"]
     rates = "\n".join(["topic,partition,timestamp,bytes_in_per_s", *samples])
     stated = [{"name": "payments", "ingress_bytes_per_s": 9, "retained_bytes": 80}]
@@ -121,8 +121,8 @@ def test_the_texts_of_a_real_cluster(client: httpx.Client, database: Database) -
     assert response.status_code == 201, response.text
     snapshot = response.json()["id"]
     nothing = request_body({"snapshot_id": snapshot})
-    refused = problem(client.post("/v1/sweeps", json=nothing), 422, "conflicting_fields")
-    names = refused["topics"]
+    rejection = problem(client.post("/v1/sweeps", json=nothing), 422, "conflicting_fields")
+    names = rejection["topics"]
     result = [{"metric": {"topic": name}, "values": [[0, "100"], [60, "300"]]} for name in names]
     answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
     body = request_body({"snapshot_id": snapshot, "bytes_in": {"prometheus": answer}})

@@ -15,14 +15,14 @@ PIECES, PIECE = 100_000, 2_000
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library is asked, which glibc understands")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a call of the C library that only glibc has")
 def test_what_a_large_request_freed_is_returned() -> None:
     """Blocks that are freed between others that stay are what the C library keeps."""
-    kept: list[bytes] = []
+    retained: list[bytes] = []
 
     async def large(_scope: Scope, _receive: Receive, _send: Send) -> None:
         pieces = [os.urandom(PIECE + number % 64) for number in range(PIECES)]
-        kept.extend(pieces[::1000])
+        retained.extend(pieces[::1000])
         assert np.all([len(piece) >= PIECE for piece in pieces])
 
     async def receive() -> Message:

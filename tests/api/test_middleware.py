@@ -164,12 +164,12 @@ class TestCors:
         return serve(scratch, allowed_origins=(PORTAL,))
 
     def test_preflight(self, portal: httpx.Client) -> None:
-        asked = {
+        headers = {
             "Origin": PORTAL,
             "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "authorization, content-type, idempotency-key, if-match, prefer",
         }
-        response = portal.options("/v1/plans/replicas", headers=asked)
+        response = portal.options("/v1/plans/replicas", headers=headers)
         assert response.status_code == 200
         assert response.headers["access-control-allow-origin"] == PORTAL
         assert {"GET", "POST", "DELETE"} <= set(response.headers["access-control-allow-methods"].split(", "))
@@ -196,9 +196,9 @@ class TestCors:
         headers = {"Origin": "https://evil.example"}
         assert "access-control-allow-origin" not in portal.get("/v1/plans", headers=headers).headers
         problem(portal.post("/v1/plans/replicas", json=PLACE, headers=headers), 403, "forbidden")
-        asked = headers | {"Access-Control-Request-Method": "POST"}
-        assert "access-control-allow-origin" not in portal.options("/v1/plans/replicas", headers=asked).headers
+        headers = headers | {"Access-Control-Request-Method": "POST"}
+        assert "access-control-allow-origin" not in portal.options("/v1/plans/replicas", headers=headers).headers
 
     def test_no_origin_is_allowed_by_default(self, client: httpx.Client) -> None:
-        asked = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
-        problem(client.options("/v1/plans/replicas", headers=asked), 405, "method_not_allowed")
+        headers = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
+        problem(client.options("/v1/plans/replicas", headers=headers), 405, "method_not_allowed")

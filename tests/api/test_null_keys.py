@@ -52,7 +52,7 @@ class TestPlacement:
             assert after["resizes"][0]["keys"] == len(KEYS) - after["without_key"]
         assert found["heaviest_keys"] == without["heaviest_keys"]
 
-    def test_without_it_nothing_is_drawn(self, client: httpx.Client) -> None:
+    def test_without_it_nothing_is_sampled(self, client: httpx.Client) -> None:
         answer = client.post("/v1/keys/partitions", json={"keys": KEYS, "partitions": 12, "partitioner": "random"})
         assert answer.json()["partitioners"][0]["partition_by_key"] == [None] * len(KEYS)
         assert "seed" not in answer.json()
@@ -104,7 +104,7 @@ class TestSeed:
         assert ask(client, partitioner="random", null_keys={"seed": seed}).content == first.content
 
     def test_it_depends_on_the_records_and_on_what_the_producer_knows(self, client: httpx.Client) -> None:
-        asked: list[dict[str, Any]] = [
+        bodies: list[dict[str, Any]] = [
             {},
             {"keys": [*KEYS, None]},
             {"keys": [*KEYS[:-1], ""]},
@@ -113,8 +113,8 @@ class TestSeed:
             {"null_keys": {"record_bytes": 1}},
             {"null_keys": {"available_partitions": [1]}},
         ]
-        seeds = [ask(client, partitioner="random", **body).json()["seed"] for body in asked]
-        assert len(set(seeds)) == len(asked)
+        seeds = [ask(client, partitioner="random", **body).json()["seed"] for body in bodies]
+        assert len(set(seeds)) == len(bodies)
 
     def test_asking_for_more_beside_it_draws_nothing_else(self, client: httpx.Client) -> None:
         alone = placed(client, partitioner="random")
@@ -153,7 +153,7 @@ class TestBadInput:
             ({"record_bytes": [1, 2]}, "conflicting_fields", "record_bytes", 2, len(KEYS)),
         ],
     )
-    def test_refused(
+    def test_is_rejected(
         self, client: httpx.Client, null_keys: dict[str, Any], code: str, pointer: str, value: int, limit: int | None
     ) -> None:
         error = only_error(problem(ask(client, null_keys=null_keys), 422, code), f"/null_keys/{pointer}")

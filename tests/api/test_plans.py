@@ -27,7 +27,7 @@ from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
-KEPT = [
+EXAMPLES = [
     str(plan_id)
     for plan_id in (EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID, EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID)
 ]
@@ -66,7 +66,7 @@ class TestList:
     def test_newest_first_without_assignments(self, client: httpx.Client) -> None:
         plans = [place(client, topic(f"t{i}"), seed=i).json() for i in range(5)]
         page = client.get("/v1/plans").json()
-        assert [item["id"] for item in page["items"]] == [*(p["id"] for p in reversed(plans)), *KEPT]
+        assert [item["id"] for item in page["items"]] == [*(p["id"] for p in reversed(plans)), *EXAMPLES]
         summary = page["items"][0]
         assert summary == {name: plans[-1][name] for name in summary}
         assert "topics" not in summary
@@ -104,7 +104,7 @@ class TestList:
         newer = client.get("/v1/plans", params={"created_after": middle}).json()["items"]
         assert [item["id"] for item in newer] == [plans[2]["id"], plans[1]["id"]]
         older = client.get("/v1/plans", params={"created_before": middle}).json()["items"]
-        assert [item["id"] for item in older] == [plans[0]["id"], *KEPT]
+        assert [item["id"] for item in older] == [plans[0]["id"], *EXAMPLES]
         elsewhere = client.get("/v1/plans", params={"created_before": "2000-01-01T00:00:00+05:30"}).json()["items"]
         assert elsewhere == []
 
@@ -116,7 +116,7 @@ class TestList:
         for i, page in enumerate(_pages(client, "/v1/plans", page_size=size)):
             seen += [item["id"] for item in page["items"]]
             place(client, topic(f"late-{i}"), seed=i)
-        assert seen == [*reversed(there), *KEPT]
+        assert seen == [*reversed(there), *EXAMPLES]
 
     @pytest.mark.parametrize(
         ("params", "pointer"),
@@ -149,8 +149,8 @@ class TestGet:
         response = client.get(PLAN)
         etag = response.headers["etag"]
         assert client.get(PLAN).headers["etag"] == etag
-        for held in (etag, f'"other", {etag}', f"W/{etag}", "*"):
-            again = client.get(PLAN, headers={"If-None-Match": held})
+        for condition in (etag, f'"other", {etag}', f"W/{etag}", "*"):
+            again = client.get(PLAN, headers={"If-None-Match": condition})
             assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
         assert client.get(PLAN, headers={"If-None-Match": '"other"'}).content == response.content
 

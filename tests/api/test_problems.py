@@ -163,7 +163,7 @@ class TestUnreadableBodies:
 
 
 class TestFields:
-    """A field that is not what it has to be: where it stands, its value and the limit that it passes."""
+    """A field that is not what it has to be: where it is, its value and the limit that it passes."""
 
     def test_every_fault_is_named_at_once(self, client: httpx.Client) -> None:
         found = problem(place(client, topic(name="a b"), seed="x", rack_mode="strict"), 422, "validation")
@@ -193,7 +193,7 @@ class TestFields:
         response = client.post("/v1/plans/replicas", content=body, headers=JSON)
         only_error(problem(response, 422, "validation"), "/topics/0/partitions")
 
-    def test_unknown_fields_are_refused_at_every_depth(self, client: httpx.Client) -> None:
+    def test_unknown_fields_are_rejected_at_every_depth(self, client: httpx.Client) -> None:
         found = problem(
             place(client, topic(factor=3), brokers=[{"id": 1, "zone": "a"}], snapshots=1), 422, "validation"
         )
@@ -250,7 +250,7 @@ class TestFields:
 
 
 class TestLargeBodies:
-    """The body limit is a setting; a body beyond it is refused as early as it is known."""
+    """The body limit is a setting; a body beyond it is rejected as early as that is known."""
 
     @pytest.mark.parametrize("path", ["/v1/snapshots", "/v1/plans/replicas", "/v1/checks"])
     def test_chunked(self, client: httpx.Client, path: str) -> None:
@@ -346,8 +346,8 @@ class TestBrokenDatabase:
         assert "location" not in response.headers
         assert "not this one" not in response.text
         listed = client.get("/v1/snapshots" if table == "snapshots" else "/v1/plans?kind=replicas").json()["items"]
-        kept = 2 if table == "snapshots" else 1
-        assert len(listed) == kept, "nothing but the examples is kept"
+        expected = 2 if table == "snapshots" else 1
+        assert len(listed) == expected, "nothing but the examples is stored"
 
 
 class _Counted(Mapping[str, object]):

@@ -58,7 +58,7 @@ def test_no_minute_has_more_than_two_quotas(rate: int, pauses: list[float]) -> N
 
 @given(st.lists(st.integers(0, 50), max_size=300))
 def test_memory_is_bounded(senders: list[int]) -> None:
-    """A sender with a request in progress is not forgotten; of the others, the latest are kept."""
+    """A sender with a request in progress is not forgotten; of the others, the latest are remembered."""
     buckets = Buckets(KEY, most=5)
     busy = buckets.of("busy")
     busy.in_progress = 1

@@ -28,13 +28,13 @@ def snapshot(client: httpx.Client, *, topics: list[dict[str, Any]], brokers: lis
 
 def topic(name: str, *rows: list[int], sizes: list[int] | None = None) -> dict[str, Any]:
     """A topic by the replicas of its partitions; each has 100 bytes where nothing else is said."""
-    told = sizes or [100] * len(rows)
+    known_sizes = sizes or [100] * len(rows)
     return {
         "name": name,
         "partitions": [
             {"partition": partition, "replicas": replicas, "leader": replicas[0]}
             | ({} if size < 0 else {"size_bytes": size})
-            for partition, (replicas, size) in enumerate(zip(rows, told, strict=True))
+            for partition, (replicas, size) in enumerate(zip(rows, known_sizes, strict=True))
         ],
     }
 
@@ -84,11 +84,11 @@ class TestExamples:
         assert "kept_steps" not in plan
 
     def test_the_stored_one_is_there(self, client: httpx.Client) -> None:
-        kept = client.get(f"/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}").json()
-        assert kept["request"]["remove_brokers"] == STORED_REASSIGNMENT["remove_brokers"]
+        stored = client.get(f"/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}").json()
+        assert stored["request"]["remove_brokers"] == STORED_REASSIGNMENT["remove_brokers"]
 
     def test_removing_a_broker_by_hand(self, client: httpx.Client) -> None:
-        """106 has one replica of 2 MiB and leaves; 105 alone stands in its rack, so it is the one to take it."""
+        """106 has one replica of 2 MiB and leaves; 105 is alone in its rack, so it is the one to receive it."""
         plan = change(client, SNAPSHOT_ID, remove_brokers=[106])
         assert rows(plan, "orders") == [[101, 103, 105], [104, 105, 102]]
         certificate = plan["certificate"]
@@ -111,16 +111,16 @@ class TestRealCluster:
         assert plan["batches"] == []
 
     def test_removing_105_moves_what_it_holds_and_no_more(self, client: httpx.Client, real: str) -> None:
-        held = next(row for row in change(client, real)["movement"] if row["broker"] == 105)
+        before = next(row for row in change(client, real)["movement"] if row["broker"] == 105)
         plan = change(client, real, remove_brokers=[105])
-        assert plan["certificate"]["moved_replicas"] == held["replicas_before"]
-        assert plan["certificate"]["moved_bytes"] == held["bytes_before"]
+        assert plan["certificate"]["moved_replicas"] == before["replicas_before"]
+        assert plan["certificate"]["moved_bytes"] == before["bytes_before"]
         assert plan["certificate"]["optimal"]
-        assert plan["leader_changes"] >= held["leaders_before"]
-        kept = change(client, real, remove_brokers=[105], balance={"leaders": "keep"})
-        assert kept["leader_changes"] == held["leaders_before"]
+        assert plan["leader_changes"] >= before["leaders_before"]
+        keeping = change(client, real, remove_brokers=[105], balance={"leaders": "keep"})
+        assert keeping["leader_changes"] == before["leaders_before"]
         assert plan["violations"] == []
-        assert sum(batch["moved_bytes"] for batch in plan["batches"]) == held["bytes_before"]
+        assert sum(batch["moved_bytes"] for batch in plan["batches"]) == before["bytes_before"]
 
     def test_leaders_only_moves_no_replica(self, client: httpx.Client, real: str) -> None:
         plan = change(client, real, leaders_only=True)
@@ -130,7 +130,7 @@ class TestRealCluster:
         assert plan["certificate"]["moved_replicas"] == 0
         assert not any(batch["moves_data"] for batch in plan["batches"])
 
-    def test_a_trade_off_goes_from_even_to_as_it_is(self, client: httpx.Client, real: str) -> None:
+    def test_a_trade_off_ranges_from_balanced_to_unchanged(self, client: httpx.Client, real: str) -> None:
         points = change(client, real, trade_off=True)["trade_off"]
         assert [point["moved_bytes"] for point in points] == sorted((p["moved_bytes"] for p in points), reverse=True)
         assert points[-1]["moved_bytes"] == 0
@@ -140,16 +140,16 @@ class TestRealCluster:
         even = change(client, real, balance={"replicas": "tight"})
         budget = even["certificate"]["moved_bytes"] // 2
         some = change(client, real, max_moved_bytes=budget)
-        kept = change(client, real)
+        unchanged = change(client, real)
         spreads = [
-            p["balance"]["replicas"]["largest"] - p["balance"]["replicas"]["smallest"] for p in (even, some, kept)
+            p["balance"]["replicas"]["largest"] - p["balance"]["replicas"]["smallest"] for p in (even, some, unchanged)
         ]
         assert some["certificate"]["moved_bytes"] <= budget
         assert spreads == sorted(spreads)
 
 
 class TestChanges:
-    """What can be asked for, each on a cluster that the eye can check."""
+    """What a request can contain, each on a cluster that the eye can check."""
 
     def test_a_successor_takes_the_places_of_the_one_it_replaces(self, client: httpx.Client) -> None:
         plan = change(client, snapshot(client, topics=[topic("t", [1, 3, 5], [4, 2, 6])]), replace_brokers={"3": 9})
@@ -159,58 +159,62 @@ class TestChanges:
 
     def test_a_successor_that_is_there_already_gets_no_second_replica(self, client: httpx.Client) -> None:
         """4 has a replica of partition 0, so that 3's just goes; another broker has to have the third."""
-        kept = snapshot(client, topics=[topic("t", [3, 4, 5]), topic("u", [3, 1, 5])])
-        plan = change(client, kept, replace_brokers={"3": 4})
+        snapshot_id = snapshot(client, topics=[topic("t", [3, 4, 5]), topic("u", [3, 1, 5])])
+        plan = change(client, snapshot_id, replace_brokers={"3": 4})
         assert set(rows(plan, "t")[0]) in ({4, 5, 1}, {4, 5, 2})
         assert rows(plan, "u") == [[4, 1, 5]]
 
     def test_a_successor_that_is_listed_evens_nothing(self, client: httpx.Client) -> None:
         """9 alone is to have what 3 had, as if it had been named only; another broker more is to have its share."""
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 5], [1, 3, 5])])
-        replaced = change(client, kept, replace_brokers={"3": 9}, add_brokers=[{"id": 9, "rack": "b"}])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 5], [1, 3, 5])])
+        replaced = change(client, snapshot_id, replace_brokers={"3": 9}, add_brokers=[{"id": 9, "rack": "b"}])
         assert rows(replaced, "t") == [[1, 9, 5]] * 3
         more = [{"id": 9, "rack": "b"}, {"id": 10, "rack": "b"}]
-        assert rows(change(client, kept, replace_brokers={"3": 9}, add_brokers=more), "t") != [[1, 9, 5]] * 3
+        assert rows(change(client, snapshot_id, replace_brokers={"3": 9}, add_brokers=more), "t") != [[1, 9, 5]] * 3
 
     def test_a_successor_in_another_rack_is_allowed_and_said(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5])])
         plan = change(
-            client, kept, add_brokers=[{"id": 9, "rack": "a"}], replace_brokers={"3": 9}, balance={"replicas": "keep"}
+            client,
+            snapshot_id,
+            add_brokers=[{"id": 9, "rack": "a"}],
+            replace_brokers={"3": 9},
+            balance={"replicas": "keep"},
         )
         assert rows(plan, "t") == [[1, 4, 5]]  # rack b has to keep a replica
         assert "replacement_in_another_rack" in codes(plan)
 
     def test_a_lower_factor_keeps_the_leader_and_costs_nothing(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [2, 4, 6], [5, 1, 3])])
-        plan = change(client, kept, replication_factor={"t": 1})
+        snapshot_id = snapshot(client, topics=[topic("t", [2, 4, 6], [5, 1, 3])])
+        plan = change(client, snapshot_id, replication_factor={"t": 1})
         assert rows(plan, "t") == [[2], [5]]
         assert (plan["certificate"]["moved_bytes"], plan["leader_changes"]) == (0, 0)
 
     def test_a_higher_factor_copies_once_a_replica(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [2, 4], [5, 1])])
-        plan = change(client, kept, replication_factor={"t": 3})
+        snapshot_id = snapshot(client, topics=[topic("t", [2, 4], [5, 1])])
+        plan = change(client, snapshot_id, replication_factor={"t": 3})
         assert [row[0] for row in rows(plan, "t")] == [2, 5]
         assert [len(row) for row in rows(plan, "t")] == [3, 3]
         assert plan["certificate"]["moved_bytes"] == 200
 
     def test_new_partitions_are_created_and_not_copied(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
-        plan = change(client, kept, partitions={"t": 4})
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(client, snapshot_id, partitions={"t": 4})
         assert [len(row) for row in rows(plan, "t")] == [3, 3, 3, 3]
         assert rows(plan, "t")[0] == [1, 3, 5]
         assert (plan["certificate"]["moved_replicas"], plan["leader_changes"], plan["batches"]) == (0, 0, [])
 
     def test_racks_are_mended_unless_they_may_stay(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 2, 3])])
-        mended = change(client, kept)
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 2, 3])])
+        mended = change(client, snapshot_id)
         assert mended["certificate"]["moved_replicas"] == 1
         assert (mended["measures_before"]["rack_safe_share"], mended["measures"]["rack_safe_share"]) == (0.0, 1.0)
-        assert rows(change(client, kept, repair_racks=False), "t") == [[1, 2, 3]]
+        assert rows(change(client, snapshot_id, repair_racks=False), "t") == [[1, 2, 3]]
 
     def test_racks_of_topics_that_are_not_named_stay(self, client: httpx.Client) -> None:
         """A change of one topic moves no other by default; a warning counts what could be repaired."""
-        kept = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3], [1, 3, 5], [5, 6, 1])])
-        lowered = change(client, kept, replication_factor={"t": 2})
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3], [1, 3, 5], [5, 6, 1])])
+        lowered = change(client, snapshot_id, replication_factor={"t": 2})
         assert rows(lowered, "t") == [[1, 3]]
         assert rows(lowered, "u") == [[1, 2, 3], [1, 3, 5], [5, 6, 1]]
         warning = next(warning for warning in lowered["warnings"] if warning["code"] == "racks_not_repaired")
@@ -222,63 +226,63 @@ class TestChanges:
             {"remove_racks": ["b"], "rack_mode": "safe"},
             {"max_replicas_per_rack": 1},
         ):
-            mended = change(client, kept, replication_factor={"t": 2}, **about_racks)
+            mended = change(client, snapshot_id, replication_factor={"t": 2}, **about_racks)
             assert rows(mended, "u") != rows(lowered, "u"), about_racks
             assert "racks_not_repaired" not in codes(mended)
 
     def test_topics_that_may_move_are_named(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3])])
-        plan = change(client, kept, replication_factor={"t": 2}, topics=["t", "u"])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3])])
+        plan = change(client, snapshot_id, replication_factor={"t": 2}, topics=["t", "u"])
         assert plan["measures"]["rack_safe_share"] == 1.0
 
     def test_a_removed_rack_is_its_brokers(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
-        by_rack = change(client, kept, remove_racks=["c"], rack_mode="safe")
-        assert by_rack["hash"] == change(client, kept, remove_brokers=[5, 6], rack_mode="safe")["hash"]
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
+        by_rack = change(client, snapshot_id, remove_racks=["c"], rack_mode="safe")
+        assert by_rack["hash"] == change(client, snapshot_id, remove_brokers=[5, 6], rack_mode="safe")["hash"]
         assert by_rack["request"]["remove_brokers"] == [5, 6]
         combined = change(
-            client, kept, remove_racks=["c"], remove_brokers=[6], replace_brokers={"5": 7}, rack_mode="safe"
+            client, snapshot_id, remove_racks=["c"], remove_brokers=[6], replace_brokers={"5": 7}, rack_mode="safe"
         )
         assert combined["request"]["remove_brokers"] == [6]
         assert not {5, 6} & {broker for row in rows(combined, "t") for broker in row}
 
     def test_a_removed_rack_that_conflicts_is_named(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
-        response = client.post(PATH, json={"snapshot_id": kept, "remove_racks": ["c"]})
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        response = client.post(PATH, json={"snapshot_id": snapshot_id, "remove_racks": ["c"]})
         document = problem(response, 422, "infeasible_reassignment")
         only_error(document, "/remove_racks")
         assert any("remove_racks" in change for change in document["lifted_by"])
 
     def test_an_added_broker_that_is_up_means_itself(self, client: httpx.Client) -> None:
         """The order in which it is usually done: the broker is started first, and the snapshot has it."""
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 3, 5], [1, 4, 5])])
-        plan = change(client, kept, add_brokers=[{"id": 6}, {"id": 7, "rack": "a"}])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 3, 5], [1, 4, 5])])
+        plan = change(client, snapshot_id, add_brokers=[{"id": 6}, {"id": 7, "rack": "a"}])
         warning = next(warning for warning in plan["warnings"] if warning["code"] == "added_brokers_up")
         assert warning["brokers"] == [6]
         assert 6 in {broker for row in rows(plan, "t") for broker in row}
         assert [(broker["id"], broker["rack"]) for broker in plan["request"]["add_brokers"]] == [(6, "c"), (7, "a")]
         assert [row["broker"] for row in plan["movement"]] == [1, 2, 3, 4, 5, 6, 7]
-        again = change(client, kept, add_brokers=[{"id": 6, "rack": "c"}, {"id": 7, "rack": "a"}])
+        again = change(client, snapshot_id, add_brokers=[{"id": 6, "rack": "c"}, {"id": 7, "rack": "a"}])
         assert again["hash"] == plan["hash"]
 
     def test_an_added_broker_that_is_fenced_is_a_problem(self, client: httpx.Client) -> None:
         listed = [{"id": broker, "rack": "a", "fenced": broker == 2} for broker in (1, 2)]
-        kept = snapshot(client, topics=[topic("t", [1])], brokers=listed)
-        response = client.post(PATH, json={"snapshot_id": kept, "add_brokers": [{"id": 2}]})
+        snapshot_id = snapshot(client, topics=[topic("t", [1])], brokers=listed)
+        response = client.post(PATH, json={"snapshot_id": snapshot_id, "add_brokers": [{"id": 2}]})
         document = problem(response, 422, "broker_exists")
         assert "fenced or down" in document["detail"]
 
     def test_offline_brokers_keep_their_replicas_by_default(self, client: httpx.Client) -> None:
         listed = [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 6)]
-        kept = snapshot(client, topics=[topic("t", [1, 3, 6])], brokers=listed)
-        stays = change(client, kept)
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 6])], brokers=listed)
+        stays = change(client, snapshot_id)
         assert rows(stays, "t") == [[1, 3, 6]]
         assert "offline_replicas_stay" in codes(stays)
-        assert rows(change(client, kept, fix_offline_replicas=True), "t") == [[1, 3, 5]]
+        assert rows(change(client, snapshot_id, fix_offline_replicas=True), "t") == [[1, 3, 5]]
 
     def test_forbidden_brokers_receive_nothing_and_keep_what_they_have(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 5])])
-        plan = change(client, kept, remove_brokers=[1], forbid_brokers=[2], rack_mode="disabled")
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 5])])
+        plan = change(client, snapshot_id, remove_brokers=[1], forbid_brokers=[2], rack_mode="disabled")
         assert rows(plan, "t")[1] == [2, 4, 5]
         assert 2 not in rows(plan, "t")[0]
 
@@ -286,8 +290,8 @@ class TestChanges:
         "restricted", [{"receivers": "added"}, {"receivers": [9]}, {"forbid_brokers": [1, 2, 3, 4, 5, 6]}]
     )
     def test_an_added_broker_alone_receives(self, client: httpx.Client, restricted: dict[str, object]) -> None:
-        kept = snapshot(client, topics=[topic("t", *[[1]] * 4, *[[3]] * 4)])
-        plan = change(client, kept, add_brokers=[{"id": 9, "rack": "a"}], rack_mode="disabled", **restricted)
+        snapshot_id = snapshot(client, topics=[topic("t", *[[1]] * 4, *[[3]] * 4)])
+        plan = change(client, snapshot_id, add_brokers=[{"id": 9, "rack": "a"}], rack_mode="disabled", **restricted)
         counts = [len([row for row in rows(plan, "t") if row == [broker]]) for broker in (1, 3, 9)]
         assert counts == [3, 3, 2]
         assert plan["certificate"]["optimal"]
@@ -296,52 +300,52 @@ class TestChanges:
         hot = topic("t", *[[1, 3, 5]] * 4)
         for partition, rate in zip(hot["partitions"], [4e6, 1e6, 1e6, 2e6], strict=True):
             partition["ingress_bytes_per_s"] = rate
-        kept = snapshot(client, topics=[hot])
+        snapshot_id = snapshot(client, topics=[hot])
         balance = {"leaders": "tight", "leaders_by": "ingress"}
-        recorded = change(client, kept, leaders_only=True, balance=balance)
+        recorded = change(client, snapshot_id, leaders_only=True, balance=balance)
         assert recorded["balance"]["leaders"]["largest"] == 4_000_000
-        stated = change(client, kept, leaders_only=True, balance=balance, ingress_bytes_per_s={"t": 4e6})
+        stated = change(client, snapshot_id, leaders_only=True, balance=balance, ingress_bytes_per_s={"t": 4e6})
         assert stated["balance"]["leaders"]["largest"] == 2_000_000
         assert recorded["request"]["ingress_bytes_per_s"] is None
 
     def test_isolated_topics_are_alone_where_they_are(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [2, 4, 6])])
-        plan = change(client, kept, isolate=[{"topics": ["t"], "brokers": [2, 3, 6], "exclusive": True}])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [2, 4, 6])])
+        plan = change(client, snapshot_id, isolate=[{"topics": ["t"], "brokers": [2, 3, 6], "exclusive": True}])
         assert rows(plan, "t") == [[3, 2, 6]]  # one that has the data leads, and not one that it is copied to
         assert rows(plan, "u") == [[4, 1, 5]]
 
     def test_a_pin_is_exact(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
-        plan = change(client, kept, pins=[{"topic": "t", "partition": 1, "replicas": [6, 1, 2]}])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
+        plan = change(client, snapshot_id, pins=[{"topic": "t", "partition": 1, "replicas": [6, 1, 2]}])
         assert rows(plan, "t") == [[1, 3, 5], [6, 1, 2]]
         assert [found["code"] for found in plan["violations"]] == ["too_few_racks"]
 
     def test_leaders_leave_a_rack(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6], [3, 1, 5])])
-        plan = change(client, kept, evacuate_leaders={"racks": ["a"]})
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6], [3, 1, 5])])
+        plan = change(client, snapshot_id, evacuate_leaders={"racks": ["a"]})
         assert not {row[0] for row in rows(plan, "t")} & {1, 2}
         assert [set(row) for row in rows(plan, "t")] == [{1, 3, 5}, {2, 4, 6}, {1, 3, 5}]
         assert plan["leader_changes"] == 2
 
     def test_only_some_topics_may_move(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [1, 4, 6])])
-        plan = change(client, kept, remove_brokers=[1], topics=["t"])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [1, 4, 6])])
+        plan = change(client, snapshot_id, remove_brokers=[1], topics=["t"])
         assert [placed["name"] for placed in plan["topics"]] == ["t"]
         assert rows(plan, "t") == [[3, 2, 5]]
         assert "removed_brokers_in_use" in codes(plan)
 
     def test_partitions_may_have_gaps(self, client: httpx.Client) -> None:
-        told = topic("t", [1, 3, 5], [2, 4, 6])
-        told["partitions"][1]["partition"] = 7
-        plan = change(client, snapshot(client, topics=[told]), remove_brokers=[1])
+        described = topic("t", [1, 3, 5], [2, 4, 6])
+        described["partitions"][1]["partition"] = 7
+        plan = change(client, snapshot(client, topics=[described]), remove_brokers=[1])
         assert [(placed["first_partition_id"], placed["replicas"]) for placed in plan["topics"]] == [
             (0, [[3, 2, 5]]),
             (7, [[2, 4, 6]]),
         ]
 
     def test_factors_may_be_mixed(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1], [1, 3, 5], [2, 4])])
-        plan = change(client, kept, remove_brokers=[1])
+        snapshot_id = snapshot(client, topics=[topic("t", [1], [1, 3, 5], [2, 4])])
+        plan = change(client, snapshot_id, remove_brokers=[1])
         assert rows(plan, "t") == [[6], [3, 2, 5], [2, 4]]  # 6 has no replica yet
         listed = client.get(f"/v1/plans/{plan['id']}/partitions").json()["items"]
         assert [item["replicas"] for item in listed] == rows(plan, "t")
@@ -351,25 +355,25 @@ class TestChanges:
         assert (plan["topics"], plan["batches"], plan["certificate"]["optimal"]) == ([], [], True)
 
     def test_a_broker_on_paper_takes_its_share(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3], [2, 4], [3, 5], [4, 6], [5, 1], [6, 2], [1, 4])])
-        plan = change(client, kept, add_brokers=[{"id": 7, "rack": "a"}])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3], [2, 4], [3, 5], [4, 6], [5, 1], [6, 2], [1, 4])])
+        plan = change(client, snapshot_id, add_brokers=[{"id": 7, "rack": "a"}])
         balance = plan["balance"]["replicas"]
         assert (balance["low"], balance["high"], balance["smallest"], balance["largest"]) == (2, 2, 2, 2)
         assert plan["certificate"]["optimal"]
 
     def test_bytes_are_made_even_by_bytes(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1], [1], [1], sizes=[10, 20, 30])])
-        plan = change(client, kept, balance={"replicas": "tight", "replicas_by": "bytes"})
+        snapshot_id = snapshot(client, topics=[topic("t", [1], [1], [1], sizes=[10, 20, 30])])
+        plan = change(client, snapshot_id, balance={"replicas": "tight", "replicas_by": "bytes"})
         assert plan["balance"]["replicas"]["by"] == "bytes"
         assert plan["balance"]["replicas"]["largest"] >= 30
 
 
 class TestUnknownSizes:
-    """Partitions whose bytes nobody knows."""
+    """Partitions of unknown size."""
 
     def test_replicas_are_counted_where_bytes_are_not_known(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], sizes=[-1, 70])])
-        plan = change(client, kept, remove_brokers=[1])
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], sizes=[-1, 70])])
+        plan = change(client, snapshot_id, remove_brokers=[1])
         certificate = plan["certificate"]
         assert (certificate["minimised"], certificate["moved_replicas"], certificate["lower_bound_replicas"]) == (
             "replicas",
@@ -381,8 +385,8 @@ class TestUnknownSizes:
         assert "unknown_sizes" in codes(plan)
 
     def test_an_estimate_is_the_mean_of_the_topic_and_said(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], [2, 4, 6], sizes=[-1, 70, 30])])
-        plan = change(client, kept, remove_brokers=[1], unknown_sizes="estimate")
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], [2, 4, 6], sizes=[-1, 70, 30])])
+        plan = change(client, snapshot_id, remove_brokers=[1], unknown_sizes="estimate")
         assert plan["certificate"]["moved_bytes"] == 50 + 70
         assert plan["certificate"]["unknown_size_replicas"] == 0
         assert "estimated_sizes" in codes(plan)
@@ -393,11 +397,11 @@ class TestRunning:
 
     @pytest.fixture
     def moving(self, client: httpx.Client) -> str:
-        told = topic("t", [2, 3, 5, 1])
-        told["partitions"][0] |= {"adding_replicas": [2], "removing_replicas": [1]}
-        return snapshot(client, topics=[told])
+        described = topic("t", [2, 3, 5, 1])
+        described["partitions"][0] |= {"adding_replicas": [2], "removing_replicas": [1]}
+        return snapshot(client, topics=[described])
 
-    def test_is_refused(self, client: httpx.Client, moving: str) -> None:
+    def test_is_rejected(self, client: httpx.Client, moving: str) -> None:
         response = client.post(PATH, json={"snapshot_id": moving})
         found = problem(response, 409, "reassignment_under_way")
         assert found["partitions"] == ["t-0"]
@@ -410,7 +414,7 @@ class TestRunning:
 
 
 class TestTwice:
-    """The same request, as a plan is kept."""
+    """The same request, as a plan is stored."""
 
     def test_the_same_request_gets_the_same_plan(self, client: httpx.Client) -> None:
         first = change(client, SNAPSHOT_ID, remove_brokers=[101])

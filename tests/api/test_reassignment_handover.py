@@ -20,12 +20,12 @@ EXECUTE = FORMATS["reassignment"].media_type
 @pytest.fixture
 def plan(client: httpx.Client) -> dict[str, Any]:
     """106 is emptied, one move at a time."""
-    asked = {
+    body = {
         "snapshot_id": str(SNAPSHOT_ID),
         "remove_brokers": [106],
         "batches": {"max_moves_in_per_broker": 1, "throttle_bytes_per_s": 1 << 20},
     }
-    response = client.post("/v1/plans/reassignment", json=asked)
+    response = client.post("/v1/plans/reassignment", json=body)
     assert response.status_code == 201, response.text
     found: dict[str, Any] = response.json()
     return found
@@ -57,9 +57,9 @@ def test_preferred_leaders_are_handed_to_an_election(client: httpx.Client, leade
     rows = [{"replicas": [1, 2], "isr": [2, 1], "leader": 2}, {"replicas": [2, 1], "isr": [1], "leader": 1}]
     topics = [{"name": "t", "partitions": [row | {"partition": number} for number, row in enumerate(rows)]}]
     brokers = [{"id": broker, "rack": f"rack-{broker}"} for broker in (1, 2)]
-    kept = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers, "topics": topics}).json()["id"]
-    asked = {"snapshot_id": kept, "leaders_only": True, "balance": {"leaders": leaders}}
-    plan = client.post("/v1/plans/reassignment", json=asked).json()
+    snapshot_id = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers, "topics": topics}).json()["id"]
+    body = {"snapshot_id": snapshot_id, "leaders_only": True, "balance": {"leaders": leaders}}
+    plan = client.post("/v1/plans/reassignment", json=body).json()
     assert (plan["not_preferred"], plan["batches"]) == (2, [])
     with zipfile.ZipFile(io.BytesIO(export(client, plan, "batches").content)) as archive:
         has_file = "leader-election.json" in archive.namelist()
@@ -84,7 +84,7 @@ def test_each_batch_and_its_inverse_are_in_the_archive(client: httpx.Client, pla
     assert "--throttle 1048576" in files["README.txt"]
 
 
-def test_what_is_no_batch_is_refused(client: httpx.Client, plan: dict[str, Any]) -> None:
+def test_an_invalid_batch_is_rejected(client: httpx.Client, plan: dict[str, Any]) -> None:
     path = f"/v1/plans/{plan['id']}/export"
     problem(client.get(path, params={"format": "batch"}), 422, "conflicting_fields")
     problem(client.get(path, params={"format": "batch", "batch": 99}), 422, "not_exportable")
@@ -113,19 +113,19 @@ def test_it_can_be_looked_at(client: httpx.Client, plan: dict[str, Any]) -> None
     page = client.get(f"/plans/{plan['id']}")
     assert page.status_code == 200
     assert "no plan that satisfies these constraints moves less" in page.text
-    drawn = client.get(f"/v1/plans/{plan['id']}/picture.svg")
-    root = ET.fromstring(drawn.content)  # noqa: S314 — it is what was drawn just now
+    picture = client.get(f"/v1/plans/{plan['id']}/picture.svg")
+    root = ET.fromstring(picture.content)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "Reassignment: remove broker 106"
 
 
 def test_brokers_factors_and_partitions_that_come_are_shown_too(client: httpx.Client) -> None:
-    asked = {
+    body = {
         "snapshot_id": str(SNAPSHOT_ID),
         "add_brokers": [{"id": 111, "rack": "use1-az1"}],
         "replication_factor": {"orders": 4},
         "partitions": {"orders": 5},
     }
-    response = client.post("/v1/plans/reassignment", json=asked)
+    response = client.post("/v1/plans/reassignment", json=body)
     assert response.status_code == 201, response.text
     plan = response.json()
     new = {("orders", partition) for partition in range(2, 5)}

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.contract import SNAPSHOT_ID
 from tests.api.test_reassignment import change, codes, rows, snapshot, topic
-from tests.api.test_reassignment_refusals import refused
+from tests.api.test_reassignment_refusals import rejection
 
 LED: dict[str, Any] = {"per_topic": {"leaders": "tight"}}
 TIGHT = {"replicas": "tight", "per_topic": {"replicas": "tight"}}
@@ -54,8 +54,8 @@ def test_the_band_of_the_cluster_comes_first(client: httpx.Client) -> None:
     """Another topic is on broker 1, so that it may have one more replica: one topic has both on broker 2."""
     brokers = [{"id": 1, "rack": "a"}, {"id": 2, "rack": "a"}]
     topics = [topic("other", [1], [1]), topic("t", [1], [1]), topic("u", [2], [2])]
-    kept = snapshot(client, brokers=brokers, topics=topics)
-    plan = change(client, kept, topics=["t", "u"], balance=TIGHT)
+    snapshot_id = snapshot(client, brokers=brokers, topics=topics)
+    plan = change(client, snapshot_id, topics=["t", "u"], balance=TIGHT)
     assert (plan["balance"]["replicas"]["low"], plan["balance"]["replicas"]["high"]) == (3, 3)
     assert plan["balance"]["replicas"]["per_topic"]["excess"] == 2
     assert plan["certificate"]["optimal"]
@@ -100,24 +100,24 @@ def test_a_request_without_it_has_the_same_hash(client: httpx.Client, crowded: s
 def test_what_cannot_be_is_a_problem(
     client: httpx.Client, crowded: str, fields: dict[str, Any], code: str, pointer: str, value: object
 ) -> None:
-    error = refused(client, 422, code, crowded, **fields)["errors"][0]
+    error = rejection(client, 422, code, crowded, **fields)["errors"][0]
     assert (error["pointer"], error["value"]) == (f"/balance/per_topic{pointer}", value)
 
 
 @pytest.mark.parametrize("name", ["replicas", "leaders"])
 @pytest.mark.parametrize("even", ["keep", {"tolerance": 1.5}, {"tolerance": -0.1}])
 def test_values_out_of_range_are_problems(client: httpx.Client, name: str, even: object) -> None:
-    problem = refused(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {name: even}})
+    problem = rejection(client, 422, "validation", SNAPSHOT_ID, balance={"per_topic": {name: even}})
     assert all(error["pointer"].startswith(f"/balance/per_topic/{name}") for error in problem["errors"])
 
 
 def test_leaders_of_each_topic_are_balanced_together_with_those_of_the_cluster(client: httpx.Client) -> None:
     """Each broker leads a topic. Two leaders change, while each broker leads two partitions before and after."""
     brokers = [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}]
-    kept = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2]), topic("u", [2, 1], [2, 1])])
+    snapshot_id = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2]), topic("u", [2, 1], [2, 1])])
     alone = {"leaders_only": True, "min_leaders_per_broker": {"t": 1}}
-    assert change(client, kept, leaders_only=True)["leader_changes"] == 0
-    plan = change(client, kept, **alone, balance={"per_topic": {"leaders": "tight"}})
+    assert change(client, snapshot_id, leaders_only=True)["leader_changes"] == 0
+    plan = change(client, snapshot_id, **alone, balance={"per_topic": {"leaders": "tight"}})
     leaders = plan["balance"]["leaders"]
     assert (plan["leader_changes"], leaders["bound"], leaders["low"], leaders["high"]) == (2, 2, 2, 2)
     ends = {"smallest": 1, "largest": 1, "low": 1, "high": 1, "before": {"smallest": 0, "largest": 2}}
@@ -131,7 +131,7 @@ def test_leaders_of_each_topic_are_balanced_together_with_those_of_the_cluster(c
 
 def test_leaders_that_no_replica_allows_are_counted(client: httpx.Client) -> None:
     brokers = [{"id": broker, "rack": rack} for broker, rack in ((1, "a"), (2, "b"), (3, "b"))]
-    kept = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2], [1, 2])])
-    plan = change(client, kept, leaders_only=True, balance={"per_topic": {"leaders": "tight"}})
+    snapshot_id = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2], [1, 2], [1, 2])])
+    plan = change(client, snapshot_id, leaders_only=True, balance={"per_topic": {"leaders": "tight"}})
     assert plan["balance"]["leaders"]["per_topic"]["excess"] == 2
     assert "tolerance_not_reached" in codes(plan)

@@ -9,7 +9,7 @@ from tests.api.contract import SNAPSHOT_ID, only_error, problem
 from tests.api.test_reassignment import PATH, RACKS, change, codes, rows, snapshot, topic
 
 
-def refused(
+def rejection(
     client: httpx.Client, status: int, code: str, snapshot_id: str = SNAPSHOT_ID, **fields: Any
 ) -> dict[str, Any]:
     """The problem with a change."""
@@ -17,7 +17,7 @@ def refused(
 
 
 @pytest.fixture
-def kept(client: httpx.Client) -> str:
+def snapshot_id(client: httpx.Client) -> str:
     """Six brokers, two a rack; two topics of factor 3."""
     return snapshot(client, topics=[topic("t", [1, 3, 5], [4, 2, 6]), topic("u", [2, 4, 6])])
 
@@ -71,9 +71,9 @@ class TestNames:
         ],
     )
     def test_are_named(
-        self, client: httpx.Client, kept: str, fields: dict[str, Any], code: str, pointer: str, value: object
+        self, client: httpx.Client, snapshot_id: str, fields: dict[str, Any], code: str, pointer: str, value: object
     ) -> None:
-        error = only_error(refused(client, 422, code, kept, **fields), pointer)
+        error = only_error(rejection(client, 422, code, snapshot_id, **fields), pointer)
         assert error["value"] == value
         assert str(value) in error["detail"]
 
@@ -117,8 +117,8 @@ class TestContradictions:
             ),
         ],
     )
-    def test_are_named(self, client: httpx.Client, kept: str, fields: dict[str, Any], pointer: str) -> None:
-        only_error(refused(client, 422, "conflicting_fields", kept, **fields), pointer)
+    def test_are_named(self, client: httpx.Client, snapshot_id: str, fields: dict[str, Any], pointer: str) -> None:
+        only_error(rejection(client, 422, "conflicting_fields", snapshot_id, **fields), pointer)
 
     @pytest.mark.parametrize(
         ("fields", "contradicts"),
@@ -131,19 +131,19 @@ class TestContradictions:
         ],
     )
     def test_a_pin_that_contradicts_the_rest(
-        self, client: httpx.Client, kept: str, fields: dict[str, Any], contradicts: str
+        self, client: httpx.Client, snapshot_id: str, fields: dict[str, Any], contradicts: str
     ) -> None:
         """Partition 1 of t has nothing on broker 1, so that it would have to receive it there."""
         pins = [{"topic": "t", "partition": 1, "replicas": [4, 1, 6]}]
-        found = refused(client, 422, "pin_contradicted", kept, pins=pins, **fields)
+        found = rejection(client, 422, "pin_contradicted", snapshot_id, pins=pins, **fields)
         assert only_error(found, "/pins/0/replicas/1")["value"] == 1
         assert found["contradicts"] == contradicts
-        relaxed = change(client, kept, pins=pins, on_conflict="relax", **fields)["relaxed"]
+        relaxed = change(client, snapshot_id, pins=pins, on_conflict="relax", **fields)["relaxed"]
         assert "pins" in {each["constraint"] for each in relaxed}
 
-    def test_a_pin_may_keep_what_a_forbidden_broker_has(self, client: httpx.Client, kept: str) -> None:
+    def test_a_pin_may_keep_what_a_forbidden_broker_has(self, client: httpx.Client, snapshot_id: str) -> None:
         pins = [{"topic": "t", "partition": 0, "replicas": [5, 1, 3]}]
-        assert rows(change(client, kept, pins=pins, forbid_brokers=[1]), "t")[0] == [5, 1, 3]
+        assert rows(change(client, snapshot_id, pins=pins, forbid_brokers=[1]), "t")[0] == [5, 1, 3]
 
 
 class TestNumbers:
@@ -167,40 +167,41 @@ class TestNumbers:
     def test_problems_have_the_limit(
         self, client: httpx.Client, fields: dict[str, Any], pointer: str, limits: dict[str, int]
     ) -> None:
-        assert only_error(refused(client, 422, "validation", **fields), pointer)["limits"] == limits
+        assert only_error(rejection(client, 422, "validation", **fields), pointer)["limits"] == limits
 
     @pytest.mark.parametrize("factor", [0, -1])
-    def test_a_factor_below_one(self, client: httpx.Client, kept: str, factor: int) -> None:
-        found = refused(client, 422, "invalid_replication_factor", kept, replication_factor={"t": factor})
+    def test_a_factor_below_one(self, client: httpx.Client, snapshot_id: str, factor: int) -> None:
+        found = rejection(client, 422, "invalid_replication_factor", snapshot_id, replication_factor={"t": factor})
         error = only_error(found, "/replication_factor/t")
         assert (error["value"], error["minimum"]) == (factor, 1)
 
-    def test_a_factor_above_the_brokers(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "invalid_replication_factor", kept, replication_factor={"t": 7})
+    def test_a_factor_above_the_brokers(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(client, 422, "invalid_replication_factor", snapshot_id, replication_factor={"t": 7})
         error = only_error(found, "/replication_factor/t")
         assert (error["value"], error["limit"]) == (7, 6)
-        plan = change(client, kept, replication_factor={"t": 7}, on_conflict="relax")
+        plan = change(client, snapshot_id, replication_factor={"t": 7}, on_conflict="relax")
         assert [len(row) for row in rows(plan, "t")] == [6, 6]
         assert [each["constraint"] for each in plan["relaxed"]] == ["replication_factor"]
 
-    def test_fewer_partitions_than_there_are(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "invalid_partitions", kept, partitions={"t": 1})
+    def test_fewer_partitions_than_there_are(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(client, 422, "invalid_partitions", snapshot_id, partitions={"t": 1})
         error = only_error(found, "/partitions/t")
         assert (error["value"], error["minimum"]) == (1, 2)
 
-    def test_a_budget_below_what_has_to_move(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "budget_below_minimum", kept, remove_brokers=[6], max_moved_bytes=199)
+    def test_a_budget_below_what_has_to_move(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(client, 422, "budget_below_minimum", snapshot_id, remove_brokers=[6], max_moved_bytes=199)
         assert found["minimum_bytes"] == 200
         assert only_error(found, "/max_moved_bytes")["value"] == 199
-        assert change(client, kept, remove_brokers=[6], max_moved_bytes=200)["certificate"]["moved_bytes"] == 200
-        relaxed = change(client, kept, remove_brokers=[6], max_moved_bytes=199, on_conflict="relax")
+        assert change(client, snapshot_id, remove_brokers=[6], max_moved_bytes=200)["certificate"]["moved_bytes"] == 200
+        relaxed = change(client, snapshot_id, remove_brokers=[6], max_moved_bytes=199, on_conflict="relax")
         assert [each["constraint"] for each in relaxed["relaxed"]] == ["max_moved_bytes"]
 
     def test_a_replica_larger_than_a_batch_names_its_partition(self, client: httpx.Client) -> None:
-        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 6], sizes=[100, 200])])
-        told = {"remove_brokers": [6], "batches": {"max_bytes_in_per_broker": 199}}
+        snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 6], sizes=[100, 200])])
+        fields = {"remove_brokers": [6], "batches": {"max_bytes_in_per_broker": 199}}
         error = only_error(
-            refused(client, 422, "move_exceeds_batch_limit", kept, **told), "/batches/max_bytes_in_per_broker"
+            rejection(client, 422, "move_exceeds_batch_limit", snapshot_id, **fields),
+            "/batches/max_bytes_in_per_broker",
         )
         assert (error["partition"], error["size_bytes"], error["limit"]) == ("t-1", 200, 199)
         assert error["detail"].startswith("t-1: a replica of 200 bytes moves to broker 5")
@@ -218,30 +219,30 @@ class TestDisks:
         pins = [{"topic": "t", "partition": place, "replicas": [broker]} for place, broker in enumerate(brokers)]
         return {"pins": pins, "batches": {"max_disk_share": share}}
 
-    def test_what_goes_makes_room_for_what_comes(self, client: httpx.Client) -> None:
-        kept = self._on_disks(client, 200)
+    def test_a_removed_replica_frees_space_for_an_added_one(self, client: httpx.Client) -> None:
+        snapshot_id = self._on_disks(client, 200)
         both = [{"topic": "t", "partition": 0}, {"topic": "t", "partition": 1}]
-        roomy = change(client, kept, **self._pinned(2, 3, share=1.0))
+        roomy = change(client, snapshot_id, **self._pinned(2, 3, share=1.0))
         assert [batch["partitions"] for batch in roomy["batches"]] == [both]
-        tight = change(client, kept, **self._pinned(2, 3, share=0.5))
+        tight = change(client, snapshot_id, **self._pinned(2, 3, share=0.5))
         assert [batch["partitions"] for batch in tight["batches"]] == [both[1:], both[:1]]
 
     def test_no_room_at_all_names_the_broker_and_what_is_missing(self, client: httpx.Client) -> None:
-        found = refused(
+        found = rejection(
             client, 422, "batches_out_of_disk", self._on_disks(client, 200), **self._pinned(2, 1, share=0.5)
         )
         error = only_error(found, "/batches/max_disk_share")
         assert (error["partition"], error["missing_bytes"], error["limit"]) == ("t-0", 100, 100)
 
     def test_disks_of_unknown_size(self, client: httpx.Client) -> None:
-        found = refused(
+        found = rejection(
             client, 422, "conflicting_fields", self._on_disks(client, None), **self._pinned(2, 3, share=0.5)
         )
         assert only_error(found, "/batches/max_disk_share")["value"] == 0.5
 
 
 class TestUnknowns:
-    """Figures that something asked for needs, and nobody told."""
+    """Figures that a request needs and does not state."""
 
     @pytest.mark.parametrize(
         ("balance", "pointer"),
@@ -250,18 +251,18 @@ class TestUnknowns:
             ({"leaders": "tight", "leaders_by": "ingress"}, "/balance/leaders_by"),
         ],
     )
-    def test_rates(self, client: httpx.Client, kept: str, balance: dict[str, str], pointer: str) -> None:
-        only_error(refused(client, 422, "rates_missing", kept, balance=balance), pointer)
+    def test_rates(self, client: httpx.Client, snapshot_id: str, balance: dict[str, str], pointer: str) -> None:
+        only_error(rejection(client, 422, "rates_missing", snapshot_id, balance=balance), pointer)
 
-    def test_the_rate_of_one_topic(self, client: httpx.Client, kept: str) -> None:
+    def test_the_rate_of_one_topic(self, client: httpx.Client, snapshot_id: str) -> None:
         balance = {"leaders": "tight", "leaders_by": "ingress"}
-        found = refused(client, 422, "rates_missing", kept, balance=balance, ingress_bytes_per_s={"t": 1e6})
+        found = rejection(client, 422, "rates_missing", snapshot_id, balance=balance, ingress_bytes_per_s={"t": 1e6})
         assert found["topic"] == "u"
 
     @pytest.mark.parametrize("fields", [{"max_moved_bytes": 100}, {"balance": {"replicas_by": "bytes"}}])
     def test_sizes(self, client: httpx.Client, fields: dict[str, Any]) -> None:
         unknown = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6], sizes=[10, -1])])
-        found = refused(client, 422, "sizes_missing", unknown, **fields)
+        found = rejection(client, 422, "sizes_missing", unknown, **fields)
         assert found["partitions"] == 1
         change(client, unknown, unknown_sizes="estimate", **fields)
 
@@ -269,8 +270,10 @@ class TestUnknowns:
 class TestInfeasible:
     """What cannot be had together: the fewest demands, in words, and what would lift them."""
 
-    def test_all_brokers_of_a_rack(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "infeasible_reassignment", kept, remove_brokers=[5, 6], forbid_brokers=[1])
+    def test_all_brokers_of_a_rack(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(
+            client, 422, "infeasible_reassignment", snapshot_id, remove_brokers=[5, 6], forbid_brokers=[1]
+        )
         detail = "3 racks are needed for factor 3 on topic t; 2 are left (c loses all its brokers)"
         assert only_error(found, "/remove_brokers")["detail"] == detail
         assert [each["pointer"] for each in found["conflict"]] == ["/remove_brokers", "/rack_mode"]
@@ -285,62 +288,64 @@ class TestInfeasible:
             {"replication_factor": {"t": 2, "u": 2}},
         ],
     )
-    def test_what_is_said_to_lift_it_does(self, client: httpx.Client, kept: str, lifted: dict[str, Any]) -> None:
-        assert change(client, kept, **({"remove_brokers": [5, 6]} | lifted))["relaxed"] == []
+    def test_what_is_said_to_lift_it_does(self, client: httpx.Client, snapshot_id: str, lifted: dict[str, Any]) -> None:
+        assert change(client, snapshot_id, **({"remove_brokers": [5, 6]} | lifted))["relaxed"] == []
 
-    def test_relaxed_it_is_planned_over_the_racks_that_are_left(self, client: httpx.Client, kept: str) -> None:
-        plan = change(client, kept, remove_brokers=[5, 6], on_conflict="relax")
+    def test_relaxed_it_is_planned_over_the_racks_that_are_left(self, client: httpx.Client, snapshot_id: str) -> None:
+        plan = change(client, snapshot_id, remove_brokers=[5, 6], on_conflict="relax")
         assert [each["constraint"] for each in plan["relaxed"]] == ["rack_mode"]
         assert all(len({(broker - 1) // 2 for broker in row}) == 2 for row in rows(plan, "t"))
 
-    def test_more_removed_than_the_factor_bears(self, client: httpx.Client, kept: str) -> None:
+    def test_more_removed_than_the_factor_bears(self, client: httpx.Client, snapshot_id: str) -> None:
         fields: dict[str, Any] = {"remove_brokers": [1, 2, 3, 4], "rack_mode": "disabled"}
-        found = refused(client, 422, "infeasible_reassignment", kept, **fields)
+        found = rejection(client, 422, "infeasible_reassignment", snapshot_id, **fields)
         assert found["detail"] == "3 brokers are needed for factor 3 on topic t; 2 may have it"
         assert [each["pointer"] for each in found["conflict"]] == ["/remove_brokers"]
-        plan = change(client, kept, on_conflict="relax", **fields)
+        plan = change(client, snapshot_id, on_conflict="relax", **fields)
         assert [len(row) for row in rows(plan, "t")] == [2, 2]
 
-    def test_no_broker_is_left(self, client: httpx.Client, kept: str) -> None:
+    def test_no_broker_is_left(self, client: httpx.Client, snapshot_id: str) -> None:
         everyone = [1, 2, 3, 4, 5, 6]
-        refused(client, 422, "infeasible_reassignment", kept, remove_brokers=everyone, on_conflict="relax")
+        rejection(client, 422, "infeasible_reassignment", snapshot_id, remove_brokers=everyone, on_conflict="relax")
 
-    def test_too_few_racks_for_the_cap(self, client: httpx.Client, kept: str) -> None:
+    def test_too_few_racks_for_the_cap(self, client: httpx.Client, snapshot_id: str) -> None:
         fields: dict[str, Any] = {"replication_factor": {"u": 4}, "max_replicas_per_rack": 1}
-        found = refused(client, 422, "infeasible_reassignment", kept, **fields)
+        found = rejection(client, 422, "infeasible_reassignment", snapshot_id, **fields)
         detail = "4 racks are needed for factor 4 on topic u at 1 replica a rack; 3 exist"
         assert only_error(found, "/max_replicas_per_rack")["detail"] == detail
         pointers = [each["pointer"] for each in found["conflict"]]
         assert pointers == ["/max_replicas_per_rack", "/replication_factor/u"]
-        plan = change(client, kept, on_conflict="relax", **fields)
+        plan = change(client, snapshot_id, on_conflict="relax", **fields)
         assert [each["constraint"] for each in plan["relaxed"]] == ["max_replicas_per_rack"]
 
-    def test_isolated_in_one_rack(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "infeasible_reassignment", kept, isolate=[{"topics": ["t"], "brokers": [1, 2, 3]}])
+    def test_isolated_in_one_rack(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(
+            client, 422, "infeasible_reassignment", snapshot_id, isolate=[{"topics": ["t"], "brokers": [1, 2, 3]}]
+        )
         assert [each["pointer"] for each in found["conflict"]] == ["/isolate/0/brokers", "/rack_mode"]
 
-    def test_no_broker_may_lead(self, client: httpx.Client, kept: str) -> None:
+    def test_no_broker_may_lead(self, client: httpx.Client, snapshot_id: str) -> None:
         fields: dict[str, Any] = {"evacuate_leaders": {"racks": list(RACKS)}}
-        found = refused(client, 422, "infeasible_reassignment", kept, **fields)
+        found = rejection(client, 422, "infeasible_reassignment", snapshot_id, **fields)
         assert only_error(found, "/evacuate_leaders")["count"] == 3
         assert "evacuate_leaders" in {
-            each["constraint"] for each in change(client, kept, on_conflict="relax", **fields)["relaxed"]
+            each["constraint"] for each in change(client, snapshot_id, on_conflict="relax", **fields)["relaxed"]
         }
 
 
 class TestRackless:
     """Racks are enforced, and some broker has none."""
 
-    def test_one_that_is_added(self, client: httpx.Client, kept: str) -> None:
-        found = refused(client, 422, "brokers_without_rack", kept, add_brokers=[{"id": 9}])
+    def test_one_that_is_added(self, client: httpx.Client, snapshot_id: str) -> None:
+        found = rejection(client, 422, "brokers_without_rack", snapshot_id, add_brokers=[{"id": 9}])
         assert only_error(found, "/add_brokers/0/rack")["brokers"] == [9]
-        plan = change(client, kept, add_brokers=[{"id": 9}], rack_mode="safe")
+        plan = change(client, snapshot_id, add_brokers=[{"id": 9}], rack_mode="safe")
         assert "racks_ignored" in codes(plan)
 
     def test_the_successor_of_one_that_is_down(self, client: httpx.Client) -> None:
         listed = [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 6)]
         down = snapshot(client, topics=[topic("t", [1, 3, 6])], brokers=listed)
-        only_error(refused(client, 422, "brokers_without_rack", down, replace_brokers={"6": 9}), "/replace_brokers/6")
+        only_error(rejection(client, 422, "brokers_without_rack", down, replace_brokers={"6": 9}), "/replace_brokers/6")
         plan = change(
             client,
             down,
@@ -354,20 +359,20 @@ class TestRackless:
 class TestLeaders:
     """Minimums of a topic that its replica lists do not allow."""
 
-    def test_a_minimum_above_the_partitions(self, client: httpx.Client, kept: str) -> None:
+    def test_a_minimum_above_the_partitions(self, client: httpx.Client, snapshot_id: str) -> None:
         """Two partitions of t cannot be led by six brokers."""
-        found = refused(client, 422, "infeasible_reassignment", kept, min_leaders_per_broker={"t": 1})
+        found = rejection(client, 422, "infeasible_reassignment", snapshot_id, min_leaders_per_broker={"t": 1})
         error = only_error(found, "/min_leaders_per_broker/t")
         assert (error["value"], error["limit"]) == (1, 0)
         assert [each["constraint"] for each in found["conflict"]] == ["min_leaders_per_broker"]
         assert "each of 6 brokers is to lead 1" in found["detail"]
 
-    def test_preferred_racks_are_part_of_the_conflict(self, client: httpx.Client, kept: str) -> None:
+    def test_preferred_racks_are_part_of_the_conflict(self, client: httpx.Client, snapshot_id: str) -> None:
         fields = {"min_leaders_per_broker": {"t": 1}, "preferred_racks": {"t": ["a"]}}
-        found = refused(client, 422, "infeasible_reassignment", kept, **fields)
+        found = rejection(client, 422, "infeasible_reassignment", snapshot_id, **fields)
         assert [each["constraint"] for each in found["conflict"]] == ["min_leaders_per_broker", "preferred_racks"]
 
-    def test_minimums_are_relaxed_to_what_can_be(self, client: httpx.Client, kept: str) -> None:
-        plan = change(client, kept, min_leaders_per_broker={"t": 1}, on_conflict="relax")
+    def test_minimums_are_relaxed_to_what_can_be(self, client: httpx.Client, snapshot_id: str) -> None:
+        plan = change(client, snapshot_id, min_leaders_per_broker={"t": 1}, on_conflict="relax")
         assert [each["constraint"] for each in plan["relaxed"]] == ["min_leaders_per_broker"]
         assert plan["leader_changes"] == 0

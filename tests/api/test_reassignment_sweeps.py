@@ -36,7 +36,7 @@ CLUSTER: Json = {
         for name, count, shift, factor in (("orders", 12, 0, 3), ("payments", 5, 2, 2))
     ],
 }
-HELD = {
+SIZES_BY_BROKER = {
     broker: [
         part["size_bytes"] for topic in CLUSTER["topics"] for part in topic["partitions"] if broker in part["replicas"]
     ]
@@ -51,7 +51,7 @@ def request_body(client: httpx.Client) -> Json:
 
 
 def request_of(client: httpx.Client, cluster: Json, axes: Json) -> Json:
-    """A sweep of these axes over a cluster, which is kept first."""
+    """A sweep of these axes over a cluster, which is stored first."""
     snapshot = client.post("/v1/snapshots", json=cluster)
     assert snapshot.status_code == 201, snapshot.text
     return {"kind": "reassignment", "snapshot_id": snapshot.json()["id"], "axes": axes}
@@ -66,7 +66,7 @@ class TestScenarios:
         actual = items(client, path)
         assert [its["axes"] for its in actual] == [{"remove_broker": broker} for broker in range(6)]
         for its in actual:
-            sizes = HELD[its["axes"]["remove_broker"]]
+            sizes = SIZES_BY_BROKER[its["axes"]["remove_broker"]]
             assert (its["moved_replicas"], its["moved_bytes"]) == (len(sizes), sum(sizes))
             assert (its["lower_bound_bytes"], its["optimal"], its["gap"]) == (sum(sizes), True, 0)
             assert (its["brokers"], its["short_of_racks"], its["error"]) == (5, 0, None)
@@ -96,7 +96,7 @@ class TestScenarios:
         [warning] = client.get(path).json()["definition"]["warnings"]
         assert warning["code"] == "unknown_sizes"
         [row] = items(client, path)
-        assert (row["moved_replicas"], row["moved_bytes"]) == (len(HELD[0]) + 1, sum(HELD[0]))
+        assert (row["moved_replicas"], row["moved_bytes"]) == (len(SIZES_BY_BROKER[0]) + 1, sum(SIZES_BY_BROKER[0]))
 
     def test_a_reassignment_in_progress_counts_as_complete(self, client: httpx.Client, database: Database) -> None:
         part = {"partition": 0, "replicas": [0, 1, 3], "adding_replicas": [0], "removing_replicas": [3]}
@@ -132,7 +132,7 @@ class TestScenarios:
         path = sweep(client, database, request_body)
         actual = items(client, path)
         alone = items(client, path, axis="add_brokers=0", sort="moved_bytes", descending=True)
-        assert [its["moved_bytes"] for its in alone] == sorted(map(sum, HELD.values()), reverse=True)
+        assert [its["moved_bytes"] for its in alone] == sorted(map(sum, SIZES_BY_BROKER.values()), reverse=True)
         figure = client.get(f"{path}/summary", params={"axis": "add_brokers=0"}).json()["figures"]["moved_bytes"]
         assert (figure["max"], figure["count"], figure["without"]) == (alone[0]["moved_bytes"], 6, 0)
         table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
@@ -159,9 +159,9 @@ class TestScenarios:
         assert opened["certificate"]["moved_bytes"] == actual[1]["moved_bytes"] > 0
         after = [load["disk"]["after"] for load in opened["loads"].values()]
         assert max(after) / 10_000 == actual[1]["disk_utilisation"] <= 0.46
-        refused = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
-        assert refused["conflict"][0]["constraint"] == "limits.disk"
-        assert refused["lifted_by"][0] == "1 more broker with a limit of 4000 of disk"
+        rejection = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
+        assert rejection["conflict"][0]["constraint"] == "limits.disk"
+        assert rejection["lifted_by"][0] == "1 more broker with a limit of 4000 of disk"
         table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
         read = pa.csv.read_csv(io.BytesIO(table.content))
         assert read.column("axes.limits.disk").to_pylist() == [0.4, 0.46, 1.0]
@@ -206,13 +206,13 @@ class TestScenarios:
         again = client.post(f"{path}/clones", json=change | {"racks_of_added": ["c"]})
         assert (again.status_code, again.json()["scenarios"]) == (202, 6), again.text
         score(database, again.json()["id"])
-        kept = items(client, path, axis="add_brokers=0")
+        without_added = items(client, path, axis="add_brokers=0")
         assert all(
             one["moved_bytes"] >= other["moved_bytes"]
-            for one, other in zip(items(client, again.headers["location"]), kept, strict=True)
+            for one, other in zip(items(client, again.headers["location"]), without_added, strict=True)
         )
-        refused = problem(client.post(f"{path}/clones", json={"racks_of_added": ["z"]}), 422, "unknown_rack")
-        only_error(refused, "/racks_of_added/0")
+        rejection = problem(client.post(f"{path}/clones", json={"racks_of_added": ["z"]}), 422, "unknown_rack")
+        only_error(rejection, "/racks_of_added/0")
         only_error(
             problem(client.post(f"{path}/clones", json={"assignors": ["range"]}), 422, "conflicting_fields"),
             "/assignors",
@@ -258,8 +258,8 @@ class TestOpened:
     def test_an_impossible_scenario_has_no_plan(self, client: httpx.Client, database: Database) -> None:
         body = request_of(client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5, "rack": "a"}]}, {"remove_broker": [2]})
         path = sweep(client, database, body)
-        refused = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
-        assert refused["detail"].startswith("3 racks are needed for factor 3 on topic orders; 2 are left")
+        rejection = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
+        assert rejection["detail"].startswith("3 racks are needed for factor 3 on topic orders; 2 are left")
 
     def test_a_scenario_of_a_reassignment_in_progress(self, client: httpx.Client, database: Database) -> None:
         part = {
@@ -327,8 +327,8 @@ class TestBadInput:
         self, client: httpx.Client, request_body: Json, changed: Json, pointer: str
     ) -> None:
         body = {name: value for name, value in (request_body | changed).items() if value is not None}
-        refused = problem(client.post("/v1/sweeps", json=body), 422, "validation")
-        assert {error["pointer"].removesuffix("/to") for error in refused["errors"]} == {pointer}
+        rejection = problem(client.post("/v1/sweeps", json=body), 422, "validation")
+        assert {error["pointer"].removesuffix("/to") for error in rejection["errors"]} == {pointer}
 
     def test_racks_that_only_some_have(self, client: httpx.Client) -> None:
         body = request_of(client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5}]}, {"remove_broker": [0]})
@@ -337,8 +337,8 @@ class TestBadInput:
 
     def test_racks_where_there_are_none(self, client: httpx.Client) -> None:
         body = request_of(client, CLUSTER | {"brokers": [{"id": i} for i in range(6)]}, {"add_brokers": [1]})
-        refused = problem(client.post("/v1/sweeps", json=body | {"racks_of_added": ["a"]}), 422, "unknown_rack")
-        assert "the racks are none" in only_error(refused, "/racks_of_added/0")["detail"]
+        rejection = problem(client.post("/v1/sweeps", json=body | {"racks_of_added": ["a"]}), 422, "unknown_rack")
+        assert "the racks are none" in only_error(rejection, "/racks_of_added/0")["detail"]
 
     def test_a_cluster_larger_than_the_limit(self, scratch: Database, serve: Serve) -> None:
         limited = serve(scratch, max_partitions=10)

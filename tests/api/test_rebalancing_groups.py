@@ -15,7 +15,7 @@ def group(name: str, *topics: str, protocol: str | None = "consumer", **member: 
     return {"group_id": name, "type": protocol, "members": [{"member_id": "m", "topics": list(topics), **member}]}
 
 
-def kept(client: httpx.Client, *groups: dict[str, Any]) -> str:
+def snapshot_of(client: httpx.Client, *groups: dict[str, Any]) -> str:
     """t is on 1 and 3, in the racks a and b; u on 1 and 2 in a and on 3 in b."""
     body = {
         "cluster": "c",
@@ -38,7 +38,9 @@ def pinned(**replicas: list[int]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("protocol", ["consumer", "streams"])
 def test_a_partition_in_other_racks_makes_its_groups_rebalance(client: httpx.Client, protocol: str) -> None:
-    at = kept(client, group("b", "t", protocol=protocol), group("a", "u", "t", protocol=protocol), group("c", "v"))
+    at = snapshot_of(
+        client, group("b", "t", protocol=protocol), group("a", "u", "t", protocol=protocol), group("c", "v")
+    )
     plan = change(client, at, kafka_version="4.1", **pinned(t=[1, 5]))
     assert plan["rebalancing_groups"] == [{"group_id": "a", "batch": 1}, {"group_id": "b", "batch": 1}]
     assert "groups_may_rebalance" not in codes(plan)
@@ -46,13 +48,13 @@ def test_a_partition_in_other_racks_makes_its_groups_rebalance(client: httpx.Cli
 
 def test_within_its_rack_it_may_while_data_moves(client: httpx.Client) -> None:
     """4 is in rack b as 3 is. While it copies, the partition has two replicas in b."""
-    plan = change(client, kept(client, group("a", "t")), kafka_version="4.4", **pinned(t=[1, 4]))
+    plan = change(client, snapshot_of(client, group("a", "t")), kafka_version="4.4", **pinned(t=[1, 4]))
     assert plan["rebalancing_groups"] == []
     assert "groups_may_rebalance" in codes(plan)
 
 
 def test_another_order_is_the_same_racks(client: httpx.Client) -> None:
-    plan = change(client, kept(client, group("a", "t")), kafka_version="4.4", **pinned(t=[3, 1]))
+    plan = change(client, snapshot_of(client, group("a", "t")), kafka_version="4.4", **pinned(t=[3, 1]))
     assert plan["batches"]
     assert plan["rebalancing_groups"] == []
     assert "groups_may_rebalance" not in codes(plan)
@@ -60,7 +62,7 @@ def test_another_order_is_the_same_racks(client: httpx.Client) -> None:
 
 def test_repeats_of_a_rack_count(client: httpx.Client) -> None:
     """u has two replicas in a and one in b, and then one and two: the same racks, and another hash."""
-    plan = change(client, kept(client, group("a", "u")), kafka_version="4.4", **pinned(u=[1, 3, 4]))
+    plan = change(client, snapshot_of(client, group("a", "u")), kafka_version="4.4", **pinned(u=[1, 3, 4]))
     assert plan["rebalancing_groups"] == [{"group_id": "a", "batch": 1}]
 
 
@@ -70,14 +72,16 @@ def test_repeats_of_a_rack_count(client: httpx.Client) -> None:
 def test_before_4_1_and_in_other_protocols_racks_do_not_count(
     client: httpx.Client, version: str, protocol: str | None
 ) -> None:
-    plan = change(client, kept(client, group("a", "t", protocol=protocol)), kafka_version=version, **pinned(t=[1, 5]))
+    plan = change(
+        client, snapshot_of(client, group("a", "t", protocol=protocol)), kafka_version=version, **pinned(t=[1, 5])
+    )
     assert plan["rebalancing_groups"] == []
 
 
 def test_each_batch_that_changes_racks_is_named(client: httpx.Client) -> None:
     plan = change(
         client,
-        kept(client, group("a", "t", "v"), group("b", "v")),
+        snapshot_of(client, group("a", "t", "v"), group("b", "v")),
         kafka_version="4.4",
         batches={"max_partitions": 1},
         **pinned(t=[1, 5], v=[1, 6]),
@@ -92,5 +96,5 @@ def test_each_batch_that_changes_racks_is_named(client: httpx.Client) -> None:
 def test_of_members_without_a_subscription_what_they_read_counts(client: httpx.Client) -> None:
     recorded = group("a", assigned_partitions={"t": [0]})
     recorded["members"][0]["topics"] = None
-    plan = change(client, kept(client, recorded), kafka_version="4.4", **pinned(t=[1, 5]))
+    plan = change(client, snapshot_of(client, recorded), kafka_version="4.4", **pinned(t=[1, 5]))
     assert plan["rebalancing_groups"] == [{"group_id": "a", "batch": 1}]

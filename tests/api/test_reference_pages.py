@@ -30,7 +30,7 @@ def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
 
 
 @pytest.mark.long
-def test_redoc_asks_no_other_host(visit: Visit) -> None:
+def test_redoc_contacts_no_other_host(visit: Visit) -> None:
     visit.open("/redoc", until="h1")
     assert visit.page.locator("h1").first.inner_text().startswith("Rackplan")
     assert (visit.elsewhere, visit.complaints) == ([], [])

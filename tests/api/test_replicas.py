@@ -26,7 +26,7 @@ from tests.api.contract import (
 )
 
 INT32_MAX = 2**31 - 1
-DRAWN = [name for name, algorithm in PLACEMENTS.items() if algorithm.envelope is not None]
+RANDOM = [name for name, algorithm in PLACEMENTS.items() if algorithm.envelope is not None]
 """What controllers draw; the others are none of Kafka's."""
 PLAN_FIELDS = [
     "id",
@@ -199,8 +199,8 @@ class TestSameBytes:
         other = place(client, topic(start_partition_id=0), seed=1, brokers=None, **said)
         assert one.content == other.content
 
-    def test_the_drawn_seed_is_that_of_the_request(self, client: httpx.Client) -> None:
-        """Deleted and asked again, it is another plan by its id and the same one by all the rest."""
+    def test_the_generated_seed_is_that_of_the_request(self, client: httpx.Client) -> None:
+        """Deleted and requested again, it is another plan by its id and the same one by all the rest."""
         first = place(client).json()
         assert client.delete(f"/v1/plans/{first['id']}").status_code == 204
         second = place(client).json()
@@ -224,7 +224,7 @@ class TestSameBytes:
         assert one["hash"] != other["hash"]
 
     def test_the_order_of_listed_brokers_counts(self, client: httpx.Client) -> None:
-        """Without racks AdminUtils goes by the caller's order, so that it is part of what was asked."""
+        """Without racks AdminUtils goes by the caller's order, so that it is part of the request."""
         listed = brokers(4, 0)
         one = place(client, brokers=listed, fixed_start_index=0).json()
         other = place(client, brokers=listed[::-1], fixed_start_index=0).json()
@@ -263,18 +263,18 @@ class TestPrediction:
         plan = place(client, seed=7).json()
         assert (plan["prediction"], plan["seed"], plan["envelope"]) == ("replay", 7, None)
 
-    @pytest.mark.parametrize("algorithm", DRAWN)
-    def test_a_drawn_seed_is_answered_and_replays(self, client: httpx.Client, algorithm: str) -> None:
-        drawn = place(client, algorithm=algorithm).json()
-        assert drawn["prediction"] == "envelope"
-        assert isinstance(drawn["seed"], int)
-        replayed = place(client, algorithm=algorithm, seed=drawn["seed"]).json()
+    @pytest.mark.parametrize("algorithm", RANDOM)
+    def test_a_generated_seed_is_returned_and_replays(self, client: httpx.Client, algorithm: str) -> None:
+        generated = place(client, algorithm=algorithm).json()
+        assert generated["prediction"] == "envelope"
+        assert isinstance(generated["seed"], int)
+        replayed = place(client, algorithm=algorithm, seed=generated["seed"]).json()
         assert replayed["prediction"] == "replay"
-        assert replayed["topics"] == drawn["topics"]
-        assert replayed["measures"] == drawn["measures"]
+        assert replayed["topics"] == generated["topics"]
+        assert replayed["measures"] == generated["measures"]
 
-    @pytest.mark.parametrize("algorithm", DRAWN)
-    def test_every_replay_lies_within_the_envelope(self, client: httpx.Client, algorithm: str) -> None:
+    @pytest.mark.parametrize("algorithm", RANDOM)
+    def test_every_replay_is_within_the_envelope(self, client: httpx.Client, algorithm: str) -> None:
         (envelope,) = place(client, topic(partitions=5), algorithm=algorithm).json()["envelope"]
         assert envelope["topic"] == "t"
         assert envelope["method"] in {"enumerated", "bounded_and_sampled"}
@@ -287,7 +287,7 @@ class TestPrediction:
                     assert share["per_broker"][broker]["lowest"] <= count <= share["per_broker"][broker]["highest"]
 
     def test_pinned(self, client: httpx.Client) -> None:
-        """Nothing is drawn, and so the answer is KIP-36's own worked example."""
+        """Nothing is random, and so the answer is KIP-36's own worked example."""
         listed = [
             {"id": i, "rack": rack} for i, rack in enumerate(["rack1", "rack3", "rack3", "rack2", "rack2", "rack1"])
         ]
@@ -301,7 +301,7 @@ class TestRackModes:
 
     PARTIAL = (*brokers(4, 2), {"id": 5}, {"id": 6})
 
-    def test_enforced_refuses_and_names_the_brokers(self, client: httpx.Client) -> None:
+    def test_enforced_rejects_and_names_the_brokers(self, client: httpx.Client) -> None:
         for mode in ({"algorithm": "admin_utils"}, {"rack_mode": "enforced"}):
             found = problem(place(client, brokers=list(self.PARTIAL), **mode), 422, "brokers_without_rack")
             assert only_error(found, "/brokers")["brokers"] == [5, 6]
@@ -336,7 +336,7 @@ class TestRackModes:
 
 
 class TestBadInput:
-    """Each refused with a problem of its own."""
+    """Each rejected with a problem of its own."""
 
     @pytest.mark.parametrize("factor", [0, -1, -(2**31)])
     @pytest.mark.parametrize("algorithm", list(PLACEMENTS))
@@ -431,7 +431,7 @@ class TestBadInput:
 
 
 class TestLimits:
-    """Limits are settings; what passes one is told which."""
+    """Limits are settings; the problem names the one that is exceeded."""
 
     def test_beyond_the_synchronous_size_the_way_is_named(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch, max_sync_partitions=12)

@@ -83,7 +83,7 @@ class TestFromTexts:
         assert ids["inventory.changes"] == "qZugq_NJRUyvZZHyC6trPg"
 
     def test_the_tables_know_no_racks(self, client: httpx.Client) -> None:
-        """Of brokers without racks nobody expects members with any."""
+        """If brokers have no racks, members need none."""
         parts = {"topics": TOPICS, "groups": MEMBERS}
         detail = _warnings(_form(client, brokers=BROKERS, **parts))["members_without_rack"]
         assert "3 of 3 members of group 'billing' (unknown for 3)" in detail
@@ -183,19 +183,19 @@ class TestFromJson:
         again["groups"].reverse()
         again["groups"][1]["offsets"].reverse()
         again["groups"][1]["members"][0]["owned_partitions"] = {"a": [1], "orders": [0]}
-        ids = {client.post("/v1/snapshots", json=told).json()["id"] for told in (body, again)}
+        ids = {client.post("/v1/snapshots", json=document).json()["id"] for document in (body, again)}
         assert len(ids) == 1
 
     def test_an_unknown_value_differs_from_none(self, client: httpx.Client) -> None:
         """A member without subscription, and one that subscribes to nothing and owns nothing."""
         ids = set()
-        told: list[dict[str, object]] = [
+        members: list[dict[str, object]] = [
             {},
             {"topics": []},
             {"topics": [], "owned_partitions": {}},
             {"assigned_partitions": {}},
         ]
-        for member in told:
+        for member in members:
             body = _changed("members", value=[{"member_id": "m-1", **member}])
             response = client.post("/v1/snapshots", json=body)
             ids.add(response.json()["content_hash"])
@@ -262,14 +262,15 @@ class TestFromJson:
 def test_snapshots_from_before_groups_are_listed_with_none(scratch: Database, serve: Serve) -> None:
     """Their summary does not count groups, and is not written again."""
     client = serve(scratch)
-    kept = client.post("/v1/snapshots", json={"cluster": "old", "brokers": []}).json()
+    stored = client.post("/v1/snapshots", json={"cluster": "old", "brokers": []}).json()
     with scratch.engine.begin() as connection:
         connection.execute(
-            sa.text("UPDATE snapshots SET summary = summary::jsonb - 'groups' WHERE id = :id"), {"id": UUID(kept["id"])}
+            sa.text("UPDATE snapshots SET summary = summary::jsonb - 'groups' WHERE id = :id"),
+            {"id": UUID(stored["id"])},
         )
     (listed,) = client.get("/v1/snapshots", params={"cluster": "old"}).json()["items"]
     assert listed["groups"] == 0
-    assert client.get(f"/v1/snapshots/{kept['id']}").json()["groups"] == 0
+    assert client.get(f"/v1/snapshots/{stored['id']}").json()["groups"] == 0
 
 
 def _sample(name: str) -> str:

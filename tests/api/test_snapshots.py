@@ -38,7 +38,7 @@ TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_bytes()
 LOG_DIRS = (SAMPLES / "kafka-log-dirs-describe.txt").read_bytes()
 TEXTS = (BROKERS, TOPICS, LOG_DIRS)
 TEXT = {"Content-Type": "text/plain"}
-KEPT = [str(EXAMPLE_GROUPS_SNAPSHOT_ID), SNAPSHOT_ID]
+EXAMPLES = [str(EXAMPLE_GROUPS_SNAPSHOT_ID), SNAPSHOT_ID]
 """The examples' snapshots, newest first."""
 
 
@@ -421,8 +421,8 @@ class TestGet:
         response = client.get(f"/v1/snapshots/{SNAPSHOT_ID}")
         etag = response.headers["etag"]
         assert etag == f'"{response.json()["content_hash"]}"'
-        for held in (etag, f'"other", {etag}', f"W/{etag}", "*"):
-            again = client.get(f"/v1/snapshots/{SNAPSHOT_ID}", headers={"If-None-Match": held})
+        for condition in (etag, f'"other", {etag}', f"W/{etag}", "*"):
+            again = client.get(f"/v1/snapshots/{SNAPSHOT_ID}", headers={"If-None-Match": condition})
             assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
         other = client.get(f"/v1/snapshots/{SNAPSHOT_ID}", headers={"If-None-Match": '"other"'})
         assert (other.status_code, other.content) == (200, response.content)
@@ -447,7 +447,7 @@ class TestList:
 
     def test_newest_first(self, client: httpx.Client, ids: list[str]) -> None:
         page = client.get("/v1/snapshots").json()
-        assert [item["id"] for item in page["items"]] == [*reversed(ids), *KEPT]
+        assert [item["id"] for item in page["items"]] == [*reversed(ids), *EXAMPLES]
         assert page["next_page_token"] is None
         assert "document" not in page["items"][0]
 
@@ -467,7 +467,7 @@ class TestList:
             if page["next_page_token"] is None:
                 break
             token = {"page_token": page["next_page_token"]}
-        assert seen == [*reversed(ids), *KEPT]
+        assert seen == [*reversed(ids), *EXAMPLES]
 
     @pytest.mark.parametrize("token", ["", "x", "AAAA", "é", "a" * 22, "=" * 24])
     def test_a_token_that_no_page_gave(self, client: httpx.Client, token: str) -> None:

@@ -29,7 +29,7 @@ def clients(count: int = 3, **changed: Any) -> list[Json]:
     ]
 
 
-def asked(**changed: Any) -> Json:
+def body_of(**changed: Any) -> Json:
     """An application of six stateful tasks, with other fields; None leaves one out."""
     body: Json = {
         "tasks": TASKS,
@@ -42,7 +42,7 @@ def asked(**changed: Any) -> Json:
 
 
 def planned(client: httpx.Client, **changed: Any) -> Json:
-    response = client.post("/v1/plans/streams", json=asked(**changed))
+    response = client.post("/v1/plans/streams", json=body_of(**changed))
     assert response.status_code == 201, response.text
     found: Json = response.json()
     return found
@@ -53,7 +53,7 @@ def codes(plan: Json) -> list[str]:
 
 
 def cases(kind: str, every: int) -> list[Json]:
-    """Some of the measured cases, evenly drawn; a request names partitions by subtopology, and not task by task."""
+    """Some of the measured cases, evenly sampled; a request names partitions by subtopology, and not task by task."""
     measured = map(json.loads, (VECTORS / f"{kind}.jsonl").read_text().splitlines())
     return [case for case in measured if "task_partitions" not in case["input"]][::every]
 
@@ -239,7 +239,7 @@ class TestPasted:
     )
     def test_a_topology_that_cannot_be_used(self, client: httpx.Client, changed: Json, code: str, pointer: str) -> None:
         body = {"tasks": None, "stateful_tasks": None, "topology": TOPOLOGY, "application_id": "app", "topics": MADE}
-        only_error(problem(client.post("/v1/plans/streams", json=asked(**body | changed)), 422, code), pointer)
+        only_error(problem(client.post("/v1/plans/streams", json=body_of(**body | changed)), 422, code), pointer)
 
     def test_subscriptions(self, client: httpx.Client) -> None:
         """Two members by their own bytes: one runs everything, the other has a copy of a task."""
@@ -268,7 +268,7 @@ class TestPasted:
     def test_a_subscription_that_cannot_be_read(
         self, client: httpx.Client, listed: Json, code: str, pointer: str
     ) -> None:
-        only_error(problem(client.post("/v1/plans/streams", json=asked(clients=[listed])), 422, code), pointer)
+        only_error(problem(client.post("/v1/plans/streams", json=body_of(clients=[listed])), 422, code), pointer)
 
 
 class TestEvents:
@@ -297,8 +297,8 @@ class TestEvents:
             assert sorted(task for its in step["assignment"].values() for task in its["active"]) == TASKS
 
     def test_a_deploy_without_state_restores_everything(self, client: httpx.Client) -> None:
-        [kept] = planned(client, events=[{"deploy_at_once": {}}])["steps"]
-        assert (kept["restored_copies"], kept["without_copy"]) == (0, TASKS)
+        [step] = planned(client, events=[{"deploy_at_once": {}}])["steps"]
+        assert (step["restored_copies"], step["without_copy"]) == (0, TASKS)
         [lost] = planned(client, events=[{"deploy_at_once": {"keeps_state": False}}])["steps"]
         assert lost["restored_copies"] == 12
         assert lost["rebalances"][0]["not_running"] == TASKS
@@ -318,7 +318,7 @@ class TestEvents:
         ],
     )
     def test_an_event_that_cannot_be(self, client: httpx.Client, events: list[Json], code: str, pointer: str) -> None:
-        only_error(problem(client.post("/v1/plans/streams", json=asked(events=events)), 422, code), pointer)
+        only_error(problem(client.post("/v1/plans/streams", json=body_of(events=events)), 422, code), pointer)
 
 
 class TestSaidAloud:
@@ -372,8 +372,8 @@ class TestSaidAloud:
         assert on["rack_aware"]["fewest_possible"] <= on["rack_aware"]["sources_across_racks"]
         rackless = [{**its, "rack_id": ""} for its in body["clients"]]
         off = client.post("/v1/plans/streams", json=body | {"clients": rackless}).json()
-        [told] = [its for its in off["warnings"] if its["code"] == "rack_aware_assignment_off"]
-        assert "no client.rack" in told["detail"]
+        [warning] = [its for its in off["warnings"] if its["code"] == "rack_aware_assignment_off"]
+        assert "no client.rack" in warning["detail"]
         assert (off["rack_aware"]["on"], "no client.rack" in off["rack_aware"]["why_off"]) == (False, True)
         assert planned(client)["rack_aware"] is None
 
@@ -434,27 +434,27 @@ BAD: list[tuple[Json, int, str, str]] = [
 
 @pytest.mark.parametrize(("changed", "status", "code", "pointer"), BAD, ids=lambda value: str(value)[:60])
 def test_what_cannot_be_is_named(client: httpx.Client, changed: Json, status: int, code: str, pointer: str) -> None:
-    only_error(problem(client.post("/v1/plans/streams", json=asked(**changed)), status, code), pointer)
+    only_error(problem(client.post("/v1/plans/streams", json=body_of(**changed)), status, code), pointer)
 
 
-def test_an_application_without_clients_is_refused_as_kafka_does(client: httpx.Client) -> None:
-    problem(client.post("/v1/plans/streams", json=asked(clients=[])), 422, "no_clients")
+def test_an_application_without_clients_is_rejected_as_by_kafka(client: httpx.Client) -> None:
+    problem(client.post("/v1/plans/streams", json=body_of(clients=[])), 422, "no_clients")
 
 
 def test_a_snapshot_that_is_not_there(client: httpx.Client) -> None:
-    body = asked(snapshot_id=UNKNOWN_ID)
+    body = body_of(snapshot_id=UNKNOWN_ID)
     problem(client.post("/v1/plans/streams", json=body), 404, "snapshot_not_found")
 
 
 def test_a_plan_too_large_for_an_answer_at_once_names_the_way_to_a_job(client: httpx.Client) -> None:
-    body = asked(tasks=[f"0_{n}" for n in range(30_000)], stateful_tasks=[], clients=clients(400))
+    body = body_of(tasks=[f"0_{n}" for n in range(30_000)], stateful_tasks=[], clients=clients(400))
     found = problem(client.post("/v1/plans/streams", json=body), 413, "limit_exceeded")
     assert "respond-async" in found["detail"]
-    accepted = client.post("/v1/plans/streams", json=asked(), headers={"Prefer": "respond-async"})
+    accepted = client.post("/v1/plans/streams", json=body_of(), headers={"Prefer": "respond-async"})
     assert accepted.status_code == 202
 
 
-class TestKept:
+class TestStored:
     """What every plan can do."""
 
     def test_slices_are_tasks(self, client: httpx.Client) -> None:
@@ -462,8 +462,8 @@ class TestKept:
         path = f"/v1/plans/{plan['id']}/partitions"
         page = client.get(path, params={"page_size": 4}).json()
         assert (page["total"], len(page["items"])) == (7, 4)
-        for row, told in zip(page["items"], plan["tasks"], strict=False):
-            assert row == {name: told[name] for name in ("task", "active", "standby")}
+        for row, task in zip(page["items"], plan["tasks"], strict=False):
+            assert row == {name: task[name] for name in ("task", "active", "standby")}
         last = client.get(path, params={"topic": "2"}).json()
         assert [row["task"] for row in last["items"]] == ["2_7"]
 
@@ -505,8 +505,8 @@ class TestKept:
         assert "4 of 4 stateful tasks ideal" in picture.text
         page = client.get(f"/plans/{EXAMPLE_STREAMS_PLAN_ID}")
         assert page.status_code == 200
-        for told in ("Cost of each loss", "zone=use1-az1", "high_availability"):
-            assert told in page.text
+        for text in ("Cost of each loss", "zone=use1-az1", "high_availability"):
+            assert text in page.text
         fragile = planned(client, clients=clients(2, client_tags={"zone": "a"}))
         assert "2 copies in zone=a" in client.get(f"/plans/{fragile['id']}").text
 

@@ -219,7 +219,7 @@ class TestAnswer:
         assert "task_offsets_unknown" in codes(planned(client, body | {"kafka_version": "4.4"}))
 
 
-class TestKept:
+class TestStored:
     def test_the_page_names_the_coordinator_and_what_one_rack_takes(self, client: httpx.Client) -> None:
         plan = planned(client, requested(num_standby_replicas=0))
         page = client.get(f"/plans/{plan['id']}").text

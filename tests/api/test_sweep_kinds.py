@@ -147,7 +147,7 @@ class TestDraws:
         counted = Counter(its["leader_spread"] for its in actual)
         histogram = answered["figures"]["leader_spread"]["histogram"]
         assert {edge: n for edge, n in zip(histogram["edges"], histogram["counts"], strict=False) if n} == counted
-        assert len(counted) > 1  # else nothing was drawn
+        assert len(counted) > 1  # else nothing was random
 
     def test_without_racks_there_is_no_share(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS | {"brokers": [{"id": i} for i in range(4)]})
@@ -198,8 +198,8 @@ class TestDraws:
         ],
     )
     def test_a_field_that_cannot_be_is_named(self, client: httpx.Client, changed: Json, pointer: str) -> None:
-        refused = problem(client.post("/v1/sweeps", json=DRAWS | changed), 422, "validation")
-        assert {error["pointer"] for error in refused["errors"]} == {pointer}
+        rejection = problem(client.post("/v1/sweeps", json=DRAWS | changed), 422, "validation")
+        assert {error["pointer"] for error in rejection["errors"]} == {pointer}
 
     def test_the_last_seed_of_64_bits_is_accepted(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS | {"seeds": {"first": 2**63 - 2, "count": 2}})
@@ -216,8 +216,8 @@ class TestDraws:
         assert [its["leader_spread"] for its in items(client, again.headers["location"])] == [
             its["leader_spread"] for its in items(client, path)[5:8]
         ]
-        refused = problem(client.post(f"{path}/clones", json={"axes": {}}), 422, "conflicting_fields")
-        assert "seeds" in only_error(refused, "/axes")["detail"]
+        rejection = problem(client.post(f"{path}/clones", json={"axes": {}}), 422, "conflicting_fields")
+        assert "seeds" in only_error(rejection, "/axes")["detail"]
 
 
 class TestGroups:
@@ -226,7 +226,7 @@ class TestGroups:
     def test_every_group_under_every_assignor(
         self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
-        """An empty group has nothing to rebalance; a topic that nobody reads is none of theirs."""
+        """An empty group has nothing to rebalance; a topic without readers is none of its topics."""
         path = sweep(client, database, groups_sweep)
         actual = items(client, path)
         assert len(actual) == 2 * 3 * 3 * 2
@@ -278,13 +278,13 @@ class TestGroups:
     def test_a_scenario_that_has_no_figures_has_no_plan(
         self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
-        """Nobody can lose three of two; a group that has lost all is an empty plan, as its assignor has it."""
+        """Three of two members cannot be lost; a group that has lost all is an empty plan, as its assignor has it."""
         path = sweep(
             client, database, groups_sweep | {"members_lost": [3], "members_added": [0], "assignors": ["uniform"]}
         )
         audit, billing = items(client, path)
-        refused = problem(client.post(f"{path}/scenarios/{audit['index']}/plan"), 422, "conflicting_fields")
-        assert "has 2 members; 3 cannot be lost" in refused["detail"]
+        rejection = problem(client.post(f"{path}/scenarios/{audit['index']}/plan"), 422, "conflicting_fields")
+        assert "has 2 members; 3 cannot be lost" in rejection["detail"]
         assert (billing["members"], billing["dropped"], billing["error"]) == (0, 15, None)
         plan = client.post(f"{path}/scenarios/{billing['index']}/plan")
         assert (plan.status_code, plan.json()["assignment"]) == (201, {})
@@ -375,8 +375,8 @@ class TestGroups:
         self, client: httpx.Client, groups_sweep: Json, changed: Json, pointer: str
     ) -> None:
         body = {name: value for name, value in (groups_sweep | changed).items() if value is not None}
-        refused = problem(client.post("/v1/sweeps", json=body), 422, "validation")
-        assert {error["pointer"] for error in refused["errors"]} == {pointer}
+        rejection = problem(client.post("/v1/sweeps", json=body), 422, "validation")
+        assert {error["pointer"] for error in rejection["errors"]} == {pointer}
 
     def test_a_group_larger_than_the_limit(self, scratch: Database, serve: Serve) -> None:
         limited = serve(scratch, max_members=2)
@@ -427,8 +427,8 @@ class TestEveryKind:
 
     def test_an_unknown_kind_is_rejected(self, client: httpx.Client) -> None:
         for kind in ("best", 5, None, ["capacity"]):
-            refused = problem(client.post("/v1/sweeps", json=DRAWS | {"kind": kind}), 422, "validation")
-            [error] = [error for error in refused["errors"] if error["pointer"] == "/kind"]
+            rejection = problem(client.post("/v1/sweeps", json=DRAWS | {"kind": kind}), 422, "validation")
+            [error] = [error for error in rejection["errors"] if error["pointer"] == "/kind"]
             assert "capacity, placement_draws, consumer_groups" in error["detail"]
 
     @pytest.mark.parametrize("body", [[], "capacity", 7])
@@ -450,14 +450,14 @@ class TestEveryKind:
             ("/summary", {"feasible": False}),
         ]
         for operation, params in requests:
-            refused = problem(client.get(path + operation, params=params), 422, "not_for_this_kind")
-            assert (refused["kind"], refused["operation"]) == ("placement_draws", "summarise_sweep")
-            assert f"{path}/summary" in refused["detail"]
+            rejection = problem(client.get(path + operation, params=params), 422, "not_for_this_kind")
+            assert (rejection["kind"], rejection["operation"]) == ("placement_draws", "summarise_sweep")
+            assert f"{path}/summary" in rejection["detail"]
 
     def test_a_figure_of_another_kind_is_no_sort_key(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
-        refused = problem(client.get(f"{path}/scenarios", params={"sort": "monthly_cost"}), 422, "unknown_figure")
-        error = only_error(refused, "#query/sort")
+        rejection = problem(client.get(f"{path}/scenarios", params={"sort": "monthly_cost"}), 422, "unknown_figure")
+        error = only_error(rejection, "#query/sort")
         assert error["known"] == [
             "leader_spread",
             "replica_spread",

@@ -1,4 +1,4 @@
-"""`/v1/sweeps`: asked for, followed, read, compared. What a real Spark makes of them is tested in tests/jobs."""
+"""`/v1/sweeps`: requested, followed, read, compared. What a real Spark makes of them is tested in tests/jobs."""
 
 import io
 from typing import Any
@@ -78,7 +78,7 @@ class TestAsking:
         assert [item["index"] for item in items] == list(range(8))
         assert [tuple(item["axes"].values()) for item in items[:3]] == [(2, 2), (2, 3), (3, 2)]
 
-    def test_a_sample_is_drawn_without_replacement(self, client: httpx.Client, database: Database) -> None:
+    def test_a_sample_is_without_replacement(self, client: httpx.Client, database: Database) -> None:
         axes = {"topology.brokers_per_rack": {"from": 1, "to": 40}, "traffic.growth_per_month": [0, 0.01, 0.02]}
         path = swept(client, database, axes=axes, sample={"count": 30, "seed": 5})
         items = client.get(f"{path}/scenarios").json()["items"]
@@ -111,8 +111,8 @@ class TestAsking:
     )
     def test_an_impossible_base_is_named(self, client: httpx.Client, section: str, changed: Json, pointer: str) -> None:
         its = {name: value for name, value in (SWEEP["base"][section] | changed).items() if value is not None}
-        refused = problem(ask(client, base=SWEEP["base"] | {section: its}), 422, "validation")
-        assert {error["pointer"] for error in refused["errors"]} == {pointer}
+        rejection = problem(ask(client, base=SWEEP["base"] | {section: its}), 422, "validation")
+        assert {error["pointer"] for error in rejection["errors"]} == {pointer}
 
     def test_growth_to_no_traffic_is_accepted(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database, axes={"traffic.growth_per_month": [-1, 0]})
@@ -128,8 +128,8 @@ class TestAsking:
         limited = serve(scratch, max_active_sweeps=2)
         first = ask(limited)
         assert [first.status_code, ask(limited).status_code] == [202, 202]
-        refused = problem(ask(limited), 429, "too_many_sweeps")
-        assert (refused["limit"], refused["limit_name"]) == (2, "max_active_sweeps")
+        rejection = problem(ask(limited), 429, "too_many_sweeps")
+        assert (rejection["limit"], rejection["limit_name"]) == (2, "max_active_sweeps")
         limited.delete(first.headers["location"])
         assert ask(limited).status_code == 202
 

@@ -1,4 +1,4 @@
-"""What one team makes, no other team sees, counts, replays or is told of."""
+"""What one team makes, no other team sees, counts, replays or is notified of."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -149,7 +149,7 @@ class TestTokens:
 
     @pytest.mark.parametrize("path", ["/v1/plans", "/plans"])
     def test_nothing_is_signed_in(self, app: FastAPI, path: str) -> None:
-        """Without a client id there are no routes of signing in, and a browser is asked for a key."""
+        """Without a client id there are no routes for signing in, and a browser has to send a key."""
         assert sent(app, "GET", "/sign-in", None).status_code == 404
         answer = sent(app, "GET", path, None, headers={"Accept": "text/html"})
         assert ("Basic" in answer.headers["www-authenticate"], "/sign-in" in answer.text) == (True, False)
@@ -170,8 +170,8 @@ def test_cookies_of_a_public_address_are_for_https_alone(rows: databases.Rows, p
     app.state.readiness.close()
     app.state.database.close()
     assert "Secure" in answer.headers["set-cookie"]
-    asked = issuer.parameters_of(answer.headers["location"])
-    assert asked["redirect_uri"] == "https://rackplan.example.org/sign-in/callback"
+    parameters = issuer.parameters_of(answer.headers["location"])
+    assert parameters["redirect_uri"] == "https://rackplan.example.org/sign-in/callback"
     assert settings.oidc is not None
     assert settings.oidc.session_cookie == "__Host-rackplan-session"
 

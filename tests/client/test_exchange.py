@@ -113,7 +113,7 @@ class TestRepetition:
         assert raised.value.code == "service_busy"
         assert len(pauses) == 2
 
-    def test_nobody_listens(self, pauses: list[float]) -> None:
+    def test_without_a_listener(self, pauses: list[float]) -> None:
         with wire([]) as server:
             url = server.url
         with Client(url, retries=3) as client, pytest.raises(ServiceUnavailable, match=url):
@@ -153,7 +153,7 @@ class TestRetryAfter:
         assert 20 <= pauses[0] <= 30
 
     @pytest.mark.parametrize("header", ["soon", "-1", "Fri, 99 Foo", ""])
-    def test_that_nobody_can_read_is_ignored(self, pauses: list[float], header: str) -> None:
+    def test_an_unreadable_value_is_ignored(self, pauses: list[float], header: str) -> None:
         with wire([problem(503, "service_busy", Retry_After=header), ALIVE]) as server, Client(server.url) as client:
             client.healthz()
         assert len(pauses) == 1

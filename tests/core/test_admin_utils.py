@@ -35,7 +35,7 @@ def even_clusters(draw: st.DrawFn) -> list[Broker]:
 
 
 def place(brokers: list[Broker], partitions: int, factor: int, *, seed: int = 0, start: int = 0) -> Placement:
-    """A topic placed with a drawn start."""
+    """A topic placed with a random start."""
     return admin_utils.place(brokers, NewTopic("t", partitions, factor, start), random=JavaRandom(seed))
 
 
@@ -46,7 +46,7 @@ def racks_of(brokers: list[Broker], row: list[int]) -> list[str | None]:
 
 
 class TestPromisesOfKip36:
-    """What the KIP says of every assignment, whatever is drawn."""
+    """What the KIP says of every assignment, whatever the random start is."""
 
     @given(clusters(), st.data(), st.integers(0, 2**63 - 1))
     def test_no_broker_holds_two_replicas_of_a_partition(
@@ -147,7 +147,7 @@ class TestWorkedExample:
         assert placement.replicas.tolist() == [[3, 7], [9, 3], [7, 9], [3, 9]]
 
 
-class TestRefusals:
+class TestRejections:
     """Kafka's checks, in Kafka's order."""
 
     def test_partitions_come_before_the_factor(self) -> None:

@@ -48,20 +48,20 @@ def rows(sweep: DrawsSweep, start: int, stop: int) -> list[dict[str, Json]]:
 
 @costly()
 @given(draws, st.integers(0, 7))
-def test_a_scenario_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> None:
-    [row] = rows(drawn, index, index + 1)
-    seed = drawn.first_seed + index
+def test_a_scenario_is_the_placement_of_its_seed(sweep: DrawsSweep, index: int) -> None:
+    [row] = rows(sweep, index, index + 1)
+    seed = sweep.first_seed + index
     assert (row["index"], row["axes"]) == (index, {"seed": seed})
-    in_play = drawn.algorithm.in_play(drawn.brokers, drawn.rack_mode)
+    in_play = sweep.algorithm.in_play(sweep.brokers, sweep.rack_mode)
     if row["error"] is not None:
         error: Any = row["error"]
         with pytest.raises(Failure) as raised:
-            place_topics(drawn.algorithm, in_play, drawn.topics, random=JavaRandom(seed))
+            place_topics(sweep.algorithm, in_play, sweep.topics, random=JavaRandom(seed))
         refusal = raised.value
         assert (error["code"], error["detail"], error["path"]) == (refusal.code, refusal.detail, list(refusal.path))
         return
-    placed = place_topics(drawn.algorithm, in_play, drawn.topics, random=JavaRandom(seed))
-    actual = measure(tally({its.topic: its.assignment for its in placed}, drawn.brokers))
+    placed = place_topics(sweep.algorithm, in_play, sweep.topics, random=JavaRandom(seed))
+    actual = measure(tally({its.topic: its.assignment for its in placed}, sweep.brokers))
     assert row == {
         "index": index,
         "axes": {"seed": seed},
@@ -75,16 +75,16 @@ def test_a_scenario_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) 
 
 
 @given(draws, st.integers(0, 8))
-def test_rows_are_equal_however_a_range_is_divided(drawn: DrawsSweep, cut: int) -> None:
+def test_rows_are_equal_however_a_range_is_divided(sweep: DrawsSweep, cut: int) -> None:
     """Executors take whatever range they are given; a chunk that is scored again is the same."""
-    assert rows(drawn, 0, cut) + rows(drawn, cut, 8) == rows(drawn, 0, 8)
+    assert rows(sweep, 0, cut) + rows(sweep, cut, 8) == rows(sweep, 0, 8)
 
 
 @given(draws, st.integers(31, 40))
-def test_brokers_without_replicas_count(drawn: DrawsSweep, fenced_id: int) -> None:
+def test_brokers_without_replicas_count(sweep: DrawsSweep, fenced_id: int) -> None:
     """A fenced broker that AdminUtils leaves out leads nothing, and that is the smallest load there is."""
-    brokers = (*drawn.brokers, Broker(fenced_id, "a", fenced=True))
-    [row] = rows(replace(drawn, brokers=brokers, algorithm=PLACEMENTS["admin_utils"]), 0, 1)
+    brokers = (*sweep.brokers, Broker(fenced_id, "a", fenced=True))
+    [row] = rows(replace(sweep, brokers=brokers, algorithm=PLACEMENTS["admin_utils"]), 0, 1)
     if row["error"] is None:
         assert row["replica_spread"] == row["most_replicas"]
 

@@ -34,7 +34,7 @@ def cases(draw: st.DrawFn, *, most_brokers: int, most_racks: int) -> tuple[list[
     return brokers, topic
 
 
-def drawn(brokers: Sequence[Broker], topic: NewTopic, seeds: int) -> Int64s:
+def sampled_counts(brokers: Sequence[Broker], topic: NewTopic, seeds: int) -> Int64s:
     """(seeds, 2, brokers) how many leaders and replicas each broker gets, brokers by id, which are 0, 1, 2, …"""
     counts = np.empty((seeds, 2, len(brokers)), np.int64)
     for of_seed, seed in zip(counts, sample_seeds(12345), strict=False):
@@ -63,7 +63,7 @@ class TestLaws:
     @given(cases(most_brokers=12, most_racks=8))
     def test_no_draw_passes_the_bounds(self, case: tuple[list[Broker], NewTopic]) -> None:
         brokers, topic = case
-        counts = drawn(brokers, topic, 60)
+        counts = sampled_counts(brokers, topic, 60)
         assert_contains(envelope(brokers, topic, seeds=10), counts, spreads(counts, brokers))
 
     @examples(60)
@@ -77,7 +77,7 @@ class TestLaws:
     def test_no_outcome_passes_what_is_proven_without_enumerating(self, case: tuple[list[Broker], NewTopic]) -> None:
         brokers, topic = case
         racks = striped.Racks.of(brokers)
-        counts = drawn(brokers, topic, 60)
+        counts = sampled_counts(brokers, topic, 60)
         spread = spreads(counts, brokers)
         by_id = np.argsort(racks.members)
         for limit in (4_000_000, 0):
@@ -105,8 +105,8 @@ class TestLaws:
         if found.method == "enumerated":
             assert found.outcomes > 0
             assert found.seeds == 0
-            assert as_told(found.leaders)[:2] == as_told(found.leaders)[2:]
-            assert as_told(found.replicas)[:2] == as_told(found.replicas)[2:]
+            assert fields_of(found.leaders)[:2] == fields_of(found.leaders)[2:]
+            assert fields_of(found.replicas)[:2] == fields_of(found.replicas)[2:]
         else:
             assert (found.outcomes, found.seeds) == (0, 5)
 
@@ -115,10 +115,10 @@ class TestLaws:
         brokers, topic = case
         found, turned = envelope(brokers, topic, seeds=0), envelope(brokers[::-1], topic, seeds=0)
         assert found.broker_ids.tolist() == turned.broker_ids.tolist() == list(range(len(brokers)))
-        assert as_told(found.replicas)[0] == as_told(turned.replicas)[0]
+        assert fields_of(found.replicas)[0] == fields_of(turned.replicas)[0]
 
 
-def as_told(share: Share) -> tuple[object, ...]:
+def fields_of(share: Share) -> tuple[object, ...]:
     return (
         (share.lowest.tolist(), share.highest.tolist()),
         (share.guaranteed_spread, share.worst_case_spread),
@@ -145,7 +145,7 @@ class TestEnumerated:
         """So many draws leave out nothing in clusters so small: seen and enumerated are the same."""
         topic = NewTopic("t", partitions, factor)
         found = envelope(brokers, topic)
-        counts = drawn(brokers, topic, 4000)
+        counts = sampled_counts(brokers, topic, 4000)
         spread = spreads(counts, brokers)
         assert found.method == "enumerated"
         for which, share in enumerate((found.leaders, found.replicas)):
@@ -187,7 +187,7 @@ class TestBoundedAndSampled:
         topic = NewTopic("t", 1000, 3)
         found = envelope(self.BROKERS, topic, seeds=20, first_seed=12345)
         assert (found.method, found.seeds, found.outcomes) == ("bounded_and_sampled", 20, 0)
-        counts = drawn(self.BROKERS, topic, 20)
+        counts = sampled_counts(self.BROKERS, topic, 20)
         assert found.leaders.seen_lowest.tolist() == counts[:, 0].min(axis=0).tolist()
         assert found.replicas.seen_highest.tolist() == counts[:, 1].max(axis=0).tolist()
         assert found.replicas.seen_widest_spread == spreads(counts, self.BROKERS)[:, 1].max()
@@ -205,7 +205,7 @@ class TestBoundedAndSampled:
         """Their orders are too many, and need not be looked at: no rack's share hangs on where the others stand."""
         brokers = [Broker(i, f"rack{min(i % 60, i % 61):02}") for i in range(300)]
         found = envelope(brokers, NewTopic("t", 3000, 3))
-        counts = drawn(brokers, NewTopic("t", 3000, 3), 20)
+        counts = sampled_counts(brokers, NewTopic("t", 3000, 3), 20)
         assert_contains(found, counts, spreads(counts, brokers))
         assert found.replicas.highest.max() < 200
         assert found.replicas.guaranteed_spread > 0
@@ -217,7 +217,7 @@ class TestBoundedAndSampled:
         assert found.seeds == FEWEST_SEEDS
 
 
-class TestRefusals:
+class TestRejections:
     def test_as_the_placer_does(self) -> None:
         with pytest.raises(InvalidReplicationFactor, match="4 needs 4 brokers; 3 given"):
             envelope([Broker(0), Broker(1), Broker(2)], NewTopic("t", 1, 4))
@@ -252,8 +252,8 @@ class TestFromOutcomes:
         ids = np.arange(leaders.shape[1], dtype=np.int32)
         at_once = from_outcomes(ids, [(leaders, replicas)])
         in_parts = from_outcomes(ids, [(leaders[:split], replicas[:split]), (leaders[split:], replicas[split:])])
-        assert as_told(at_once.leaders) == as_told(in_parts.leaders)
-        assert as_told(at_once.replicas) == as_told(in_parts.replicas)
+        assert fields_of(at_once.leaders) == fields_of(in_parts.leaders)
+        assert fields_of(at_once.replicas) == fields_of(in_parts.replicas)
         assert at_once.outcomes == in_parts.outcomes == len(counts)
 
     def test_brokers_come_back_by_ascending_id(self) -> None:
@@ -269,7 +269,7 @@ class TestFromOutcomes:
         assert found.leaders.worst_case_spread == 0  # of the one broker that is not fenced
         assert (found.method, found.outcomes, found.seeds) == ("enumerated", 2, 0)
 
-    def test_refuses_no_outcome(self) -> None:
+    def test_rejects_no_outcome(self) -> None:
         with pytest.raises(ValueError, match="at least one"):
             from_outcomes(np.array([0], np.int32), [])
 

@@ -63,22 +63,24 @@ class TestRandom:
         assert [other.next_int32() for _ in range(9)] == [random.next_int32() for _ in range(9)]
 
     @pytest.mark.parametrize("bound", [0, -1, -(2**31), 2**31])
-    def test_refuses_bounds_that_java_refuses(self, bound: int) -> None:
+    def test_rejects_bounds_that_java_rejects(self, bound: int) -> None:
         with pytest.raises(ValueError, match=str(bound)):
             JavaRandom(0).next_int(bound)
 
     @pytest.mark.parametrize("seed", [2**63, -(2**63) - 1])
-    def test_refuses_seeds_that_are_no_long(self, seed: int) -> None:
+    def test_rejects_seeds_that_are_no_long(self, seed: int) -> None:
         with pytest.raises(ValueError, match="64-bit"):
             JavaRandom(seed)
 
     def test_vectors(self) -> None:
         for case in vectors("java_random"):
             random = JavaRandom(case["input"]["seed"])
-            assert [drawn(random, call) for call in case["input"]["calls"]] == case["expected"]["values"], case["name"]
+            assert [next_value(random, call) for call in case["input"]["calls"]] == case["expected"]["values"], case[
+                "name"
+            ]
 
 
-def drawn(random: JavaRandom, call: list[Any]) -> int | list[int]:
+def next_value(random: JavaRandom, call: list[Any]) -> int | list[int]:
     if call[0] == "next_int":
         return random.next_int(call[1])
     if call[0] == "next_int32":
@@ -120,7 +122,7 @@ class TestHashCodes:
         assert hashes.java_uuid("1-2-3-4-5") == UUID("00000001-0002-0003-0004-000000000005")
 
     @pytest.mark.parametrize("text", ["", "1-2-3-4", "1-2-3-4-5-6", "1--3-4-5"])
-    def test_refuses_what_is_no_java_uuid(self, text: str) -> None:
+    def test_rejects_what_is_no_java_uuid(self, text: str) -> None:
         with pytest.raises(ValueError, match="UUID"):
             hashes.java_uuid(text)
 
@@ -259,7 +261,7 @@ class TestHashMap:
     def test_long_histories_of_crowded_bins(
         self, key_type: KeyType[Any], key_of: Callable[[int], Any], measured: list[int]
     ) -> None:
-        """2,000 drawn changes a seed; measured is the hash code of the list of keys, in the order of the map."""
+        """2,000 random changes a seed; measured is the hash code of the list of keys, in the order of the map."""
         for seed, expected in enumerate(measured):
             random = JavaRandom(seed)
             built: JavaHashMap[Any, int] = JavaHashMap(key_type)
@@ -302,7 +304,7 @@ class TestHashMap:
     def test_tables_are_powers_of_two(self, capacity: int, size: int) -> None:
         assert table_size(capacity) == size
 
-    def test_refuses_a_negative_capacity(self) -> None:
+    def test_rejects_a_negative_capacity(self) -> None:
         with pytest.raises(ValueError, match="-1"):
             JavaHashMap(hashes.INTEGER, initial_capacity=-1)
 

@@ -113,7 +113,7 @@ class TestWhatTheWordsMean:
 
 
 class TestMovement:
-    """What lies between two assignments."""
+    """The difference of two assignments."""
 
     def test_an_assignment_differs_from_itself_in_nothing(self) -> None:
         same = {"t": assignment([1, 3], [4, 5])}

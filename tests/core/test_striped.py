@@ -115,7 +115,7 @@ class TestLaws:
 
     @given(racks=st.integers(1, 5), a_rack=st.integers(1, 4), rounds=st.integers(0, 5), seed=SEEDS)
     def test_equal_racks_share_equally(self, racks: int, a_rack: int, rounds: int, seed: int) -> None:
-        """Racks of one size, a replica in each: every broker gets as many, whatever is drawn."""
+        """Racks of one size, a replica in each: every broker gets as many, whatever the random offsets are."""
         brokers = [Broker(i, f"rack{i % racks}") for i in range(racks * a_rack)]
         topic = NewTopic("t", rounds * len(brokers), racks)
         placed = striped.place(brokers, topic, random=JavaRandom(seed))
@@ -180,7 +180,7 @@ class TestExamples:
         ]
 
 
-class TestRefusals:
+class TestRejections:
     BROKERS = (Broker(0, "a"), Broker(1, "b"), Broker(2, "c"))
     FENCED = (Broker(0, "a", fenced=True),)
 
@@ -218,7 +218,7 @@ class TestRefusals:
         assert caught.value.path == ("partitions",)
 
     @pytest.mark.parametrize(("partitions", "factor"), [(1, 0), (1, 4), (-1, 1)])
-    def test_a_failure_has_drawn_the_offsets(self, partitions: int, factor: int) -> None:
+    def test_a_failure_has_consumed_random_numbers_for_the_offsets(self, partitions: int, factor: int) -> None:
         """Three racks of one broker: nextInt(1) three times, then nextInt(3)."""
         random, expected = JavaRandom(5), JavaRandom(5)
         with pytest.raises(KafkaRefuses):

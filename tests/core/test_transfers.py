@@ -31,7 +31,7 @@ def assignments(side: Side) -> dict[str, Assignment]:
 
 
 def sizes_of(side: Side) -> dict[str, Int64s]:
-    """Odd partitions have a size that nobody knows; of topic v nobody knows any."""
+    """The size of odd partitions is unknown, and so is every size of topic v."""
     return {
         topic: np.array([UNKNOWN_SIZE if partition % 2 else 10 + partition for partition in sorted(its)], np.int64)
         for topic, its in side.items()
@@ -75,16 +75,16 @@ def test_loads_equal_an_obvious_count(before: Side, after: Side) -> None:
     whole = {topic: {**before.get(topic, {}), **after.get(topic, {})} for topic in {*before, *after}}
     found = compared(before, after)
     for side, load in ((before, found.before), (whole, found.after)):
-        held = [(replicas, topic, partition) for topic, its in side.items() for partition, replicas in its.items()]
+        placed = [(replicas, topic, partition) for topic, its in side.items() for partition, replicas in its.items()]
         for index, broker in enumerate(found.brokers):
-            there = [(topic, partition) for replicas, topic, partition in held if broker.id in replicas]
+            there = [(topic, partition) for replicas, topic, partition in placed if broker.id in replicas]
             known = [
                 0 if partition not in before.get(topic, {}) else 10 + partition
                 for topic, partition in there
                 if partition not in before.get(topic, {}) or (topic != "v" and partition % 2 == 0)
             ]
             assert load.replicas[index] == len(there)
-            assert load.leaders[index] == sum(replicas[0] == broker.id for replicas, _, _ in held)
+            assert load.leaders[index] == sum(replicas[0] == broker.id for replicas, _, _ in placed)
             assert load.size_bytes[index] == sum(known)
             assert load.unknown_size[index] == len(there) - len(known)
 
@@ -94,8 +94,8 @@ def test_the_partitions_that_differ_are_those_of_the_movement(before: Side, afte
     found = compared(before, after)
     everything = found.partitions(0, found.movement.total)
     changes = movement(assignments(before), assignments(after)).changes(0, 100)
-    kept = [change for change in changes if change.after is not None]
-    assert [(c.topic, c.partition, c.before, c.after, c.adding_replicas, c.removing_replicas) for c in kept] == [
+    remaining = [change for change in changes if change.after is not None]
+    assert [(c.topic, c.partition, c.before, c.after, c.adding_replicas, c.removing_replicas) for c in remaining] == [
         (p.topic, p.partition, p.before, p.after, p.adding_replicas, p.removing_replicas) for p in everything
     ]
     assert found.partitions(start, stop) == everything[start:stop]
@@ -130,7 +130,7 @@ def test_a_replica_passes_within_its_rack_where_it_can() -> None:
 
 
 def test_a_worked_example() -> None:
-    """A factor raised, one lowered, a partition moved whose size nobody knows, a new one, and one that is not named."""
+    """A factor raised, one lowered, a partition of unknown size moved, a new one, and one that is not named."""
     before = {"t": {0: [1, 3], 1: [2, 4, 5], 2: [1, 3], 3: [6]}}
     after = {"t": {0: [1, 3, 5], 1: [4, 2], 2: [2, 3], 9: [6, 1]}}
     sizes = {"t": np.array([100, 20, UNKNOWN_SIZE, 7])}
@@ -158,7 +158,7 @@ def test_a_worked_example() -> None:
     ]
 
 
-def test_a_broker_that_nobody_listed_has_its_books_too() -> None:
+def test_an_unlisted_broker_has_transfers_too() -> None:
     before = {"t": Assignment(np.array([0], np.int32), padded([[9, 1]]))}
     after = {"t": Assignment(np.array([0], np.int32), padded([[2, 1]]))}
     found = transfers(before, after, sizes={"t": np.array([5])}, brokers=SIX)

@@ -36,7 +36,7 @@ class Acknowledged:
 
 
 class Client:
-    """One client of a thread: plans, jobs or sweeps until it is told to stop; the last one is finished."""
+    """One client of a thread: plans, jobs or sweeps until it is stopped; the last one is finished."""
 
     def __init__(self, address: str, acknowledged: Acknowledged, is_over: Event, *, seed: int) -> None:
         self._http = httpx.Client(base_url=address, timeout=20, verify=False)  # noqa: S501 -- no TLS
@@ -115,7 +115,7 @@ class Client:
         raise AssertionError(f"{path} has not ended")
 
     def _judge(self, response: httpx.Response, what: str) -> None:
-        """Unavailable, or in progress; and a killed slot cannot be told from one that lacked memory."""
+        """Unavailable, or in progress; and a killed slot cannot be distinguished from one that lacked memory."""
         is_killed = response.status_code == 413 and '"slot_memory_mib"' in response.text
         if response.status_code not in {409, 503} and not is_killed:
             self._acknowledged.unexpected.append(f"{what}: {response.status_code} {response.text[:300]}")

@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def worked() -> Transfers:
-    """105 gives up a replica, orders-4 changes its leader, nobody knows the size of clicks-0, orders-5 is new."""
+    """105 gives up a replica, orders-4 changes its leader, the size of clicks-0 is unknown, orders-5 is new."""
     before = {
         "orders": Assignment(np.array([3, 4], np.int32), padded([[101, 105, 108], [101, 106]])),
         "clicks": Assignment(np.array([0], np.int32), padded([[106, 101]])),

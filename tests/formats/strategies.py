@@ -21,7 +21,7 @@ topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,20}", fullmatch=True).filter(lamb
 topic_ids = st.from_regex(r"[A-Za-z0-9_-]{21}[AQgw]", fullmatch=True).filter(lambda topic_id: topic_id.strip("A") != "")
 broker_ids = st.one_of(st.integers(0, 300), st.integers(0, INT32_MAX))
 replica_lists = st.lists(broker_ids, min_size=1, max_size=5, unique=True).map(tuple)
-# What stands in one line of a text and is neither cut off at its ends nor taken for something else.
+# What is in one line of a text and is neither cut off at its ends nor taken for something else.
 line_texts = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_categories=["C", "Z"]), max_size=12)
 
 

@@ -80,6 +80,6 @@ def test_groups_alone_are_a_cluster_of_nothing_else() -> None:
     assert cluster.group("none") is None
 
 
-def test_no_text_at_all_is_refused() -> None:
+def test_no_text_at_all_is_rejected() -> None:
     with pytest.raises(MalformedText, match="the text of at least one Kafka tool"):
         assembled("c")

@@ -91,12 +91,12 @@ def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int,
 
 
 @given(st.text())
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)
 
 
 @costly(200)
 @given(st.data())
 @pytest.mark.parametrize("text", [FULL, *map(sample, CAPTURES)])
-def test_any_broken_capture_reads_or_is_refused(text: str, data: st.DataObject) -> None:
+def test_any_broken_capture_reads_or_is_rejected(text: str, data: st.DataObject) -> None:
     reads_or_rejects(read, data.draw(broken(text)))

@@ -55,14 +55,14 @@ LIVE = {
 class TestReadAndWrite:
     @costly()
     @given(st.integers(0, 2).flatmap(lambda version: st.tuples(st.just(version), live_brokers(version))))
-    def test_live_brokers_read_back(self, drawn: tuple[int, list[LiveBroker]]) -> None:
-        version, listed = drawn
+    def test_live_brokers_read_back(self, case: tuple[int, list[LiveBroker]]) -> None:
+        version, listed = case
         data = broker_binary.write(listed, version=version)
         assert broker_binary.read(data, version=version) == tuple(listed)
 
     @given(st.integers(0, 1).flatmap(lambda version: st.tuples(st.just(version), metadata_brokers(version))))
-    def test_metadata_brokers_read_back_with_the_bytes_after_them(self, drawn: tuple[int, MetadataBrokers]) -> None:
-        version, metadata = drawn
+    def test_metadata_brokers_read_back_with_the_bytes_after_them(self, case: tuple[int, MetadataBrokers]) -> None:
+        version, metadata = case
         assert topic_metadata.read(topic_metadata.write(metadata, version=version), version=version) == metadata
 
     @pytest.mark.parametrize("version", UPDATE_METADATA)
@@ -123,7 +123,7 @@ class TestWhatAVersionCannotHold:
                 topic_metadata.read(b"", version=version)
 
 
-class TestRefusals:
+class TestRejections:
     @pytest.mark.parametrize(
         ("hexadecimal", "version", "byte", "says"),
         [
@@ -157,14 +157,16 @@ class TestRefusals:
             topic_metadata.read(data, version=1)
 
     @pytest.mark.parametrize("version", UPDATE_METADATA)
-    def test_every_cut_is_refused(self, version: int) -> None:
+    def test_every_cut_is_rejected(self, version: int) -> None:
         data = bytes.fromhex(UPDATE_METADATA[version])
         for cut in range(len(data)):
             with pytest.raises(MalformedText):
                 broker_binary.read(data[:cut], version=version)
 
     @given(st.integers(0, 2), st.binary(), st.sampled_from(sorted(UPDATE_METADATA.values())), st.data())
-    def test_any_bytes_read_or_are_refused(self, version: int, noise: bytes, example: str, data: st.DataObject) -> None:
+    def test_any_bytes_read_or_are_rejected(
+        self, version: int, noise: bytes, example: str, data: st.DataObject
+    ) -> None:
         start = data.draw(st.integers(0, 20))
         broken = bytes.fromhex(example)[:start] + noise + bytes.fromhex(example)[start + len(noise) :]
         for content in (noise, broken):

@@ -113,5 +113,5 @@ def test_a_malformed_registration_is_named_by_its_place(text: str, says: str) ->
 
 
 @given(st.text() | st.sampled_from(list(EXAMPLES.values())).flatmap(broken))
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)

@@ -44,5 +44,5 @@ def test_what_is_malformed_is_named_by_place_and_line(text: str, line: int, says
 
 
 @given(st.text() | broken(FILE))
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)

@@ -173,7 +173,7 @@ class TestMembers:
         assert write_members([section]) == write_members([Section(section.rows)]) == MEMBERS_PLAIN
 
     def test_a_group_that_migrates(self) -> None:
-        """Two protocols at once; a column without field of its own is kept."""
+        """Two protocols at once; a column without a field of its own is preserved."""
         (section,) = read_members(MIGRATING)
         (member,) = section.rows
         assert (member.current_epoch, member.target_epoch, member.others) == (5, 6, (("UPGRADED", "true"),))
@@ -221,7 +221,7 @@ class TestState:
         assert clickstream.assignment_strategy == "cooperative-sticky"
 
     def test_a_character_of_no_width_is_no_blank(self) -> None:
-        """It is part of the name that it stands in."""
+        """It is part of the name that contains it."""
         (section,) = read_states(STATE_VERBOSE.replace("\ng ", "\n\0g "))
         assert section.rows[0].group == "\0g"
 
@@ -282,7 +282,7 @@ def test_members_that_are_written_are_read(rows: list[GroupMember]) -> None:
 @reaches("read", 0.1)
 @costly(200)
 @given(data=st.data())
-def test_broken_captures_are_read_or_refused(
+def test_broken_captures_are_read_or_rejected(
     text: str, read: Callable[[str], Any], write: Callable[[Any], str], data: st.DataObject
 ) -> None:
     """And what is read is written in a way that reads the same."""
@@ -369,5 +369,5 @@ class TestDescribedGroups:
 
     @examples(150)
     @given(broken(JSON))
-    def test_broken_documents_are_read_or_refused(self, text: str) -> None:
+    def test_broken_documents_are_read_or_rejected(self, text: str) -> None:
         reads_or_rejects(described_groups.read, text)

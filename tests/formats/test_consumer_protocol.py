@@ -158,7 +158,7 @@ class TestCorrupt:
         assert str(byte) in caught.value.detail
 
     @given(st.binary(max_size=60) | st.binary(max_size=60).map(lambda rest: b"\0\3\0\0\0\1\0\1t" + rest))
-    def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
+    def test_any_bytes_are_read_or_rejected(self, data: bytes) -> None:
         for read in (read_subscription, read_assignment, read_sticky, read_cooperative):
             rejection = rejection_of(read, data)
             if rejection is not None:
@@ -167,7 +167,7 @@ class TestCorrupt:
                 assert rejection.expected in rejection.detail
 
     @given(subscriptions(), st.data())
-    def test_cut_off_anywhere_it_is_refused(self, subscription: Subscription, data: st.DataObject) -> None:
+    def test_cut_off_anywhere_it_is_rejected(self, subscription: Subscription, data: st.DataObject) -> None:
         written = write_subscription(subscription)
         with pytest.raises(CorruptProtocolBytes):
             read_subscription(written[: data.draw(st.integers(0, len(written) - 1))])

@@ -87,7 +87,7 @@ PIECES = [
 ]
 
 
-def refused(read: Callable[[str], Any], text: str) -> str:
+def detail_of(read: Callable[[str], Any], text: str) -> str:
     """The detail of the refusal; empty if the text is read."""
     try:
         read(text)
@@ -100,13 +100,13 @@ def refused(read: Callable[[str], Any], text: str) -> str:
 @given(head=st.sampled_from(HEADS), pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), tail=st.text())
 @costly(25)
 @example(head="CurrentObservers: [", pieces=[" "], tail="x")
-def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
+def test_a_text_that_repeats_itself_is_read_or_rejected_in_time(
     name: str, head: str, pieces: list[str], tail: str
 ) -> None:
     piece = "".join(pieces)
     text = head + piece * (LENGTH // len(piece)) + tail
     started = time.thread_time()  # of other processes, nothing
-    detail = refused(READERS[name], text)
+    detail = detail_of(READERS[name], text)
     assert time.thread_time() - started < LONGEST_S
     assert len(detail) <= LONGEST_DETAIL, detail[:LONGEST_DETAIL]
 

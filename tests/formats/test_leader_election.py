@@ -58,5 +58,5 @@ def test_a_malformed_document_is_named_by_place_and_line(text: str, line: int, s
 
 
 @given(st.text() | broken(DOCUMENT))
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)

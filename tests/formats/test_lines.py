@@ -32,7 +32,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_offset() -> None:
 @given(st.binary())
 @example(b"\x1f\x8b")
 @example(b"\xff\xfea\0")
-def test_any_bytes_decode_or_are_refused(content: bytes) -> None:
+def test_any_bytes_decode_or_are_rejected(content: bytes) -> None:
     rejection = rejection_of(lambda left: decode(left, "topics"), content)
     if rejection is None:
         encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"

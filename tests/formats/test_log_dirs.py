@@ -38,14 +38,14 @@ spaces = st.tuples(st.none() | st.integers(0, 2**63 - 1), st.none() | st.integer
 
 @st.composite
 def brokers(draw: st.DrawFn) -> BrokerLogDirs:
-    held = draw(st.lists(replicas, max_size=6, unique_by=lambda one: (one.topic, one.partition, one.is_future)))
-    split = draw(st.integers(0, len(held)))
+    listed = draw(st.lists(replicas, max_size=6, unique_by=lambda one: (one.topic, one.partition, one.is_future)))
+    split = draw(st.integers(0, len(listed)))
     error = st.none() | st.just("org.apache.kafka.common.errors.KafkaStorageException")
     return BrokerLogDirs(
         draw(broker_ids),
         tuple(
             LogDir(draw(st.text(max_size=9)), tuple(part), draw(error), draw(st.none() | st.booleans()), *draw(spaces))
-            for part in (held[:split], held[split:])
+            for part in (listed[:split], listed[split:])
         ),
     )
 
@@ -113,10 +113,10 @@ def test_replicas_have_their_directories_if_a_broker_has_several() -> None:
         answer = LogDirs((BrokerLogDirs(1, of_broker_1), BrokerLogDirs(2, (only,))))
         return assembled("c", topics=topics, log_dirs=write(answer)).cluster
 
-    held, future = LogDirReplica("t", 0, 5), LogDirReplica("t", 0, 3, is_future=True)
-    alone = cluster(LogDir("/a", (held,)))
+    replica, future = LogDirReplica("t", 0, 5), LogDirReplica("t", 0, 3, is_future=True)
+    alone = cluster(LogDir("/a", (replica,)))
     assert (alone.log_dirs, alone.topics[0].log_dirs) == ({}, None)
-    several = cluster(LogDir("/b", (held,)), LogDir("/a", (future,)))
+    several = cluster(LogDir("/b", (replica,)), LogDir("/a", (future,)))
     assert [directory.path for directory in several.log_dirs[1]] == ["/a", "/b"]
     [topic] = several.topics
     assert topic.log_dirs is not None
@@ -224,7 +224,7 @@ PLACE = "brokers/0/logDirs/0/partitions/1"
         ("7", f"{PLACE}: expected an object"),
     ],
 )
-def test_a_replica_is_refused_by_its_place_and_line(partition: str, says: str) -> None:
+def test_a_replica_is_rejected_by_its_place_and_line(partition: str, says: str) -> None:
     rejection = rejected(read, _answer(partition))
     assert says in rejection.detail
     assert rejection.line == 4
@@ -260,13 +260,13 @@ def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int,
 
 
 @given(st.text())
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)
 
 
 @costly(200)
 @given(st.data())
-def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
+def test_any_broken_capture_reads_or_is_rejected(data: st.DataObject) -> None:
     reads_or_rejects(read, data.draw(broken(sample(CAPTURE))))
     reads_or_rejects(read, data.draw(broken(CONFIGS)))
     reads_or_rejects(read, data.draw(broken(_answer('{"partition":"t-1","size":2}'))))

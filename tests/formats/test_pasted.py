@@ -149,7 +149,7 @@ def test_brokers_as_the_cluster_tool_lists_them() -> None:
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("order", [*itertools.permutations(["groups", "log_dirs", "topics"])])
 def test_json_of_groups_and_of_log_directories_are_distinguished(order: tuple[str, ...], indent: int | None) -> None:
-    """By what stands first in them, also where each brace has a line of its own."""
+    """By what comes first in them, also where each brace has a line of its own."""
     directories = json.loads(TEXTS["log_dirs"].split("\n", maxsplit=2)[2])
     documents = {"groups": json.loads(DESCRIBED), "log_dirs": directories}
     texts = {part: json.dumps(document, indent=indent) for part, document in documents.items()}
@@ -170,7 +170,7 @@ def test_a_group_may_be_called_as_a_document_starts() -> None:
     assert [group.group_id for group in recorded_groups.join(read_groups(groups)).groups] == ["{team}"]
 
 
-def test_a_document_that_is_cut_off_is_refused_by_its_reader() -> None:
+def test_a_document_that_is_cut_off_is_rejected_by_its_reader() -> None:
     """What it would be the end of is not looked for; the braces within it begin no other document."""
     found = read(DESCRIBED[:2000] + "\n" + TEXTS["topics"])
     assert found.log_dirs is None
@@ -204,7 +204,7 @@ def test_lines_that_no_tool_prints_are_left_to_the_reader_of_the_text_they_stand
         ("\nhello\n" + TEXTS["topics"], 2, "found 'hello'"),
     ],
 )
-def test_what_is_not_recognised_is_refused(text: str, line: int, found: str) -> None:
+def test_what_is_not_recognised_is_rejected(text: str, line: int, found: str) -> None:
     rejection = rejected(read, text)
     assert rejection.line == line
     assert "what kafka-topics --describe" in rejection.detail
@@ -212,13 +212,13 @@ def test_what_is_not_recognised_is_refused(text: str, line: int, found: str) -> 
 
 
 @given(st.text())
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)
 
 
 @costly(200)
 @given(st.permutations(list(TEXTS.values())).flatmap(lambda texts: broken("".join(texts))))
-def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
+def test_any_broken_paste_reads_or_is_rejected(text: str) -> None:
     def through(left: str) -> None:
         found = read(left)
         assert any(getattr(found, tool) is not None for tool in READERS)

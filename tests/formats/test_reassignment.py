@@ -108,7 +108,7 @@ def _document(row: str) -> str:
     return '{"version":1,"partitions":[\n{"topic":"t","partition":0,"replicas":[1,2]},\n' + row + "\n]}"
 
 
-class TestRefusals:
+class TestRejections:
     @pytest.mark.parametrize(
         ("row", "says"),
         [
@@ -138,7 +138,7 @@ class TestRefusals:
             ("[]", "partitions/1: expected an object, found an array"),
         ],
     )
-    def test_a_partition_is_refused_by_its_place_and_line(self, row: str, says: str) -> None:
+    def test_a_partition_is_rejected_by_its_place_and_line(self, row: str, says: str) -> None:
         rejection = rejected(read, _document(row))
         assert says in rejection.detail
         assert rejection.line == 3
@@ -158,12 +158,12 @@ class TestRefusals:
             ('{"version":1,"partitions":{}}', 1, "partitions: expected an array"),
         ],
     )
-    def test_a_document_is_refused_by_line(self, text: str, line: int, says: str) -> None:
+    def test_a_document_is_rejected_by_line(self, text: str, line: int, says: str) -> None:
         rejection = rejected(read, text)
         assert rejection.line == line
         assert says in rejection.detail
 
-    def test_what_generate_prints_is_refused_by_the_paste_s_line(self) -> None:
+    def test_what_generate_prints_is_rejected_by_the_paste_s_line(self) -> None:
         text = sample(GENERATE)
         assert rejected(read_generated, "hello").line == 1
         assert rejected(read_generated, text[: text.index("Proposed")]).detail.endswith("found the end of the text")
@@ -175,7 +175,7 @@ class TestRefusals:
 class TestFuzz:
     @given(st.text())
     @pytest.mark.parametrize("reader", [read, read_generated, read_executed])
-    def test_any_text_reads_or_is_refused(self, reader, text: str) -> None:  # type: ignore[no-untyped-def]  # one of three readers
+    def test_any_text_reads_or_is_rejected(self, reader, text: str) -> None:  # type: ignore[no-untyped-def]  # one of three readers
         reads_or_rejects(reader, text)
 
     @costly(200)
@@ -184,7 +184,7 @@ class TestFuzz:
         ("reader", "name"),
         [(read, CURRENT), (read_generated, GENERATE), (read_executed, EXECUTE)],
     )
-    def test_any_broken_capture_reads_or_is_refused(self, reader, name: str, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]  # one of three readers
+    def test_any_broken_capture_reads_or_is_rejected(self, reader, name: str, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]  # one of three readers
         reads_or_rejects(reader, data.draw(broken(sample(name)[:3000])))
         reads_or_rejects(reader, data.draw(broken(sample(name))))
 

@@ -122,16 +122,16 @@ class TestLaws:
 
     @examples(150)
     @given(st.permutations([OFFSETS, MEMBERS, STATES, DESCRIBED]).map("".join).flatmap(broken))
-    def test_broken_captures_are_joined_or_refused(self, text: str) -> None:
+    def test_broken_captures_are_joined_or_rejected(self, text: str) -> None:
         reads_or_rejects(lambda left: recorded_groups.join(read(left)), text)
 
     @given(st.text())
-    def test_any_text_is_joined_or_refused(self, text: str) -> None:
+    def test_any_text_is_joined_or_rejected(self, text: str) -> None:
         reads_or_rejects(lambda left: recorded_groups.join(read(left)), text)
 
 
 class TestTheRealGroups:
-    """`billing` and `clickstream`, as a real cluster told them."""
+    """`billing` and `clickstream`, as a real cluster reported them."""
 
     def test_from_the_three_tables(self) -> None:
         found = joined(OFFSETS, MEMBERS, STATES)
@@ -228,7 +228,7 @@ class TestJoining:
         (group,) = joined(described({"member_id": "m-1", "member_metadata": metadata})).groups
         assert group.members[0].owned == (TopicPartitions("z", (3, 1, 2)), TopicPartitions("a", (0,)))
 
-    def test_without_verbose_the_offsets_say_who_reads_what(self) -> None:
+    def test_without_verbose_the_offsets_state_the_assignment(self) -> None:
         counted = replace(self.MEMBER, assignment=None, partitions=1)
         idle = replace(counted, consumer_id="m-2", partitions=0)
         unsaid = replace(counted, consumer_id="m-3")
@@ -237,8 +237,8 @@ class TestJoining:
 
     def test_a_member_that_reads_nothing_is_one_all_the_same(self) -> None:
         idle = replace(self.ROW, topic=None, partition=None, current_offset=None, lag=None, consumer_id="m-2")
-        nobody = replace(self.ROW, partition=7, consumer_id=None)
-        (group,) = joined(write_offsets([Section((self.ROW, idle, nobody))])).groups
+        unowned = replace(self.ROW, partition=7, consumer_id=None)
+        (group,) = joined(write_offsets([Section((self.ROW, idle, unowned))])).groups
         assert [(member.member_id, member.assigned) for member in group.members] == [
             ("m-1", (TopicPartitions("t", (2,)),)),
             ("m-2", ()),
@@ -277,7 +277,7 @@ class TestJoining:
         assert [member.topics for member in found.groups[0].members] == [("t",), ("t",)]
 
 
-class TestRefusals:
+class TestRejections:
     """A malformed text names its line."""
 
     def test_nothing_is_no_group(self) -> None:

@@ -62,5 +62,5 @@ def test_what_the_argument_cannot_say_is_not_written() -> None:
 
 
 @given(st.text() | st.text("0123456789:, \n") | broken("1:2,2:3, 4 : 5,\n6:7"))
-def test_any_text_reads_or_is_refused(text: str) -> None:
+def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)

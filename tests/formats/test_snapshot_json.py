@@ -191,7 +191,7 @@ def test_what_is_read_is_written_again_byte_for_byte(cluster: Cluster) -> None:
 @costly()
 @given(clusters(), st.integers(1, 3), st.randoms())
 def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: Random) -> None:
-    """The same cluster told in another order, its arrays padded wider, gives the same bytes, hence the same hash."""
+    """The same cluster listed in another order, its arrays padded wider, gives the same bytes, hence the same hash."""
 
     def wider(rows: Int32s) -> Int32s:
         return np.pad(rows, ((0, 0), (0, extra)), constant_values=NO_REPLICA)
@@ -271,11 +271,11 @@ def test_attributes_and_weights_are_new_and_leave_the_hash_of_what_has_none() ->
     """The bytes of a snapshot from before there were any."""
     plain = Cluster("c", (Broker(1, "a"), Broker(2)))
     assert write(plain) == b'{"brokers":[{"id":1,"rack":"a"},{"id":2}],"cluster":"c","topics":[]}'
-    told = Cluster("c", (Broker(1, attributes={"zone": "z", "power": "p"}, weight=2.0),))
-    assert write(told) == (
+    described = Cluster("c", (Broker(1, attributes={"zone": "z", "power": "p"}, weight=2.0),))
+    assert write(described) == (
         b'{"brokers":[{"attributes":{"power":"p","zone":"z"},"id":1,"weight":2.0}],"cluster":"c","topics":[]}'
     )
-    assert_same(read(write(told)), told)
+    assert_same(read(write(described)), described)
 
 
 def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> None:
@@ -297,9 +297,13 @@ def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> N
 def test_a_worked_group_leaves_out_what_the_record_does_not_say() -> None:
     """Topics of owned partitions stay in their order, which decides what an assignor takes away first."""
     owned = (TopicPartitions("b", (1, 0)), TopicPartitions("a", ()))
-    told = RecordedMember("m-1", rack_id="r", topics=("b", "a"), owned=owned, generation_id=4, user_data=b"\0\1")
+    described = RecordedMember("m-1", rack_id="r", topics=("b", "a"), owned=owned, generation_id=4, user_data=b"\0\1")
     group = RecordedGroup(
-        "g", "Stable", "range", (told, RecordedMember("m-0", assigned=())), (RecordedOffset("b", 1, 7, 9, 2, "m-1"),)
+        "g",
+        "Stable",
+        "range",
+        (described, RecordedMember("m-0", assigned=())),
+        (RecordedOffset("b", 1, 7, 9, 2, "m-1"),),
     )
     document = write(Cluster("c", (), (), (group,)))
     assert b'"owned_partitions":{"b":[1,0],"a":[]}' in document

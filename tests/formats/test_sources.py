@@ -93,7 +93,7 @@ def test_all_of_them_in_any_order_are_one_cluster(names: list[str], random: Rand
 @pytest.mark.parametrize("name", SAMPLES)
 @given(data=st.data())
 @costly(60)
-def test_a_broken_text_reads_or_is_refused(name: str, data: st.DataObject) -> None:
+def test_a_broken_text_reads_or_is_rejected(name: str, data: st.DataObject) -> None:
     text = data.draw(broken(sample(name)))
     reads_or_rejects(SOURCES[SAMPLES[name]].read, text)
     rejection = rejection_of(lambda pasted: assemble("c", [Upload(pasted)]), text)
@@ -101,7 +101,7 @@ def test_a_broken_text_reads_or_is_refused(name: str, data: st.DataObject) -> No
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_json_text_that_is_cut_off_is_refused(name: str) -> None:
+def test_a_json_text_that_is_cut_off_is_rejected(name: str) -> None:
     text = sample(name)
     if name.endswith(".json"):
         detail = rejected(SOURCES[SAMPLES[name]].read, text[: len(text) * 2 // 3]).detail
@@ -288,7 +288,7 @@ def test_strimzi_as_json(indent: int | None) -> None:
         (OLD_KAFKA + OLD_KAFKA.replace("old", "new"), "the resources of one Kafka cluster"),
     ],
 )
-def test_yaml_that_is_refused(text: str, expected: str) -> None:
+def test_yaml_that_is_rejected(text: str, expected: str) -> None:
     assert expected in rejected(SOURCES["Strimzi"].read, text).detail
 
 
@@ -417,7 +417,7 @@ def wrong(change: Change) -> str:
         (lambda rows: rows[0].update(leader=2**31), "a whole number from -1"),
     ],
 )
-def test_what_a_topic_contradicts_is_refused(
+def test_what_a_topic_contradicts_is_rejected(
     change: Callable[[list[dict[str, object]]], object], expected: str
 ) -> None:
     assert expected in rejected(SOURCES["kcat -L -J"].read, wrong(change)).detail

@@ -106,7 +106,7 @@ class TestByTask:
         found = by_task(info, [("right", 1), ("left", 10), ("left", 2)])
         assert found == {(0, 1): (("left", 2), ("right", 1)), (1, 10): (("left", 10),)}
 
-    def test_another_number_of_partitions_is_refused(self) -> None:
+    def test_another_number_of_partitions_is_rejected(self) -> None:
         with pytest.raises(CorruptProtocolBytes, match="expected 2 active tasks, one for each assigned partition, fou"):
             by_task(AssignmentInfo(active_tasks=((0, 0),)), [("a", 0), ("a", 1)])
 
@@ -167,7 +167,7 @@ class TestCorrupt:
         assert caught.value.context["byte"] == byte
         assert f"at byte {byte}" in caught.value.detail
 
-    def test_a_named_topology_is_refused(self) -> None:
+    def test_a_named_topology_is_rejected(self) -> None:
         data = V11.replace(TASK_OF_V10, "00000000 00000003 00000002 0061 0062")
         with pytest.raises(MalformedText, match="no named topology, found a name of 2 characters at byte 20"):
             read(bytes.fromhex(data))
@@ -180,18 +180,18 @@ class TestCorrupt:
         st.binary(max_size=80)
         | st.tuples(st.integers(1, 11), st.binary(max_size=80)).map(lambda two: bytes([0, 0, 0, two[0]]) + two[1])
     )
-    def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
+    def test_any_bytes_are_read_or_rejected(self, data: bytes) -> None:
         _reads_or_rejects(data)
 
     @given(infos(), st.data())
-    def test_any_broken_bytes_are_read_or_refused(self, info: AssignmentInfo, data: st.DataObject) -> None:
+    def test_any_broken_bytes_are_read_or_rejected(self, info: AssignmentInfo, data: st.DataObject) -> None:
         written = bytearray(write(info))
         for _ in range(data.draw(st.integers(1, 4))):
             written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
         _reads_or_rejects(bytes(written))
 
     @given(infos(), st.data())
-    def test_cut_off_anywhere_it_is_refused(self, info: AssignmentInfo, data: st.DataObject) -> None:
+    def test_cut_off_anywhere_it_is_rejected(self, info: AssignmentInfo, data: st.DataObject) -> None:
         written = write(info)
         with pytest.raises(CorruptProtocolBytes):
             read(written[: data.draw(st.integers(0, len(written) - 1))])

@@ -174,7 +174,7 @@ class TestCorrupt:
             read(bytes.fromhex(data))
         assert caught.value.kafka.exception == "IllegalStateException"
 
-    def test_a_named_topology_is_refused(self) -> None:
+    def test_a_named_topology_is_rejected(self) -> None:
         """Kafka would read it; a task id here has no place for the name."""
         with pytest.raises(MalformedText, match="a task of no named topology, found one of 'ab' at byte 69"):
             read(bytes.fromhex(V11.replace(" 0000 07", " 0002 6162 07")))
@@ -185,18 +185,18 @@ class TestCorrupt:
             lambda two: bytes([0, 0, 0, two[0], 0, 0, 0, 12]) + two[1]
         )
     )
-    def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
+    def test_any_bytes_are_read_or_rejected(self, data: bytes) -> None:
         _reads_or_rejects(data)
 
     @given(infos(), st.data())
-    def test_any_broken_bytes_are_read_or_refused(self, info: SubscriptionInfo, data: st.DataObject) -> None:
+    def test_any_broken_bytes_are_read_or_rejected(self, info: SubscriptionInfo, data: st.DataObject) -> None:
         written = bytearray(write(info))
         for _ in range(data.draw(st.integers(1, 4))):
             written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
         _reads_or_rejects(bytes(written))
 
     @given(infos(), st.data())
-    def test_cut_off_anywhere_it_is_refused(self, info: SubscriptionInfo, data: st.DataObject) -> None:
+    def test_cut_off_anywhere_it_is_rejected(self, info: SubscriptionInfo, data: st.DataObject) -> None:
         written = write(info)
         with pytest.raises(CorruptProtocolBytes):
             read(written[: data.draw(st.integers(0, len(written) - 1))])

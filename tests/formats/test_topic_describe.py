@@ -248,7 +248,7 @@ ROW_0 = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n"
 ROW_1 = "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,1\tIsr: 1\n"
 
 
-class TestRefusals:
+class TestRejections:
     def test_the_text_they_start_from_is_read(self) -> None:
         assert len(read(HEADER + ROW_0 + ROW_1)[0].partitions) == 2
 
@@ -323,11 +323,11 @@ class TestRefusals:
 
 class TestFuzz:
     @given(st.text())
-    def test_any_text_reads_or_is_refused(self, text: str) -> None:
+    def test_any_text_reads_or_is_rejected(self, text: str) -> None:
         reads_or_rejects(read, text)
 
     @costly(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [KRAFT_4, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE, *map(sample, CAPTURES)])
-    def test_any_broken_capture_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:
+    def test_any_broken_capture_reads_or_is_rejected(self, text: str, data: st.DataObject) -> None:
         reads_or_rejects(lambda left: topic_describe.topics(read(left)), data.draw(broken(text)))

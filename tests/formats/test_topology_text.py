@@ -175,7 +175,7 @@ SINK = "    Sink: out (topic: b)\n      <-- in\n"
 PROCESSOR = "    Processor: mid (stores: [])\n      --> none\n      <-- none\n"
 
 
-class TestRefusals:
+class TestRejections:
     def test_the_text_they_start_from_is_read(self) -> None:
         assert len(read(HEAD + SOURCE + SINK + PROCESSOR).subtopologies[0].nodes) == 3
 
@@ -257,11 +257,11 @@ class TestLaws:
 
 class TestFuzz:
     @given(st.text())
-    def test_any_text_reads_or_is_refused(self, text: str) -> None:
+    def test_any_text_reads_or_is_rejected(self, text: str) -> None:
         reads_or_rejects(read, text)
 
     @costly(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
-    def test_any_broken_text_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:
+    def test_any_broken_text_reads_or_is_rejected(self, text: str, data: st.DataObject) -> None:
         reads_or_rejects(read, data.draw(broken(text)))

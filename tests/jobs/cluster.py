@@ -107,23 +107,23 @@ class Cluster:
         try:
             state = httpx.get(f"http://127.0.0.1:{self.web_port}/json/", timeout=2, verify=False)  # noqa: S501 -- no TLS
             return int(state.json()["aliveworkers"])
-        except (httpx.HTTPError, ValueError):  # nobody listens yet, or not for this path
+        except (httpx.HTTPError, ValueError):  # there is no listener yet, or not for this path
             return None
 
     def _wait(self, until: Condition) -> None:
-        wait_for(until, within_s=STARTS_WITHIN_S, told=lambda: Path(self.folder, "log").read_text()[-2000:])
+        wait_for(until, within_s=STARTS_WITHIN_S, report=lambda: Path(self.folder, "log").read_text()[-2000:])
 
 
-def wait_for(until: Condition, *, within_s: float, told: Callable[[], str] = lambda: "") -> None:
+def wait_for(until: Condition, *, within_s: float, report: Callable[[], str] = lambda: "") -> None:
     """Wait until something holds; fail where it does not in time."""
     ends = time.monotonic() + within_s
     while not until():
-        assert time.monotonic() < ends, told()
+        assert time.monotonic() < ends, report()
         time.sleep(0.05)
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 

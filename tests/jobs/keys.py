@@ -10,9 +10,9 @@ from app.jobs.kernels import key_hashes
 from app.jobs.sources import Source
 from app.jobs.spark import Spark
 
-PARTITIONERS_ASKED = ("murmur2", "consistent_random")
-COUNTS_ASKED = (4, 12)
-PAYLOAD = key_hashes.payload(PARTITIONERS_ASKED, COUNTS_ASKED)
+NAMES = ("murmur2", "consistent_random")
+COUNTS = (4, 12)
+PAYLOAD = key_hashes.payload(NAMES, COUNTS)
 
 
 def numbered(keys: int, *, tasks: int) -> Source:
@@ -26,7 +26,7 @@ def numbered(keys: int, *, tasks: int) -> Source:
 
 def counts(found: pa.Table) -> dict[tuple[str, int], list[int]]:
     """(partitioner, partitions) → records per partition, summed over tasks."""
-    summed = {(name, count): [0] * count for name in PARTITIONERS_ASKED for count in COUNTS_ASKED}
+    summed = {(name, count): [0] * count for name in NAMES for count in COUNTS}
     for row in found.to_pylist():
         summed[row["partitioner"], row["partitions"]][row["partition"]] += row["records"]
     return summed
@@ -37,8 +37,8 @@ def expected(keys: int) -> dict[tuple[str, int], list[int]]:
     made = string_keys(map(str, range(keys)))
     return {
         (name, count): skew(partition(PARTITIONERS[name], made, count), count).per_partition.tolist()
-        for name in PARTITIONERS_ASKED
-        for count in COUNTS_ASKED
+        for name in NAMES
+        for count in COUNTS
     }
 
 

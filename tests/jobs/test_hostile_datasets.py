@@ -88,7 +88,7 @@ def require_bounded(failure: Failure) -> None:
 
 @pytest.mark.slow
 class TestLines:
-    """What stands in a file."""
+    """The content of a file."""
 
     def test_a_malformed_line_of_csv_is_named_with_its_file(
         self, spark: Spark, tmp_path: Path, payload: Payload
@@ -134,7 +134,7 @@ class TestNames:
     """What columns, folders and files are called, and what a schema says besides."""
 
     @pytest.mark.parametrize("form", [long("parquet"), "csv", long("json_lines"), long("arrow")])
-    def test_a_column_that_is_asked_for(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
+    def test_a_requested_column(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
         failure = failure_of(spark, _keys(tmp_path, form, {"k": ["a"]}), form, key=payload.text)
         assert isinstance(failure, ColumnNotFound)
         assert failure.context["value"] in (payload.text, quoted(payload.text, crossing.LONGEST_VALUE))
@@ -232,7 +232,7 @@ class TestCrossing:
             pickle.dumps(_Runs("true")),
         ],
     )
-    def test_what_is_no_failure_is_refused(self, text: bytes) -> None:
+    def test_an_invalid_failure_is_rejected(self, text: bytes) -> None:
         with pytest.raises(ValueError):  # noqa: PT011 — JSON's own error is one, too
             crossing.from_json(text)
 

@@ -58,12 +58,12 @@ def test_a_failure_names_everything_that_was_looked_at(tmp_path: Path, monkeypat
 def test_the_home_for_spark_runs_a_java_that_lacks_the_module(tmp_path: Path) -> None:
     """The very command that Spark starts ends without it: `Module jdk.incubator.vector not found`."""
     bundled = java.find({})
-    asked = ["--add-modules=jdk.incubator.vector", "-Da.b=c d", "-XshowSettings:properties", "-version"]
-    plain = subprocess.run([bundled.executable, *asked], capture_output=True, text=True, check=False)
+    arguments = ["--add-modules=jdk.incubator.vector", "-Da.b=c d", "-XshowSettings:properties", "-version"]
+    plain = subprocess.run([bundled.executable, *arguments], capture_output=True, text=True, check=False)
     assert plain.returncode == 1
     assert "jdk.incubator.vector" in plain.stderr + plain.stdout
     home = java.make_home(bundled, tmp_path / "a home")
-    mended = subprocess.run([home / "bin" / "java", *asked], capture_output=True, text=True, check=True)
+    mended = subprocess.run([home / "bin" / "java", *arguments], capture_output=True, text=True, check=True)
     assert "a.b = c d\n" in mended.stderr, "the other arguments arrive as they were, blanks included"
 
 

@@ -42,15 +42,15 @@ def test_a_kernel_over_ranges_gets_each_range_and_the_prepared_payload() -> None
     assert [batch.column(0).to_pylist() for batch in batches] == [[0, 10, 40], [250]]
 
 
-def test_another_schema_than_was_declared_is_refused() -> None:
-    """Spark would read the bytes of one type as another's, or say so in a way that nobody understands."""
+def test_another_schema_than_was_declared_is_rejected() -> None:
+    """Spark would read the bytes of one type as another's, or say so in an incomprehensible way."""
     declared = pa.schema([("square", pa.int32())])
     with pytest.raises(TypeError, match="squares yields square: int64"):
         list(run_task({"squares": SQUARE}, "squares", b"1", declared, ranges((0, 1))))
 
 
 def refuse(_: int, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """A kernel that refuses every range but the first."""
+    """A kernel that rejects every range but the first."""
     if start:
         raise LimitExceeded("too many: 5 of 4", path=("axes", 0), limit=4, range=[start, stop])
     yield from squares(1, start, stop)
@@ -115,7 +115,7 @@ def test_counts_are_the_cores_however_the_keys_are_cut_into_batches(
                 assert row["key_bytes"] == sum(len(keys[at] or b"") for at in np.flatnonzero(placed == where))
 
 
-def test_a_payload_that_no_topic_can_have_is_refused_by_its_field() -> None:
+def test_a_payload_that_no_topic_can_have_is_rejected_by_its_field() -> None:
     with pytest.raises(InvalidPartitions) as raised:
         key_hashes.prepare(key_hashes.payload(["murmur2"], [3, 0]))
     assert raised.value.path == ("partition_counts", 1)
@@ -146,6 +146,6 @@ def test_files_say_what_their_values_say(tmp_path: Path, suffix: str) -> None:
         list(run_task(KERNELS, "key_hashes_of_files", payload, key_hashes.SCHEMA, iter([missing])))
 
 
-def test_keys_of_another_type_are_refused() -> None:
+def test_keys_of_another_type_are_rejected() -> None:
     with pytest.raises(TypeError, match="keys are binary or string; the column is int64"):
         key_hashes.keys_of_column(pa.array([1, 2]))

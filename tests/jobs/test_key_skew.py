@@ -124,7 +124,7 @@ def test_texts_of_every_arrow_type_are_the_same_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "values", "kind", "refused"),
+    ("encoding", "values", "kind", "failure"),
     [
         ("utf8", [1], pa.int64(), KeyColumnOfAnotherType),
         ("utf8", [1.5], pa.float64(), KeyColumnOfAnotherType),
@@ -141,9 +141,9 @@ def test_texts_of_every_arrow_type_are_the_same_keys() -> None:
     ],
 )
 def test_a_column_without_keys_of_the_encoding_is_named(
-    encoding: str, values: list[object], kind: pa.DataType, refused: type[Failure]
+    encoding: str, values: list[object], kind: pa.DataType, failure: type[Failure]
 ) -> None:
-    with pytest.raises(refused, match="'k'"):
+    with pytest.raises(failure, match="'k'"):
         counted([column(values, kind)], encoding)
 
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary folder of the machine's that nobody has used yet."""
+    """A temporary folder of the machine's that is unused yet."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -45,9 +45,9 @@ def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, 
     assert folder.is_relative_to(temporary)
     compiled = folder / "app" / "core" / "kept.loop"
     compiled.touch()
-    kept = (folder / "app" / "__init__.py").stat()
+    before = (folder / "app" / "__init__.py").stat()
     assert shipping.unpacked(archive) == folder
-    assert (folder / "app" / "__init__.py").stat() == kept
+    assert (folder / "app" / "__init__.py").stat() == before
     (folder / "app" / "core" / "model.py").unlink()
     (folder / "app" / "__init__.py").write_text("cut sho")
     assert shipping.unpacked(archive) == folder

@@ -27,23 +27,23 @@ pytestmark = pytest.mark.slow
 
 
 def alive(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):  # it may end while it is asked
+    with suppress(psutil.NoSuchProcess):  # it may end meanwhile
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
 def test_a_job_whose_jvm_is_killed_is_done_again_in_another(spark: Spark) -> None:
-    """As the kernel's own out-of-memory killer does it; nobody who waits for the rows has to know."""
-    asked: list[int] = []
+    """As the kernel's own out-of-memory killer does it; a caller that waits for the rows does not notice."""
+    pids: list[int] = []
 
     def source(session: SparkSession) -> DataFrame:
-        asked.append(jvm().pid)
-        if len(asked) == 1:
-            os.kill(asked[0], signal.SIGKILL)
+        pids.append(jvm().pid)
+        if len(pids) == 1:
+            os.kill(pids[0], signal.SIGKILL)
         return keys.numbered(1_000, tasks=2)(session)
 
     assert keys.counts(keys.hashed(spark, source, group="killed")) == keys.expected(1_000)
-    assert len(set(asked)) == 2
+    assert len(set(pids)) == 2
 
 
 def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
@@ -78,7 +78,7 @@ def test_a_jvm_that_does_not_start_is_a_failure_that_says_so(spark: Spark, capfd
 
 @pytest.mark.long
 def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
-    """Not its JVM, and not the Python processes that the JVM has started: SIGKILL lets nobody clean up."""
+    """Not its JVM, and not the Python processes that the JVM has started: after SIGKILL no process cleans up."""
     code = (
         "import sys; from pathlib import Path; from app.jobs.spark import Spark; from tests.jobs import keys;"
         "spark = Spark('local[1]', properties=Path(sys.argv[1]));"
@@ -93,4 +93,4 @@ def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
         mine = psutil.Process(worker.pid).children(recursive=True)
         assert {"java"} < {process.name() for process in mine}, "the JVM, and a Python that it started"
         worker.kill()
-    wait_for(lambda: not any(alive(process) for process in mine), within_s=15, told=lambda: str(mine))
+    wait_for(lambda: not any(alive(process) for process in mine), within_s=15, report=lambda: str(mine))

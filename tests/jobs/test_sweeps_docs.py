@@ -35,7 +35,7 @@ def test_links_lead_somewhere(path: str) -> None:
 
 def test_the_operations_are_the_services(client: httpx.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
-    for told, _ in DOC.table("operation", "what"):
-        method, path = told.strip("`").split("?")[0].split(" ")
+    for operation, _ in DOC.table("operation", "what"):
+        method, path = operation.strip("`").split("?")[0].split(" ")
         known = {name.replace("sweep_id", "id"): operations for name, operations in paths.items()}
-        assert method.lower() in known[path], told
+        assert method.lower() in known[path], operation

@@ -357,7 +357,7 @@ class TestConnection:
         assert receiver.received == []
 
     def test_a_name_is_resolved_once_an_attempt(self, receiver: Receiver) -> None:
-        """A resolver that answers otherwise the second time is not asked a second time."""
+        """A resolver that answers otherwise the second time is not queried a second time."""
         resolutions = iter([[ip_address("127.0.0.1")], [ip_address("169.254.169.254")]])
         sender = Sender(OUTBOUND, resolve=lambda *_: next(resolutions))
         asyncio.run(sender.send(_attempt(f"http://hooks.example.com:{receiver.port}/hook")))

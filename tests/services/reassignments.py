@@ -1,4 +1,4 @@
-"""Kept reassignments to hand over: a small one that the eye can check, and Kafka's own from the captures."""
+"""Stored reassignments to hand over: a small one that the eye can check, and Kafka's own from the captures."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ Step = tuple[str, int, Sequence[int], Sequence[int]]
 def topic(name: str, replicas: Sequence[Sequence[int]], size_bytes: Sequence[int]) -> Topic:
     """A topic whose partitions are in sync."""
     rows = padded(replicas)
-    nobody = np.empty((len(rows), 0), np.int32)
+    no_ids = np.empty((len(rows), 0), np.int32)
     ids = np.arange(len(rows), dtype=np.int32)
-    return Topic(name, ids, rows, rows[:, 0], rows, nobody, nobody, np.array(size_bytes, np.int64))
+    return Topic(name, ids, rows, rows[:, 0], rows, no_ids, no_ids, np.array(size_bytes, np.int64))
 
 
 CLUSTER = Cluster(
@@ -73,7 +73,7 @@ def plan(
 ) -> NewPlan:
     """A plan as the service keeps it; the last batch only reorders."""
     numbers = ((2, 12 * MIB, 1, throttle and 0.25), (1, MIB, 0, None), (0, 0, 0, None))
-    told: list[Json] = [
+    batch_documents: list[Json] = [
         {
             "count": len(batch),
             "moves_data": replicas > 0,
@@ -105,15 +105,15 @@ def plan(
             "measures": {"rack_safe_share": 1.0},
             "violations": [],
             "warnings": [],
-            "batches": told,
+            "batches": batch_documents,
             "execution": execution,
-            "kept_steps": kept(batches),
+            "kept_steps": kept_steps(batches),
         },
         placements=placements,
     )
 
 
-def as_kept(new: NewPlan) -> Plan:
+def as_stored(new: NewPlan) -> Plan:
     """The plan as it is read again."""
     head = PlanHead(
         UUID(int=7),
@@ -129,7 +129,7 @@ def as_kept(new: NewPlan) -> Plan:
     return Plan(head, tuple(new.placements))
 
 
-def kept(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:
+def kept_steps(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:
     """Batches as an answer keeps them."""
     steps = [step for batch in batches for step in batch]
     names = sorted({name for name, *_ in steps})

@@ -1,4 +1,4 @@
-"""What lies between two readings of a group: counted, and partition by partition, by the members' ids."""
+"""The difference of two readings of a group: counted, and partition by partition, by the members' ids."""
 
 from collections.abc import Mapping
 
@@ -35,13 +35,13 @@ def sets_of(reading: Reading) -> Sets:
 
 def counted(before: Sets, after: Sets, staying: set[str]) -> Mapping[str, int]:
     both = before.keys() & after.keys()
-    nobody: frozenset[str] = frozenset()
+    no_readers: frozenset[str] = frozenset()
     return {
         "kept": sum(before[key] == after[key] for key in both),
         "moved": sum(before[key] != after[key] for key in both),
         "taken_up": len(after.keys() - before.keys()),
         "dropped": len(before.keys() - after.keys()),
-        "revoked": sum(bool((before[key] - after.get(key, nobody)) & staying) for key in before),
+        "revoked": sum(bool((before[key] - after.get(key, no_readers)) & staying) for key in before),
     }
 
 
@@ -56,15 +56,15 @@ def test_it_counts_and_names_what_differs_by_id_and_not_by_place(before: Reading
     assert [(item.topic, item.partition) for item in items if isinstance(item, ReaderChange)] == keys
     for item, key in zip(items, keys, strict=True):
         assert isinstance(item, ReaderChange)
-        for told, side in ((item.before, was), (item.after, now)):
-            assert (None if told is None else frozenset(told)) == side.get(key)
-            assert told is None or len(set(told)) == len(told)
+        for stated, side in ((item.before, was), (item.after, now)):
+            assert (None if stated is None else frozenset(stated)) == side.get(key)
+            assert stated is None or len(set(stated)) == len(stated)
 
 
 @given(readings())
 def test_a_reading_does_not_differ_from_itself_whatever_the_order_of_its_members(reading: Reading) -> None:
     count = len(reading.members)
-    # The padding looks up what stands last.
+    # The padding looks up the last entry.
     turned = np.array([*range(count - 1, -1, -1), -1], np.int32)
     same = Reading([*reversed(reading.members)], {name: turned[rows] for name, rows in reading.topics.items()})
     found = reading_difference(reading, same)

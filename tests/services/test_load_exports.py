@@ -14,7 +14,7 @@ from app.web.plans import page as plans
 from app.web.plans.reassignment import VIEW
 from app.web.plans.view import ViewedPlan
 from tests.jbod import jbod
-from tests.services.reassignments import as_kept
+from tests.services.reassignments import as_stored
 from tests.services.test_health import CLUSTER, RATES
 from tests.web.browser import Page
 
@@ -31,7 +31,7 @@ def made(**request: Any) -> NewPlan:
 
 
 def page_of(new: NewPlan, cluster: Any = CLUSTER) -> list[str]:
-    response = plans.shown(ViewedPlan(as_kept(new), cluster), VIEW)
+    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW)
     page = Page(response.status_code, response.headers, bytes(response.body).decode())
     return [" ".join(row.text.split()) for row in page.all("tr")]
 

@@ -206,7 +206,7 @@ class TestRejected:
     )
     def test_what_is_no_token(self, provider: Provider, check: str, token: str) -> None:
         assert rejection(tokens(provider), token).context["check"] == check
-        assert provider.reads == 0, "the issuer is not asked for what cannot be a token"
+        assert provider.reads == 0, "the issuer is not contacted for what cannot be a token"
 
     @pytest.mark.parametrize("payload", [b"[]", b"7", b"{", b"[" * 5000, b"\xff", b'{"exp": NaN}', b'{"exp": 1e999}'])
     def test_claims_that_are_no_object(self, provider: Provider, payload: bytes) -> None:

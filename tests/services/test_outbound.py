@@ -59,9 +59,9 @@ def forms(address: IpAddress) -> st.SearchStrategy[str]:
 
 @given(within(PRIVATE).flatmap(forms), st.sampled_from(["https", "http"]), st.sampled_from(["", ":443", ":8080"]))
 def test_no_form_of_an_address_that_is_not_public_is_called(host: str, scheme: str, port: str) -> None:
-    with pytest.raises(TargetNotAllowed) as refused:
+    with pytest.raises(TargetNotAllowed) as raised:
         ON.target(f"{scheme}://{host}{port}/hook", resolved)
-    assert refused.value.path == ("url",)
+    assert raised.value.path == ("url",)
 
 
 @given(within(PRIVATE_6))
@@ -76,9 +76,11 @@ def test_one_address_that_is_not_public_is_enough(private: list[IpAddress], plac
     """A name can have several addresses; any of them could be called."""
     addresses: list[IpAddress] = [ip_address("93.184.216.34"), ip_address("2606:2800:220:1::")]
     addresses[place:place] = private
-    with pytest.raises(TargetNotAllowed) as refused:
+    with pytest.raises(TargetNotAllowed) as raised:
         ON.target(f"http{'s' * is_secure}://hooks.example.com/", lambda *_: addresses)
-    assert not any(str(address) in refused.value.detail for address in private), "what a name resolves to is not told"
+    assert not any(str(address) in raised.value.detail for address in private), (
+        "what a name resolves to is not disclosed"
+    )
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::", "64:ff9b::808:808"])

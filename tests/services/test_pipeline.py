@@ -105,7 +105,7 @@ class TestOneWay:
 
 class TestHashes:
     def test_the_hash_is_of_the_request_before_a_seed_is_derived(self) -> None:
-        """A request that sends the derived seed asks for a replay, which is another plan."""
+        """A request that sends the derived seed is for a replay, which is another plan."""
         plan = draft_plan(_DicePlanner(), Dice(), CLUSTER, Limits())
         unseeded = {**plan.request, "seed": None}
         assert plan.hash == digest(unseeded).hex()

@@ -14,7 +14,7 @@ from app.services.plans import Difference, Plan, as_json, draft_plan
 from app.services.reassignment import PLANNER, ReassignmentRequest, compared, difference, summed
 from app.services.reassignment.differences import load_changes
 from app.store.database import Database
-from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, as_kept, captured, kafkas_own, plan
+from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, as_stored, captured, kafkas_own, plan
 from tests.services.test_health import CLUSTER as HEALTHY
 
 
@@ -84,24 +84,24 @@ def test_kafkas_own_proposal() -> None:
     assert sum(its["bytes"] for its in found["summary"]["flows"]) == found["summary"]["moved_bytes"]
 
 
-def test_a_raised_factor_comes_from_nowhere() -> None:
+def test_a_raised_factor_has_no_sending_broker() -> None:
     raised = plan([Placement("orders", 0, padded([[101, 105, 106], [105, 101]]))])
     [flow] = document(summed(compared(raised, CLUSTER)))["summary"]["flows"]
     assert (flow["from_broker"], flow["to_broker"]) == (None, 106)
 
 
 def test_against_its_snapshot_another_snapshot_and_another_plan(database: Database) -> None:
-    """Against another plan: what lies between the two ends, whatever each of them names."""
+    """Against another plan: the difference of the two results, whatever each of them names."""
     with database.begin() as uow:
         snapshot = snapshots.store(uow, CLUSTER, Limits())
         later = replace(CLUSTER, topics=CLUSTER.topics[:1], name="later")
         other_snapshot = snapshots.store(uow, later, Limits())
 
-        def kept(number: int, *placements: Placement) -> Plan:
+        def stored(number: int, *placements: Placement) -> Plan:
             new = replace(plan(placements), hash=str(number), cluster=None, snapshot_id=snapshot.id)
             return Plan(uow.plans.store(new), tuple(new.placements))
 
-        both, first = kept(1, *PLACEMENTS), kept(2, PLACEMENTS[0])
+        both, first = stored(1, *PLACEMENTS), stored(2, PLACEMENTS[0])
         assert difference(uow, both, None).summary["replicas_added"] == 3
         assert difference(uow, both, snapshot.id).summary["replicas_added"] == 3
         assert difference(uow, both, other_snapshot.id).summary["partitions_added"] == 3
@@ -127,7 +127,7 @@ def test_loads_of_two_plans_side_by_side() -> None:
     """Of one plan before and after; of two what each reaches, null for a broker or resource that one of them lacks."""
     rates = {"clicks": 10.0, "orders": 100.0}
     stated, grown = (
-        as_kept(draft_plan(PLANNER, replace(request, ingress_bytes_per_s=rates), HEALTHY, Limits()))
+        as_stored(draft_plan(PLANNER, replace(request, ingress_bytes_per_s=rates), HEALTHY, Limits()))
         for request in (
             ReassignmentRequest(),
             ReassignmentRequest(growth={"orders": 2.0}, add_brokers=[Broker(4, "b")]),
@@ -142,5 +142,5 @@ def test_loads_of_two_plans_side_by_side() -> None:
         for name, load in by_resource.items():
             assert both["loads"][broker][name]["before"] == load["after"]
     assert both["loads"]["4"]["disk"] == {"before": None, "after": of_grown["loads"]["4"]["disk"]["after"]}
-    without = as_kept(replace(plan(), answer={**plan().answer}))
+    without = as_stored(replace(plan(), answer={**plan().answer}))
     assert load_changes(without, None) == {"loads": {}, "cross_rack": None}

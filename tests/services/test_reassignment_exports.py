@@ -199,7 +199,7 @@ class TestNewPartitions:
         found = replica_assignment.read(written("replica_assignment").decode().strip())
         assert found.tolist() == PLACEMENTS[1].replicas.tolist()
 
-    def test_a_topic_that_cannot_be_said_is_refused(self) -> None:
+    def test_a_topic_that_cannot_be_exported_is_rejected(self) -> None:
         for placements, reason in (
             (PLACEMENTS[:1], "no topic of the plan gets new partitions"),
             ([Placement(t, 0, padded([[101]] * 3)) for t in ("clicks", "orders")], "name one of: clicks, orders"),
@@ -235,7 +235,7 @@ def test_a_topic_whose_ids_have_gaps_is_one_topic() -> None:
     assert lists(written("reassignment", plan(split), cluster)) == {("orders", 0): (106,), ("orders", 4): (105, 106)}
 
 
-def test_what_is_on_its_way_goes_back_to_where_it_was_going() -> None:
+def test_replicas_in_progress_roll_back_to_their_targets() -> None:
     """Kafka lists the target replicas first, then those being removed."""
     moving = replace(
         CLUSTER.topics[1],
@@ -377,8 +377,8 @@ Partitions that were created stay: Kafka removes none.
         self, version: str | None, in_command: bool, named: bool
     ) -> None:
         """KIP-860. A tool that does not have it rejects the command, so that of an unknown release it is a remark."""
-        kept = plan([Placement("orders", 0, padded([[101, 106], [105, 101]]))], [BATCHES[0][1:], []])
-        for made in (kept, replace(kept, request={**kept.request, "remove_brokers": [105]})):
+        moved = plan([Placement("orders", 0, padded([[101, 106], [105, 101]]))], [BATCHES[0][1:], []])
+        for made in (moved, replace(moved, request={**moved.request, "remove_brokers": [105]})):
             text = archive(made if version is None else stated(made, version))["README.txt"].decode()
             assert ("--execute --throttle 50000000 --disallow-replication-factor-change" in text) == in_command
             assert ("KIP-860" in text) == named

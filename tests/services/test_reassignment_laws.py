@@ -1,4 +1,4 @@
-"""What holds of every plan of a reassignment, whatever the cluster and the change; no solver is asked here."""
+"""What holds of every plan of a reassignment, whatever the cluster and the change; without a solver."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -36,9 +36,9 @@ Rows = Mapping[tuple[str, int], list[int]]
 
 def _topic(name: str, ids: Sequence[int], replicas: Sequence[Sequence[int]], sizes: Sequence[int]) -> Topic:
     lists = padded(replicas)
-    nobody = np.empty((len(ids), 0), np.int32)
+    no_ids = np.empty((len(ids), 0), np.int32)
     return Topic(
-        name, np.array(ids, np.int32), lists, lists[:, 0].copy(), lists, nobody, nobody, np.array(sizes, np.int64)
+        name, np.array(ids, np.int32), lists, lists[:, 0].copy(), lists, no_ids, no_ids, np.array(sizes, np.int64)
     )
 
 
@@ -132,7 +132,7 @@ def _after(made: NewPlan) -> Rows:
 
 
 def _planned(cluster: Cluster, request: ReassignmentRequest) -> NewPlan:
-    """The plan; there is none where nobody may hold a partition, or bytes are to be even and not known."""
+    """The plan; None if no broker may have a partition, or bytes are to be balanced and are unknown."""
     try:
         return draft_plan(PLANNER, request, cluster, Limits())
     except (InvalidReplicationFactor, NotFeasible, SizesMissing):
@@ -163,7 +163,7 @@ def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentReq
 
 @costly(100)
 @given(CASES)
-def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Cluster, ReassignmentRequest]) -> None:
+def test_the_certificate_states_the_difference_of_before_and_after(case: tuple[Cluster, ReassignmentRequest]) -> None:
     cluster, request = case
     made = _planned(cluster, request)
     before, after = _before(cluster), _after(made)
@@ -184,8 +184,8 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
         assert certificate["lower_bound_bytes"] == certificate["moved_bytes"]
     movement: Any = made.answer["movement"]
     assert sum(row["replicas_in"] for row in movement) == moved.total()
-    held = Counter(broker for row in after.values() for broker in row)
-    assert {row["broker"]: row["replicas_after"] for row in movement if row["replicas_after"]} == held
+    counts = Counter(broker for row in after.values() for broker in row)
+    assert {row["broker"]: row["replicas_after"] for row in movement if row["replicas_after"]} == counts
     assert all(
         row["replicas_before"] + row["replicas_in"] - row["replicas_out"] == row["replicas_after"] for row in movement
     )
@@ -207,8 +207,8 @@ def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders
         could_stay = before[key][0] in row if leaders == "keep" else set(row) == set(before[key])
         assert row[0] == before[key][0] or not could_stay
     least = draft_plan(PLANNER, replace(request, balance=BalanceRequest(leaders="keep")), cluster, Limits())
-    kept, moved = (max(Counter(row[0] for row in rows.values()).values()) for rows in (_after(least), after))
-    assert moved <= kept
+    with_keep, moved = (max(Counter(row[0] for row in rows.values()).values()) for rows in (_after(least), after))
+    assert moved <= with_keep
 
 
 @examples(60)
@@ -318,7 +318,7 @@ def test_kafka_accepts_every_file_of_a_plan(case: tuple[Cluster, ReassignmentReq
 @costly(50)
 @given(CASES)
 def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, ReassignmentRequest]) -> None:
-    """With `keep` nothing moves that has not to: asked for again, once it is done, the same change moves nothing."""
+    """With `keep` nothing moves that has not to: requested again, once it is done, the same change moves nothing."""
     cluster, request = case
     request = replace(request, balance=BalanceRequest("keep", leaders="keep"), replace_brokers={}, add_brokers=())
     after = _after(_planned(cluster, request))

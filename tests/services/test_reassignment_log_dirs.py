@@ -208,8 +208,8 @@ def test_brokers_without_place_are_avoided_and_named() -> None:
     gib, balance = 1024 * MIB, {"replicas": "tight"}
     log_dirs: dict[int, tuple[LogDirectory, ...]] = {broker: (LogDirectory("/d1", 100 * gib),) for broker in (1, 2)}
     log_dirs[3] = tuple([LogDirectory(path, 5 * gib) for path in ("/d1", "/d2")])
-    homes, sizes = [[1]] * 4 + [[2]] * 5, [3 * gib] * 9
-    t = replace(topic("t", homes, sizes), log_dirs=padded([[0]] * 9))
+    current, sizes = [[1]] * 4 + [[2]] * 5, [3 * gib] * 9
+    t = replace(topic("t", current, sizes), log_dirs=padded([[0]] * 9))
     cluster = Cluster("c", tuple([Broker(broker, "a") for broker in (1, 2, 3)]), (t,), log_dirs=log_dirs)
     made = plan(cluster, log_dirs={}, balance=balance)
     warnings: Any = made.answer["warnings"]

@@ -91,7 +91,7 @@ def test_pins_are_part_of_the_load_that_goals_balance() -> None:
 
 @given(st.integers(0, 700), st.sampled_from([0.45, 0.62, 1.0]))
 @costly(10)
-def test_a_budget_is_kept_or_rejected_with_what_it_takes(budget: int, share: float) -> None:
+def test_a_budget_is_met_or_rejected_with_the_minimum(budget: int, share: float) -> None:
     limits = LimitsRequest(disk=share)
     relief: Any = planned(objective="relieve", limits=limits).answer["certificate"]
     try:

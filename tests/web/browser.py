@@ -1,4 +1,4 @@
-"""As much of a browser as the pages need: ask, read the page that comes, and send its form as it stands."""
+"""As much of a browser as the pages need: request a page, read it, and send its form unchanged."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in ("td", "th", "dt", "dd"):
-            self.handle_data(" ")  # what stands in cells side by side is not one word
+            self.handle_data(" ")  # the texts of adjacent cells are not one word
         element = Element(tag, {name: value or "" for name, value in attrs})
         self.elements.append(element)
         if tag not in ("input", "link", "meta", "img", "br"):
@@ -110,12 +110,12 @@ class Browser:
     def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
         """The bare response; redirects are not followed."""
 
-        async def asked() -> httpx.Response:
+        async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://rackplan.test") as client:
                 return await client.request(method, path, **request)
 
-        return asyncio.run(asked())
+        return asyncio.run(send())
 
 
 def _page(response: httpx.Response) -> Page:

@@ -20,7 +20,7 @@ def clusters(draw: st.DrawFn) -> list[Broker]:
 
 @st.composite
 def assignments(draw: st.DrawFn, brokers: list[Broker]) -> dict[str, Assignment]:
-    """Assignments of some topics over these brokers and, now and then, over brokers that nobody listed."""
+    """Assignments of some topics over these brokers and, now and then, over unlisted brokers."""
     ids = st.sampled_from([broker.id for broker in brokers]) | broker_ids if brokers else broker_ids
     found = {}
     for topic in draw(st.lists(texts, unique=True, max_size=4)):

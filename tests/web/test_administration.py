@@ -14,8 +14,8 @@ SECRET = re.compile(r'<pre id="secret"[^>]*><code>([^<]+)</code>')
 def test_keys_are_created_used_and_revoked(client: httpx.Client, database: Database) -> None:
     """The first key closes the service, also for the page itself; a secret is on no later page."""
     assert "There is no key" in client.get("/keys").text
-    refused = client.post("/keys", data={"name": "first", "scope": "read"})
-    assert (refused.status_code, "the first key needs the scope admin" in refused.text) == (422, True)
+    rejection = client.post("/keys", data={"name": "first", "scope": "read"})
+    assert (rejection.status_code, "the first key needs the scope admin" in rejection.text) == (422, True)
     made = client.post("/keys", data={"name": "first", "scope": "admin"})
     found = SECRET.search(made.text)
     assert found is not None
@@ -113,5 +113,5 @@ def test_webhooks_that_are_not_created(client: httpx.Client, typed: dict[str, ob
 
 def test_webhooks_that_the_operator_does_not_allow(browser: Browser) -> None:
     assert "the operator has not set" in browser.get("/webhooks").text
-    refused = browser.post("/webhooks", {"url": "https://1.1.1.1/", "events": "plan.created"})
-    assert (refused.status, "calls no URL" in refused.text) == (422, True)
+    rejection = browser.post("/webhooks", {"url": "https://1.1.1.1/", "events": "plan.created"})
+    assert (rejection.status, "calls no URL" in rejection.text) == (422, True)

@@ -1,4 +1,4 @@
-"""The process that draws charts: started by the first one, and not kept when there is nothing to draw."""
+"""The process that draws charts: started by the first one, and ended when there is nothing to draw."""
 
 import os
 import signal

@@ -30,9 +30,9 @@ Json = dict[str, Any]
 
 def keep(database: Database, **changed: Any) -> Plan:
     """The example's group, planned."""
-    asked = PlanGroupRequest.model_validate(GROUP | changed).service()
+    request = PlanGroupRequest.model_validate(GROUP | changed).service()
     with database.begin() as uow:
-        return make_plan(uow, PLANNER, asked, Limits())
+        return make_plan(uow, PLANNER, request, Limits())
 
 
 def keep_recorded(database: Database, **fields: Any) -> Plan:
@@ -40,10 +40,10 @@ def keep_recorded(database: Database, **fields: Any) -> Plan:
     with database.begin() as uow:
         cluster = SnapshotRequest.model_validate(SNAPSHOT_WITH_GROUP).core()
         snapshot = snapshots.store(uow, cluster, Limits())
-        asked: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
-        if asked.pop("previous", False):
-            asked["previous_snapshot_id"] = str(snapshot.id)
-        return make_plan(uow, PLANNER, PlanGroupRequest.model_validate(asked).service(), Limits())
+        body: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
+        if body.pop("previous", False):
+            body["previous_snapshot_id"] = str(snapshot.id)
+        return make_plan(uow, PLANNER, PlanGroupRequest.model_validate(body).service(), Limits())
 
 
 def answer_of(plan: Plan) -> Json:
@@ -88,7 +88,7 @@ def test_it_says_whose_prediction_it_is_and_what_it_comes_to(
 
 
 def test_all_of_a_comparison_is_tabled_a_failure_with_its_reason(browser: Browser, database: Database) -> None:
-    """The uniform assignor refuses members that own a partition twice; the others answer."""
+    """The uniform assignor rejects members that own a partition twice; the others answer."""
     members = [member(0, owned_partitions={"orders": [0, 1]}), member(1, owned_partitions={"orders": [1, 2]})]
     plan = keep(database, members=members, assignor=["range", "uniform", "optimal"])
     answer, page = answer_of(plan), page_of(browser, plan)
@@ -166,7 +166,7 @@ def test_only_what_a_group_plan_can_be_is_linked(browser: Browser, database: Dat
     assert not list(page.all("pre"))
 
 
-@pytest.mark.parametrize("members", [[], [member(0, topics=[])]], ids=["nobody", "nothing subscribed"])
+@pytest.mark.parametrize("members", [[], [member(0, topics=[])]], ids=["no members", "nothing subscribed"])
 def test_a_group_that_reads_nothing_has_a_page(browser: Browser, database: Database, members: list[Json]) -> None:
     plan = keep(database, members=members)
     page = page_of(browser, plan)
@@ -197,10 +197,10 @@ def test_the_picture_is_a_document_of_its_own(database: Database) -> None:
     with database.begin() as uow:
         again = services.load(uow, plan.head.id)
         cluster = services.made_on(uow, again.head)
-    drawn = plans.plan_picture(again, cluster)
-    root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
+    picture = plans.plan_picture(again, cluster)
+    root = ET.fromstring(picture)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders under range: 6 partitions read by 2 members"
-    assert "No member is in rack use1-az4." in drawn.decode()
+    assert "No member is in rack use1-az4." in picture.decode()
 
 
 class TestWords:

@@ -42,7 +42,7 @@ def parsed(found: Transfers, title: str = "a plan") -> ET.Element:
     return read(draw(MovesPicture(title, ["So much moves."], found)))
 
 
-def told(root: ET.Element, kind: str) -> list[str]:
+def titles(root: ET.Element, kind: str) -> list[str]:
     """What the tooltips of the groups of a class say."""
     return [group.findtext(f"{SVG}title") or "" for group in root.iter(f"{SVG}g") if group.get("class") == kind]
 
@@ -77,7 +77,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 @costly()
 @given(reassignments())
 def test_every_replica_that_moves_is_in_some_square(found: Transfers) -> None:
-    counts = [re.search(r": ([\d,]+) replicas?, ", words) for words in told(parsed(found), "move")]
+    counts = [re.search(r": ([\d,]+) replicas?, ", words) for words in titles(parsed(found), "move")]
     assert sum(int(count[1].replace(",", "")) for count in counts if count) == int(found.flows.replicas.sum())
 
 
@@ -99,12 +99,12 @@ def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(random: 
 def test_a_worked_example_in_words() -> None:
     """Sizes are not all known, so that bars are of replicas."""
     root = parsed(worked())
-    assert told(root, "move") == [
+    assert titles(root, "move") == [
         "from broker 101 to broker 108: 1 replica, size unknown",
         "from broker 105 to broker 106: 1 replica, 12.3 MiB",
         "from nowhere to broker 105: 1 replica, size unknown",
     ]
-    assert told(root, "column")[1] == (
+    assert titles(root, "column")[1] == (
         "broker 105, az-b: before 2 replicas, 12.3 MiB; gets 1 replica, size unknown; gives 1 replica, 12.3 MiB; "
         "after 2 replicas, ≥ 7 B; leads 1 before and 1 after"
     )
@@ -115,7 +115,7 @@ def test_a_worked_example_in_words() -> None:
 
 def test_kafkas_own_proposal_is_drawn_in_bytes_under_its_racks() -> None:
     root = parsed(kafkas_own())
-    assert len(told(root, "column")) == 9
+    assert len(titles(root, "column")) == 9
     looks = Counter(
         group.find(f"{SVG}rect").get("class")  # type: ignore[union-attr] # every move has its square
         for group in root.iter(f"{SVG}g")
@@ -136,8 +136,8 @@ def test_what_a_broker_had_is_an_outline_as_high_as_that_was() -> None:
 
 def test_where_nothing_moves_there_are_no_squares() -> None:
     root = parsed(nothing())
-    assert told(root, "move") == []
-    assert len(told(root, "column")) == 2
+    assert titles(root, "move") == []
+    assert len(titles(root, "column")) == 2
 
 
 @pytest.mark.parametrize(
@@ -154,15 +154,15 @@ def test_many_brokers_are_drawn_by_rack_and_many_racks_together(
 ) -> None:
     found = removal(brokers, racks)
     root = parsed(found)
-    assert len(told(root, "column")) == columns
+    assert len(titles(root, "column")) == columns
     assert len([group for group in root.iter(f"{SVG}g") if group.get("class") == "row"]) <= MOST_RACKS
-    moves = told(root, "move")
+    moves = titles(root, "move")
     assert moves
     assert all(words.startswith(f"from {noun} ") for words in moves)
     assert float(root.get("width", 0)) <= WIDEST
 
 
-def test_it_names_itself_to_those_who_cannot_see_it_and_follows_the_readers_colours() -> None:
+def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     root = parsed(worked())
     assert root.get("role") == "img"
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]

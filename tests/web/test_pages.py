@@ -89,7 +89,7 @@ def test_frames_are_for_the_origins_that_the_operator_names(database: Database) 
 
 
 def test_forms_name_their_origin() -> None:
-    """With `no-referrer` a browser sends a form with `Origin: null`, which the service refuses as another's page."""
+    """With `no-referrer` a browser sends a form with `Origin: null`, which the service rejects as a foreign page."""
     assert headers()["Referrer-Policy"] == "same-origin"
 
 

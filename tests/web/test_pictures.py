@@ -47,14 +47,14 @@ def placed(brokers: list[Broker], partitions: int, factor: int) -> dict[str, Ass
     return {"orders": admin_utils.place(brokers, topic, random=JavaRandom(7)).assignment}
 
 
-def told_of_brokers(root: ET.Element) -> dict[int, tuple[int, int]]:
+def counts_by_broker(root: ET.Element) -> dict[int, tuple[int, int]]:
     """What the tooltips of the bars say: broker → (replicas, leaders)."""
     found = {}
     for group in root.iter(f"{SVG}g"):
         if group.get("class") == "column":
-            told = group.findtext(f"{SVG}title") or ""
-            match = re.match(r"broker (\d+), .*: ([\d,]+) replicas?, leads ([\d,]+)(, fenced)?$", told, re.DOTALL)
-            assert match, told
+            title = group.findtext(f"{SVG}title") or ""
+            match = re.match(r"broker (\d+), .*: ([\d,]+) replicas?, leads ([\d,]+)(, fenced)?$", title, re.DOTALL)
+            assert match, title
             found[int(match[1])] = (int(match[2].replace(",", "")), int(match[3].replace(",", "")))
     return found
 
@@ -87,7 +87,7 @@ def test_every_broker_has_a_tooltip_with_its_replicas(picture: PlacementPicture)
     replicas = Counter(broker for row in rows for broker in set(row))
     leaders = Counter(row[0] for row in rows if row)
     brokers = {broker.id for broker in picture.brokers} | set(replicas)
-    assert told_of_brokers(parsed(picture)) == {broker: (replicas[broker], leaders[broker]) for broker in brokers}
+    assert counts_by_broker(parsed(picture)) == {broker: (replicas[broker], leaders[broker]) for broker in brokers}
 
 
 @costly()
@@ -140,13 +140,13 @@ def test_each_partition_of_a_small_plan_is_a_row_whose_cells_stand_in_their_rack
     assert len(rows) == 48
     for row, (partition, replicas) in zip(rows, enumerate(found["orders"].replicas.tolist()), strict=True):
         cells = row.findall(f"{SVG}rect")
-        told = [cell.findtext(f"{SVG}title") for cell in cells]
+        titles = [cell.findtext(f"{SVG}title") for cell in cells]
         expected = [f"orders-{partition} on broker {replicas[0]}: preferred leader"]
         expected += [f"orders-{partition} on broker {replicas[i]}: replica {i + 1} of 3" for i in (1, 2)]
-        assert sorted(map(str, told)) == sorted(expected)
-        looks = {words: cell.get("class") for words, cell in zip(told, cells, strict=True)}
+        assert sorted(map(str, titles)) == sorted(expected)
+        looks = {words: cell.get("class") for words, cell in zip(titles, cells, strict=True)}
         assert looks == dict(zip(expected, ("leads", "follows", "follows"), strict=True))
-        for cell, words in zip(cells, told, strict=True):
+        for cell, words in zip(cells, titles, strict=True):
             match = re.search(r"on broker (\d+)", str(words))
             assert match
             left, right = panels[rack_of[int(match[1])]]
@@ -170,10 +170,10 @@ def test_a_partition_that_spans_too_few_racks_is_marked_and_counted() -> None:
 
 def test_fenced_brokers_are_hatched_and_said() -> None:
     brokers = [*NINE, Broker(110, "use1-az4", fenced=True)]
-    drawn = draw(PlacementPicture("orders", brokers, placed(NINE, 12, 3)))
-    assert "1 of 10 brokers is fenced." in drawn
-    assert "broker 110, rack use1-az4: 0 replicas, leads 0, fenced" in drawn
-    assert drawn.count('fill="url(#rackplan-fenced)"') == 2  # the broker, and the legend
+    picture = draw(PlacementPicture("orders", brokers, placed(NINE, 12, 3)))
+    assert "1 of 10 brokers is fenced." in picture
+    assert "broker 110, rack use1-az4: 0 replicas, leads 0, fenced" in picture
+    assert picture.count('fill="url(#rackplan-fenced)"') == 2  # the broker, and the legend
     assert "rackplan-fenced" not in draw(PlacementPicture("orders", NINE, placed(NINE, 12, 3)))
 
 
@@ -181,7 +181,7 @@ def test_a_large_plan_has_its_bars_only() -> None:
     brokers = [Broker(broker, f"rack-{broker % 3}") for broker in range(300)]
     root = parsed(PlacementPicture("orders", brokers, placed(brokers, 20_000, 3)))
     assert rows_of(root) == []
-    assert len(told_of_brokers(root)) == 300
+    assert len(counts_by_broker(root)) == 300
     assert float(root.get("width", 0)) <= WIDEST
 
 
@@ -203,10 +203,10 @@ def test_names_that_are_too_long_are_cut_and_whole_in_tooltips() -> None:
 )
 def test_small_and_odd_clusters_are_drawn_as_any_other(brokers: list[Broker], partitions: int, factor: int) -> None:
     root = parsed(PlacementPicture("orders", brokers, placed(brokers, partitions, factor)))
-    assert len(told_of_brokers(root)) == len(brokers)
+    assert len(counts_by_broker(root)) == len(brokers)
 
 
-def test_it_names_itself_to_those_who_cannot_see_it_and_follows_the_readers_colours() -> None:
+def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     root = parsed(PlacementPicture("orders: 12 partitions", NINE, placed(NINE, 12, 3)))
     assert root.get("role") == "img"
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]

@@ -1,4 +1,4 @@
-"""The page of a plan: what it says is what the plan holds, and what it tells to run makes exactly this plan."""
+"""The page of a plan: what it says is what the plan has, and the command it shows makes exactly this plan."""
 
 import re
 import shlex
@@ -165,9 +165,9 @@ def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(databas
     with database.begin() as uow:
         again = services.load(uow, plan.head.id)
         cluster = services.made_on(uow, again.head)
-    drawn = plans.plan_picture(again, cluster)
-    assert drawn == plans.plan_picture(plan, Cluster("", tuple(BROKERS)))
-    root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
+    picture = plans.plan_picture(again, cluster)
+    assert picture == plans.plan_picture(plan, Cluster("", tuple(BROKERS)))
+    root = ET.fromstring(picture)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders: 12 partitions × 3 replicas on 6 brokers"
     assert root.find("{http://www.w3.org/2000/svg}style") is not None
 

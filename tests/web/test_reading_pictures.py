@@ -28,7 +28,7 @@ def columns(root: ET.Element) -> list[ET.Element]:
     return [element for element in root.iter(f"{SVG}g") if element.get("class") == "column"]
 
 
-def told(column: ET.Element) -> str:
+def title(column: ET.Element) -> str:
     return column.findtext(f"{SVG}title") or ""
 
 
@@ -64,7 +64,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 
 @given(readings)
 def test_every_member_has_a_tooltip_with_its_reads(picture: ReadingPicture) -> None:
-    found = [split(told(column)) for column in columns(read(draw(picture)))]
+    found = [split(title(column)) for column in columns(read(draw(picture)))]
     assert sorted(found) == sorted(member.counts for member in picture.members)
 
 
@@ -73,10 +73,10 @@ def test_bars_are_to_one_scale(picture: ReadingPicture) -> None:
     """A partition is as high in every bar, and a part without partitions is not drawn."""
     scales = []
     for column in columns(read(draw(picture))):
-        counts = dict(zip(LOOKS, split(told(column)), strict=True))
-        drawn = heights(column)
-        assert set(drawn) == {look for look, count in counts.items() if count}
-        scales += [(height, counts[look]) for look, height in drawn.items()]
+        counts = dict(zip(LOOKS, split(title(column)), strict=True))
+        shown = heights(column)
+        assert set(shown) == {look for look, count in counts.items() if count}
+        scales += [(height, counts[look]) for look, height in shown.items()]
     highest = max([member.partitions for member in picture.members], default=0)
     for height, count in scales:
         assert height == pytest.approx(92 * count / highest, abs=0.006), "what is written has two decimal places"
@@ -97,9 +97,9 @@ def test_many_members_share_columns_and_none_is_lost(members: int, racks: int) -
     """However large the group is, the picture is not. A column is of one rack as long as each rack has a panel."""
     picture = draw(group(members, racks=racks))
     root = read(picture)
-    drawn = columns(root)
-    assert len(drawn) <= MOST_COLUMNS + min(racks, MOST_RACKS + 1)
-    parts = [split(told(column)) for column in drawn]
+    shown = columns(root)
+    assert len(shown) <= MOST_COLUMNS + min(racks, MOST_RACKS + 1)
+    parts = [split(title(column)) for column in shown]
     assert [sum(part) for part in zip(*parts, strict=True)] == [4 * members, members, 0]
     assert float(root.get("width", 0)) <= WIDEST
     assert len(picture) < 400_000
@@ -108,7 +108,7 @@ def test_many_members_share_columns_and_none_is_lost(members: int, racks: int) -
 def test_a_column_of_several_is_their_mean_and_shows_how_far_apart_they_are() -> None:
     members = [ReadingMember(f"m-{i:04}", "a", i % 2 * 10, 0, 0) for i in range(2 * MOST_COLUMNS)]
     first, *_ = columns(read(draw(ReadingPicture("g", [], ["a"], members))))
-    assert told(first) == (
+    assert title(first) == (
         "2 members, m-0000 to m-0001, rack a: 0 to 10 partitions each, 10 in rack, 0 across racks, 0 rack unknown"
     )
     assert heights(first) == {"in-rack": 46}
@@ -130,7 +130,7 @@ def test_a_worked_example_says_in_words_what_it_shows() -> None:
         "A fact. No member is in rack use1-az4. use1-az1: 1 member, 4 partitions, 4 in rack. use1-az2: 1 member, "
         "4 partitions, 3 in rack. use1-az4: no member. no rack: 1 member, 4 partitions, 0 in rack."
     )
-    assert [told(column) for column in columns(root)] == [
+    assert [title(column) for column in columns(root)] == [
         "member billing-0, rack use1-az1: 4 partitions, 4 in rack, 0 across racks, 0 rack unknown",
         "member billing-1, rack use1-az2: 4 partitions, 3 in rack, 1 across racks, 0 rack unknown",
         "member billing-2, no rack: 4 partitions, 0 in rack, 0 across racks, 4 rack unknown",
@@ -157,7 +157,7 @@ def test_a_group_without_members_is_drawn_as_any_other() -> None:
 
 
 class TestNames:
-    """What stands beneath the columns."""
+    """The text beneath the columns."""
 
     @given(st.lists(texts, max_size=20))
     def test_they_fit(self, names: list[str]) -> None:
@@ -178,7 +178,7 @@ class TestNames:
 
 def test_members_stand_in_the_groups_order_within_their_rack() -> None:
     root = read(draw(group(12)))
-    xs = {told(column).split(",")[0]: float(column.find(f"{SVG}rect").get("x", 0)) for column in columns(root)}  # type: ignore[union-attr] # each has its target
+    xs = {title(column).split(",")[0]: float(column.find(f"{SVG}rect").get("x", 0)) for column in columns(root)}  # type: ignore[union-attr] # each has its target
     for rack in range(3):
         own = [xs[f"member billing-{i}"] for i in range(rack, 12, 3)]
         assert all(a < b for a, b in pairwise(own))

@@ -12,12 +12,12 @@ from app.store.records import NewPlan
 from app.web.plans import page as plans
 from app.web.plans.reassignment import VIEW, certificate_words, tool_words
 from app.web.plans.view import ViewedPlan
-from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan
+from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captured, kafkas_own, plan
 from tests.web.browser import Page
 
 
 def page_of(new: NewPlan, cluster: Cluster = CLUSTER) -> Page:
-    response = plans.shown(ViewedPlan(as_kept(new), cluster), VIEW)
+    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW)
     return Page(response.status_code, response.headers, bytes(response.body).decode())
 
 
@@ -25,7 +25,7 @@ def rows(page: Page) -> list[str]:
     return [" ".join(row.text.split()) for row in page.all("tr")]
 
 
-def asking(**request: Any) -> NewPlan:
+def plan_of_request(**request: Any) -> NewPlan:
     return replace(plan(), request={"batches": {"throttle_bytes_per_s": None}, "add_brokers": [], **request})
 
 
@@ -117,7 +117,7 @@ def test_a_long_plan_shows_its_beginning_and_says_how_much_there_is() -> None:
     ],
 )
 def test_its_title_lists_the_changes(request_: dict[str, Any], title: str) -> None:
-    assert next(page_of(asking(**request_)).all("h1")).text == title
+    assert next(page_of(plan_of_request(**request_)).all("h1")).text == title
 
 
 def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:

@@ -120,8 +120,8 @@ def test_the_whole_way_in_chromium(site: Site, chromium: "Chromium") -> None:
     """From a page that needs a caller to the issuer and back to this page; then out, here and at the issuer."""
     context = chromium.new_context()
     page = context.new_page()
-    refused: list[str] = []
-    page.on("console", lambda message: refused.append(message.text) if "Policy" in message.text else None)
+    violations: list[str] = []
+    page.on("console", lambda message: violations.append(message.text) if "Policy" in message.text else None)
     answer = page.goto(f"{site.address}{PLAN}?show=all")
     assert answer is not None
     assert answer.status == 401
@@ -146,7 +146,7 @@ def test_the_whole_way_in_chromium(site: Site, chromium: "Chromium") -> None:
     after = page.goto(site.address + PLAN)
     assert after is not None
     assert after.status == 401
-    assert refused == []
+    assert violations == []
     context.close()
 
 
@@ -168,13 +168,13 @@ class TestSignIn:
 
     def test_the_request_to_the_issuer(self, site: Site, browser: httpx.Client) -> None:
         begun = browser.get("/sign-in")
-        asked = parameters_of(begun.headers["location"])
-        assert asked["redirect_uri"] == f"{site.address}/sign-in/callback"
-        assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
+        parameters = parameters_of(begun.headers["location"])
+        assert parameters["redirect_uri"] == f"{site.address}/sign-in/callback"
+        assert (parameters["response_type"], parameters["code_challenge_method"]) == ("code", "S256")
         again = parameters_of(browser.get("/sign-in").headers["location"])
         for name in ("state", "nonce", "code_challenge"):
-            assert len(asked[name]) == 43
-            assert asked[name] != again[name]
+            assert len(parameters[name]) == 43
+            assert parameters[name] != again[name]
         cookie = cookies_of(begun)["rackplan-sign-in"]
         assert all(part in cookie for part in ("HttpOnly", "SameSite=lax", "Path=/sign-in/callback", "Max-Age=600"))
         assert begun.headers["cache-control"] == "no-store"

@@ -78,7 +78,7 @@ def test_texts_of_strangers_are_values_of_charts() -> None:
     """No column, filter or title of a specification is an expression that a stranger wrote."""
     hostile = "datum.x; alert(1)//"
     rows = [{"x": hostile, "y": 1.0, "value": 1.0, "series": hostile, "front": None, "href": "/", "axis0": hostile}]
-    drawn = [
+    specs = [
         charts.points(rows, x=hostile, y=hostile, tooltips={"axis0": hostile}),
         charts.heat_map(rows, x=hostile, y=hostile, value=hostile, order=[]),
         charts.bars(rows, x=hostile, y=hostile),
@@ -97,8 +97,8 @@ def test_texts_of_strangers_are_values_of_charts() -> None:
         elif value == hostile:
             yield key
 
-    assert {key for spec in drawn for key in keys_of(spec)} == {"title"}
-    assert charts.response(drawn[1], "svg").status_code == 200
+    assert {key for spec in specs for key in keys_of(spec)} == {"title"}
+    assert charts.response(specs[1], "svg").status_code == 200
 
 
 def test_missing_sweeps_scenarios_and_jobs_are_friendly_404s(browser: Browser, sweep: UUID) -> None:

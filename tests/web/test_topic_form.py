@@ -31,7 +31,7 @@ CAPTURE = {
 }
 
 
-def is_kept(page: Page, typed: Mapping[str, str]) -> bool:
+def is_repeated(page: Page, typed: Mapping[str, str]) -> bool:
     return page.form() == dict(typed)
 
 
@@ -44,7 +44,7 @@ def nothing_is_stored(database: Database) -> bool:
 def test_the_example_is_one_click_from_a_plan(browser: Browser) -> None:
     [way] = {link.attributes["href"] for link in browser.get(ADDRESS).all("a") if "example" in link.text}
     page = browser.get(ADDRESS + way)
-    assert is_kept(page, EXAMPLE)
+    assert is_repeated(page, EXAMPLE)
     answer = browser.ask("POST", ADDRESS, data=page.form())
     assert answer.status_code == 303
     plan = browser.get(answer.headers["location"])
@@ -140,8 +140,8 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_typed_is_lost(
 def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_form(browser: Browser) -> None:
     page = browser.post(ADDRESS, {**EXAMPLE, "seed": "?", "partitions": "?", "cluster": "", "brokers_text": ""})
     [notice] = [element for element in page.elements if element.attributes.get("role") == "alert"]
-    told = [link.attributes["href"] for link in page.all("a") if link.text and link.text in notice.text]
-    assert told == ["#cluster", "#brokers_text", "#partitions", "#seed"]
+    links = [link.attributes["href"] for link in page.all("a") if link.text and link.text in notice.text]
+    assert links == ["#cluster", "#brokers_text", "#partitions", "#seed"]
 
 
 # What one example leaves in the database does not matter to the next.
@@ -152,8 +152,8 @@ def test_whatever_is_typed_the_answer_is_a_plan_or_the_same_form(browser: Browse
     page = browser.post(ADDRESS, typed)
     assert page.status in (303, 422)
     if page.status == 422:
-        kept = page.form()
-        assert {name: kept[name] for name in kept if name not in ("algorithm", "rack_mode")} == {
+        form = page.form()
+        assert {name: form[name] for name in form if name not in ("algorithm", "rack_mode")} == {
             name: value for name, value in typed.items() if name not in ("algorithm", "rack_mode")
         }
         assert not page.inline_scripts
@@ -178,7 +178,7 @@ def test_a_long_text_is_no_longer_than_a_body_may_be(browser: Browser, is_file: 
     ],
     ids=["cut multipart", "not UTF-8", "JSON", "nothing"],
 )
-def test_a_body_that_is_no_form_is_refused_and_never_a_failure(
+def test_a_body_that_is_no_form_is_rejected_and_never_a_failure(
     browser: Browser, content: bytes, headers: dict[str, str]
 ) -> None:
     assert browser.ask("POST", ADDRESS, content=content, headers=headers).status_code in (400, 422)

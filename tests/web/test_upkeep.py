@@ -79,8 +79,8 @@ class TestDeletion:
         """One that a plan needs stays, and a page says so; a cluster without any is gone."""
         assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
         made = client.post("/v1/plans/reassignment", json={"cluster": "nine", "remove_brokers": [105]}).json()
-        kept = client.post(f"/snapshots/{made['snapshot_id']}/delete", headers=HTML)
-        assert (kept.status_code, "plans: 1" in kept.text) == (409, True)
+        rejection = client.post(f"/snapshots/{made['snapshot_id']}/delete", headers=HTML)
+        assert (rejection.status_code, "plans: 1" in rejection.text) == (409, True)
         keep(database, small())
         keep(database, small(leader=2))
         for left in (1, 0):

@@ -61,7 +61,7 @@ class AuditLog:
     async def add_or_count(self, entry: NewEntry) -> None:
         """Add an entry on a denied request; one like another of the last minute is counted, and added with the count.
 
-        A stranger who sends many requests cannot make many entries. Raises as `add`.
+        A stranger that sends many requests cannot make many entries. Raises as `add`.
         """
         sender: _Sender = (entry.actor.address, entry.actor.key_id or entry.actor.name, entry.status)
         if sender not in self._counted and len(self._counted) >= _MOST_ENTRIES:
@@ -207,7 +207,7 @@ def entry_of(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
 
 
 def actor_of(scope: Scope) -> Actor:
-    """Who sends a request, as far as it is known; the address and the id of the request in any case."""
+    """The sender of a request, as far as it is known; the address and the id of the request in any case."""
     state = scope.setdefault("state", {})
     known: Actor = state.get("actor") or Actor("unknown")
     return replace(known, address=address_of(scope), request_id=state.get("request_id") or None)

@@ -103,7 +103,7 @@ def _actor_of_token(caller: Caller) -> Actor:
 
 
 def _note(scope: ASGIScope, actor: Actor) -> None:
-    """Note who sends a request, for the audit log."""
+    """Note the sender of a request, for the audit log."""
     scope.setdefault("state", {})["actor"] = actor
     actors.become(actor_of(scope))
 
@@ -186,7 +186,7 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
 class KeyBeforeBody:
     """Reject a request that changes something or has a body, and has no valid key, before the body is read and parsed.
 
-    Who sends it is noted, for the audit log: a client that leaves before the answer is known all the same.
+    The sender is noted, for the audit log: a client that leaves before the answer is known all the same.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class KeyBeforeBody:
 
 
 def acting_in(scope: ASGIScope) -> Acting | None:
-    """Who sends a request, if the cheaper look at its key has said so."""
+    """The caller of a request, if the cheaper look at its key has identified it."""
     acting: Acting | None = scope.get("state", {}).get(_ACTING)
     return acting
 

@@ -65,7 +65,7 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "jobs", "description": "Large requests, answered asynchronously."},
             {"name": "share links", "description": "Signed links that need no API key."},
             {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
-            {"name": "audit", "description": "Who changed what, and what was denied."},
+            {"name": "audit", "description": "Changes with their actors, and denied requests."},
             {"name": "health", "description": "Liveness, readiness and metrics."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},

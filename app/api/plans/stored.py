@@ -240,7 +240,7 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 def update(
     uow: Uow,
     plan_id: PlanId,
-    who: Annotated[str, Security(principal, scopes=["plan"])],
+    caller: Annotated[str, Security(principal, scopes=["plan"])],
     body: Annotated[PlanPatchRequest, Body(openapi_examples=examples.PLAN_PATCH)],
     if_match: Annotated[
         str | None, Header(description="The ETag of the plan: 412 if its status, labels or notes have changed since.")
@@ -257,7 +257,7 @@ def update(
     def is_current(head: PlanHead) -> bool:
         return not expected or "*" in expected or any(tag.startswith(version_of(head) + "-") for tag in expected)
 
-    head = plans.change(uow, plan_id, body.service(), principal=who, is_current=is_current)
+    head = plans.change(uow, plan_id, body.service(), principal=caller, is_current=is_current)
     plan = Plan(head, uow.plans.placements(plan_id))
     headers = {"ETag": f'"{etag_of(head, JSON)}"'}
     return Response(plans.plan_json(plan), media_type=JSON, headers=headers)

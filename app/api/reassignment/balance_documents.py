@@ -49,9 +49,9 @@ class BrokerWeight(BaseModel):
     share: float
     """Share of the load of the brokers of its set that is in proportion to the weight, in the unit of `by`."""
     low: int | None
-    """Lower end of the broker's band; null if the load is no count, or replicas are kept."""
+    """Lower end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
     high: int | None
-    """Upper end of the broker's band; null if the load is no count, or replicas are kept."""
+    """Upper end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
     load: int
     """Load of the broker after the plan, in the unit of `by`."""
 

@@ -279,7 +279,7 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
         "as Cruise Control does by default (`TopicNameHashBrokerSetMappingPolicy`).",
     )
     isolate: Annotated[list[IsolateFields], Field(max_length=1000)] = Field(default_factory=list)
-    """Topics that are restricted to brokers, and brokers that are kept for them."""
+    """Topics that are restricted to brokers, and brokers that are reserved for them."""
     pins: list[PinFields] = Field(
         default_factory=list, description="Partitions with given replicas; they override the rack constraint."
     )

@@ -55,7 +55,7 @@ class KeyCheck:
         self._known: dict[str, tuple[Acting, float]] = {}
 
     async def __call__(self, secret: str | None) -> Acting | None:
-        """Who sends it; None if it is not valid, or if that cannot be said at once."""
+        """The caller; None if it is not valid, or if that cannot be said at once."""
         hashed = NO_KEY if secret is None else key_hash(secret)
         known = self._known.get(hashed)
         if known is not None and self._clock() - known[1] < KNOWN_FOR_S:

@@ -73,7 +73,7 @@ class SmallPlans:
 
 
 class DirectPlans:
-    """Answer `POST /v1/plans/replicas`, if the plan is small and the check of the key has said who asks for it."""
+    """Answer `POST /v1/plans/replicas`, if the plan is small and the check of the key has identified the caller."""
 
     def __init__(self, app: ASGIApp, *, plans: SmallPlans, store: DirectStore, admission: Admission) -> None:
         self._app, self._plans, self._store, self._admission = app, plans, store, admission

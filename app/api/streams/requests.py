@@ -130,7 +130,7 @@ class PlanStreamsRequest(OnSnapshot):
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
     """`num.standby.replicas`: number of standbys of each stateful task."""
     rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
-    """`rack.aware.assignment.tags`: tags by which the copies of a task are kept apart."""
+    """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""
     acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
     """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
     max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2

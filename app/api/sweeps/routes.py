@@ -77,7 +77,7 @@ _ENDED: Mapping[int, Mapping[str, Any]] = {
 def create(
     request: Request,
     uow: Uow,
-    who: Annotated[str, Security(principal, scopes=["sweep"])],
+    caller: Annotated[str, Security(principal, scopes=["sweep"])],
     once: OnceOnly,
     limits: RequestLimits,
     prefer: WaitPreference,
@@ -95,7 +95,7 @@ def create(
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
     sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.
     """
-    submitted = partial(sweeps.submit, uow, limits=limits, principal=who, deadline_s=prefer.deadline_s)
+    submitted = partial(sweeps.submit, uow, limits=limits, principal=caller, deadline_s=prefer.deadline_s)
     accepted = once(lambda: _accepted(uow, submitted(body.on_newest(uow).service())))
     return _awaited(request, prefer, accepted)
 
@@ -184,7 +184,7 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
 def clone(
     request: Request,
     uow: Uow,
-    who: Annotated[str, Security(principal, scopes=["sweep"])],
+    caller: Annotated[str, Security(principal, scopes=["sweep"])],
     once: OnceOnly,
     limits: RequestLimits,
     prefer: WaitPreference,
@@ -200,7 +200,7 @@ def clone(
 
     def answer() -> Response:
         again: SweepRequest = sweeps.again(uow.sweeps.get(sweep_id), body.changes())
-        return _accepted(uow, sweeps.submit(uow, again, limits, principal=who, deadline_s=prefer.deadline_s))
+        return _accepted(uow, sweeps.submit(uow, again, limits, principal=caller, deadline_s=prefer.deadline_s))
 
     return _awaited(request, prefer, once(answer))
 

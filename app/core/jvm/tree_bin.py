@@ -2,10 +2,10 @@
 
 Its keys are iterated not in the tree's order but along a chain that the tree's changes reorder: a new key goes into the
 chain right behind its parent in the tree, and whichever key becomes the root moves to the front. So the tree has to be
-kept just as Java keeps it, rotation by rotation.
+maintained just as in Java, rotation by rotation.
 
-Keys stand in the tree by (spread) hash, then by `compareTo` where their class is Comparable. Keys of equal hash that
-cannot be compared stand as Java's `identityHashCode` says, which is drawn anew in every run: their order cannot be
+Keys are ordered in the tree by (spread) hash, then by `compareTo` if their class is Comparable. Keys of equal hash that
+cannot be compared are ordered by Java's `identityHashCode`, which is random in every run: their order cannot be
 predicted, and here the later one goes left.
 """
 

@@ -184,7 +184,7 @@ class AdaptiveChoice:
         return cls(preferred.candidates().tolist(), _cumulative_frequencies(preferred))
 
     def partition(self, number: int) -> int:
-        """The partition for a drawn number of 31 bits."""
+        """The partition for a random number of 31 bits."""
         if self.frequencies is None:
             return self.candidates[number % len(self.candidates)]
         return self.candidates[bisect_right(self.frequencies, number % self.frequencies[-1])]

@@ -130,8 +130,8 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
     >>> now = PartitionsNow(np.array([True]), np.array([[2]], np.int32), np.array([[2, 1]], np.int32),
     ...                     np.array([[2]], np.int32), np.array([[1]], np.int32), np.array([True]),
     ...                     np.array([700]), np.zeros(1))
-    >>> found = progress_of_steps(planned, now)
-    >>> [StepState(state).name for state in found.state], found.copies.tolist()
+    >>> progress = progress_of_steps(planned, now)
+    >>> [StepState(state).name for state in progress.state], progress.copies.tolist()
     (['IN_PROGRESS', 'NOT_STARTED'], [[True], [True]])
     """
     partitions, width = len(now.is_present), _width(planned, now)
@@ -171,11 +171,11 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
     )
 
 
-def counts_of_batches(planned: PlannedSteps, found: StepProgress, now: PartitionsNow, batches: int) -> BatchCounts:
+def counts_of_batches(planned: PlannedSteps, progress: StepProgress, now: PartitionsNow, batches: int) -> BatchCounts:
     """What is left of each batch of a plan of so many."""
-    pairs = planned.batch_of * len(StepState) + found.state
+    pairs = planned.batch_of * len(StepState) + progress.state
     steps = np.bincount(pairs, minlength=batches * len(StepState)).reshape(batches, len(StepState))
-    left, size = found.copies.sum(axis=1), now.size_bytes[planned.rows]
+    left, size = progress.copies.sum(axis=1), now.size_bytes[planned.rows]
     is_unknown = size == UNKNOWN_SIZE
     return BatchCounts(
         steps=steps.astype(np.int64),

@@ -56,8 +56,8 @@ def _consistent(seed: int, buckets: int) -> int:
     state, candidate = seed & _MASK, 0
     while True:
         state = state * _LCG + 1 & _MASK
-        drawn = ((state >> 33) + 1) / (1 << 31)
-        following = int((candidate + 1) / drawn)
+        uniform = ((state >> 33) + 1) / (1 << 31)
+        following = int((candidate + 1) / uniform)
         if following >= buckets:
             return candidate
         candidate = following

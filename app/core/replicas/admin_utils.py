@@ -51,11 +51,11 @@ def place(
     brokers : the live brokers. Their order matters where none has a rack; of two with one id the last rack counts.
     topic : `start_partition_id` continues a topic that has that many partitions; below 0 it means 0.
     random : draws the start index and then the shift, where no start index is given.
-    fixed_start_index : where to start, for both; None or below 0 means drawn.
+    fixed_start_index : where to start, for both; None or below 0 means random.
 
     Raises
     ------
-    InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; nothing is drawn then.
+    InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; no random number is drawn then.
     ArithmeticOverflow : if Kafka's code fails because an `int` overflowed.
 
     Complexity: O(brokers² · replication factor + partitions), since the rows repeat.

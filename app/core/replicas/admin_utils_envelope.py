@@ -1,4 +1,4 @@
-"""The envelope of AdminUtils: what placing one topic can come to, over the drawn start index and shift.
+"""The envelope of AdminUtils: what placing one topic can come to, over the random start index and shift.
 
 The followers' shift is constant over a block of n partition ids, in which every broker of the list leads once. Whatever
 the start index is, a whole block gives a broker a number of replicas that depends on the shift alone. So the blocks are
@@ -95,7 +95,7 @@ def _positions(walk: admin_utils.BrokerWalk, factor: int) -> Int32s:
 
 
 def _whole(replicas: Int32s, blocks: _Blocks) -> Int64s:
-    """(n, n) replicas that the whole blocks give each broker, by drawn shift."""
+    """(n, n) replicas that the whole blocks give each broker, by random shift."""
     shifts, n, _ = replicas.shape
     cells = replicas.reshape(shifts, -1) + n * np.arange(shifts)[:, None]
     per_block = np.bincount(cells.ravel(), minlength=shifts * n).reshape(shifts, n)

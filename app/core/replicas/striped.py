@@ -9,7 +9,7 @@ Goals, in order
 
 Algorithm
     Racks stand in order of their names (none first), and so do the brokers of a rack: the unfenced in one list, the
-    fenced in another. Each list and the racks begin at a drawn offset. A partition's replicas come from the racks one
+    fenced in another. Each list and the racks begin at a random offset. A partition's replicas come from the racks one
     after another, the leader from the first that has an unfenced broker. With each partition the racks begin one
     further, and so does each list that is used. After as many partitions as there are unfenced brokers (if more than
     one) the racks and the lists are shuffled.
@@ -207,7 +207,7 @@ class Racks:
 
 
 def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:
-    """Fill (partitions, factor) rows with what stands for the brokers in (brokers,) `members`, reshuffles drawn."""
+    """Fill (partitions, factor) rows with the entries of (brokers,) `members`, with random reshuffles."""
     state = of_size(kernel.fill, rows.size + len(members))(
         rows,
         members.copy(),

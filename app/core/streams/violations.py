@@ -97,13 +97,13 @@ def violations(
             "too_many_standbys",
             "illegal",
             copies > max(options.num_standby_replicas, 0),
-            "have more standbys than asked",
+            "have more standbys than requested",
         ),
         (
             "too_few_standbys",
             "fragile",
             (copies < requested) & has_state,
-            "have fewer standbys than asked and possible",
+            "have fewer standbys than requested and possible",
         ),
     )
     result = [

@@ -51,7 +51,7 @@ class PartitionDescription(NamedTuple):
 
     Parameters
     ----------
-    leader : None for `Leader: none` (and for −1, as it was printed while ZooKeeper was asked).
+    leader : None for `Leader: none` (and for −1, as tools printed it that read ZooKeeper).
     elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
     others : the columns that have no field of their own, name and value.
     columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.

@@ -25,7 +25,7 @@ Record = TypeVar("Record", RecordedGroup, RecordedMember, RecordedOffset)
 
 
 def group_members(group: RecordedGroup) -> dict[str, object]:
-    """A group as an object to write; its keys are sorted by whoever does."""
+    """A group as an object to write; the writer sorts its keys."""
     return _members_of(group)
 
 

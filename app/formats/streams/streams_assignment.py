@@ -61,7 +61,7 @@ class AssignmentInfo:
     standby_tasks : with the changelog partitions that they restore.
     partitions_by_host : what each host reads, standby_partitions_by_host : what it restores; without partition twice.
     error_code : 0 for none, 1 for a source topic that is missing, 2 for a member of another version, 3 for an error of
-        the assignor, 4 for a shutdown that somebody asked for.
+        the assignor, 4 for a requested shutdown.
     next_rebalance_ms : since 1970, by the leader's clock, when the member is to rebalance; None for never.
     commonly_supported_version : None in versions 1 and 2, which do not say.
     """

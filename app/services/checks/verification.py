@@ -131,8 +131,8 @@ def check(
     ------
     SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion
     ConflictingFields : there is neither a reassignment nor an output, or both. MalformedText : the output.
-    IllegalReassignment : Kafka would refuse it whole; `errors` in its context names the places.
-    ReassignmentUnderWay : some of its partitions are being reassigned, and that is to be refused.
+    IllegalReassignment : Kafka would reject all of it; `errors` in its context names the places.
+    ReassignmentUnderWay : some of its partitions are being reassigned, and the request rejects that.
     """
     printed = None if output is None else _printed(output, given)
     snapshot, cluster = snapshots.load(uow, snapshot_id)

@@ -113,7 +113,7 @@ class _TopicChange:
     def _is_given_up(self, staying: int) -> NDArray[np.bool_]:
         """(partitions,): whether some member that is still there had it and has it no longer."""
         # Both sides in one ascending row, each place doubled and one more where it is of the later side: a place that
-        # is on both stands beside itself. Comparing all with all would square what share groups have of readers.
+        # is on both is beside itself. Comparing all with all would square what share groups have of readers.
         was, now = self.before.astype(np.int64) * 2, self.after.astype(np.int64) * 2 + 1
         both = np.sort(np.concatenate([was, now], axis=1), axis=1)
         is_gone = (both >= 0) & (both < 2 * staying) & (both % 2 == 0)
@@ -133,7 +133,7 @@ def _spread_out(reading: Reading, topic: str, shape: tuple[int, int], place_of: 
     spread = np.full(shape, INT32_MAX, np.int32)
     if topic in reading.topics:
         rows = reading.topics[topic]
-        # The padding is -1, which looks up what stands last.
+        # The padding is -1, which looks up the last entry.
         places = np.array([*(place_of[member] for member in reading.members), INT32_MAX], np.int32)
         spread[: rows.shape[0], : rows.shape[1]] = places[rows]
         spread.sort(axis=1)

@@ -1,4 +1,4 @@
-"""The issuer: its discovery document, and the keys that verify its tokens, read when they are needed and kept."""
+"""The issuer: its discovery document, and the keys that verify its tokens, read when they are needed, then cached."""
 
 import asyncio
 import time
@@ -95,7 +95,7 @@ class Issuer:
         Raises
         ------
         TokenRejected : the issuer has no such key.
-        IssuerUnavailable : no such key is known, and the issuer cannot be asked.
+        IssuerUnavailable : no such key is known, and the issuer cannot be reached.
         """
         found = _matching((await self._current()).keys, kid, algorithm)
         if not found:  # the issuer may have a new key

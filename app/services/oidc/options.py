@@ -13,7 +13,7 @@ from app.store import teams
 Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519"
 ]  # fmt: skip
-"""Signatures by a private key alone. With a shared secret, whoever can verify a token could make one."""
+"""Signatures by a private key alone. With a shared secret, each program that can verify a token could issue one."""
 LONGEST_CLAIM_NAME = 200
 SESSION_COOKIES = ("__Host-rackplan-session", "rackplan-session")
 """The names of the cookie of a session: by https, where with `__Host-` no other host of the domain can set it, and on

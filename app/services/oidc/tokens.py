@@ -40,7 +40,7 @@ class Tokens:
         Raises
         ------
         TokenRejected : it is not one of the issuer for this service, or not now; `check` says which check failed.
-        IssuerUnavailable : its key is not known, and the issuer cannot be asked.
+        IssuerUnavailable : its key is not known, and the issuer cannot be reached.
         """
         options = self._options
         if options.oidc_audience is None:

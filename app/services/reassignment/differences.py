@@ -204,7 +204,7 @@ def compared_assignments(
     brokers: Sequence[Broker],
     cluster: Cluster,
 ) -> Transfers:
-    """What lies between two assignments; the sizes are those of the cluster's partitions, and 0 of others."""
+    """The transfers between two assignments; the sizes are those of the cluster's partitions, and 0 of others."""
     topics = {topic.name: topic for topic in cluster.topics}
     sizes = {name: _sizes(topics[name], assignment) for name, assignment in before.items() if name in topics}
     return transfers(before, after, sizes=sizes, brokers=brokers)

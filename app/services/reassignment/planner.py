@@ -53,7 +53,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
         leaders, rules, resources = solution.leaders, problem.batches, solution.resources
-        # With resources leaders change for more than their count, and no band is kept.
+        # With resources, leaders also change for other reasons than their count, so that no band holds.
         is_alone = resources is None or _leads_afterwards(problem)
         balance = problem.leaders.balance if is_alone else TIGHT
         return [
@@ -102,6 +102,6 @@ def _execution_violations(problem: ReassignmentProblem, solution: ReassignmentSo
     planned = (executions.batches, executions.rollback, executions.at_once, executions.rollback_at_once)
     return [
         violation
-        for steps, asked in zip(planned, _requested(problem, solution.steps, cordons), strict=True)
-        for violation in execution_violations(steps, *asked)
+        for steps, requested in zip(planned, _requested(problem, solution.steps, cordons), strict=True)
+        for violation in execution_violations(steps, *requested)
     ]

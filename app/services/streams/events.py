@@ -79,9 +79,9 @@ def steps_json(happening: AppliedEvents, source: StreamsSource, assign: AssignTa
             partitions=source.partitions,
             changelogs=happening.changelogs,
         )
-    except ConflictingFields as refused:
-        if refused.path[:1] == ("events",):
-            refused.path = ("events", int(refused.path[1]) - 1, *refused.path[2:])
+    except ConflictingFields as failure:
+        if failure.path[:1] == ("events",):
+            failure.path = ("events", int(failure.path[1]) - 1, *failure.path[2:])
         raise
     return [_step(step, happening, source) for step in steps if step.index]
 

@@ -33,8 +33,8 @@ def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dic
     try:
         own = standby_quality(assignment, source.clients, stateful, source.options)
         best = best_standbys(assignment, source.clients, stateful, source.options, effort=EFFORT)
-    except (LimitExceeded, ImpossibleValue, ConflictingFields) as refused:
-        return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {refused.detail}")]
+    except (LimitExceeded, ImpossibleValue, ConflictingFields) as failure:
+        return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {failure.detail}")]
     differs = (best.assignment.standby != (assignment.standby & ~assignment.warmup)).any(axis=0)
     certificate = best.certificate
     return {
@@ -87,8 +87,8 @@ def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Ca
         return None, []
     try:
         addition: Addition = smallest_addition(source.clients, source.options)
-    except LimitExceeded as refused:
-        return None, [Caution("addition_not_known", f"which clients to add was not looked for: {refused.detail}")]
+    except LimitExceeded as failure:
+        return None, [Caution("addition_not_known", f"which clients to add was not looked for: {failure.detail}")]
     name_by_id = dict(zip((client.process_id for client in source.clients), source.names, strict=True))
     return {
         "clients": [_values(client.values) for client in addition.clients],

@@ -42,7 +42,7 @@ Text = Annotated[str, Query(max_length=300)]
 
 
 def router(database: Database, access: Access) -> APIRouter:
-    """The pages of clusters and their pictures; who deletes a snapshot needs the right of an administrator."""
+    """The pages of clusters and their pictures; deleting a snapshot needs the right of an administrator."""
     routes = APIRouter(include_in_schema=False)
     tables = RecentTables()
 

@@ -54,8 +54,8 @@ def states_after(head: PlanHead, transfers: Transfers, batch: int) -> BatchState
     done = int(steps.offsets[min(batch, len(steps))])
     ids = np.unique(np.concatenate([steps.before.ravel(), steps.after.ravel()]))
     ids = ids[ids != NO_REPLICA]
-    held = zip(transfers.brokers, transfers.before.replicas.tolist(), strict=True)
-    before = {broker.id: count for broker, count in held}
+    counts = zip(transfers.brokers, transfers.before.replicas.tolist(), strict=True)
+    before = {broker.id: count for broker, count in counts}
 
     def change(stop: int) -> Int64s:
         """(brokers,) int64 replicas that the first steps add, less those that they remove."""

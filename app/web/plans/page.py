@@ -77,7 +77,7 @@ _NOTHING = Chosen()
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
-    """The pages of plans; who changes what is beside one needs the right to plan."""
+    """The pages of plans; every change beside a plan needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
     typed = texts_of(limits.max_body_bytes)
     routes.include_router(comparison.router(database))  # before the pages of plans, whose ids it would be

@@ -71,7 +71,7 @@ def _incomparable(first: Sweep | None, second: Sweep | None) -> str:
 
 
 def _chosen(sweep: Sweep | None, x: str, y: str) -> tuple[str, str]:
-    """The figures to compare: those asked for, or the first two of the kind."""
+    """The figures to compare: the requested ones, or the first two of the kind."""
     numbers = [] if sweep is None else list(KINDS[sweep.kind].numbers)
     if not numbers:
         return "", ""

@@ -34,22 +34,22 @@ class SweepView:
     after: str = ""
 
     @classmethod
-    def of(cls, sweep: Sweep, kind: SweepKind, asked: dict[str, str]) -> "SweepView":
+    def of(cls, sweep: Sweep, kind: SweepKind, query: dict[str, str]) -> "SweepView":
         """The view that an address asks for; what is unknown in it is the default."""
         numbers, axes = list(kind.numbers), list(axes_of(kind, sweep))
-        axis = _known(asked.get("axis"), axes, axes[:1])
+        axis = _known(query.get("axis"), axes, axes[:1])
         others = [name for name in axes if name != axis]
         return cls(
             str(sweep.id),
-            x=_known(asked.get("x"), numbers, numbers[:1]),
-            y=_known(asked.get("y"), numbers, numbers[1:2] or numbers[:1]),
+            x=_known(query.get("x"), numbers, numbers[:1]),
+            y=_known(query.get("y"), numbers, numbers[1:2] or numbers[:1]),
             axis=axis,
-            across=_known(asked.get("across"), others, others[:1]),
-            figure=_known(asked.get("figure"), numbers, numbers[:1]),
-            sort=_known(asked.get("sort"), [*numbers, BY_INDEX], [BY_INDEX]),
-            descending=asked.get("descending") == "1",
-            feasible=_known(asked.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
-            after=asked.get("after", ""),
+            across=_known(query.get("across"), others, others[:1]),
+            figure=_known(query.get("figure"), numbers, numbers[:1]),
+            sort=_known(query.get("sort"), [*numbers, BY_INDEX], [BY_INDEX]),
+            descending=query.get("descending") == "1",
+            feasible=_known(query.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
+            after=query.get("after", ""),
         )
 
     @property

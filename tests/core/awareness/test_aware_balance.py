@@ -53,7 +53,7 @@ class TestLaws:
     def test_equal_brokers_share_equally(
         self, zones: int, in_zone: int, partitions: int, seed: int, data: st.DataObject
     ) -> None:
-        """Zones of one size: nobody has more than one replica, or leads more than one partition, beyond another."""
+        """Zones of one size: replicas and leaders of brokers differ by one at most."""
         brokers = [Broker(i, attributes={"zone": f"z{i % zones}"}) for i in range(zones * in_zone)]
         factor = data.draw(st.integers(1, len(brokers)))
         rows = place(brokers, Rules(attributes=("zone",)), partitions=partitions, factor=factor, seed=seed).replicas
@@ -61,7 +61,7 @@ class TestLaws:
             assert np.ptp(np.bincount(counted.ravel(), minlength=len(brokers))) <= 1
 
     @given(cluster=nested(), seed=SEEDS, partitions=st.integers(1, 300))
-    def test_weights_are_kept_to_the_replica_where_nothing_stands_against_them(
+    def test_weights_are_met_to_the_replica_if_no_rule_conflicts_with_them(
         self, cluster: tuple[list[Broker], tuple[str, ...]], seed: int, partitions: int
     ) -> None:
         """One replica each: a broker has its share by weight, rounded down or up."""
@@ -75,10 +75,10 @@ class TestLaws:
 
 def off_by(placement: Placement, brokers: Sequence[Broker], column: slice) -> float:
     """How far the broker that is furthest from its share by weight is off, in replicas."""
-    held = placement.replicas[:, column]
-    counts = Counter(held.ravel().tolist())
+    column_ids = placement.replicas[:, column]
+    counts = Counter(column_ids.ravel().tolist())
     total = sum(broker.weight for broker in brokers)
-    return max(abs(counts[broker.id] - held.size * broker.weight / total) for broker in brokers)
+    return max(abs(counts[broker.id] - column_ids.size * broker.weight / total) for broker in brokers)
 
 
 LEADERS, REPLICAS = slice(0, 1), slice(None)
@@ -119,7 +119,7 @@ class TestLargeTopics:
         seed=SEEDS,
     )
     def test_weights(self, heavy: list[float], partitions: int, seed: int) -> None:
-        """Each rack has three times the same brokers, so that no rule stands against their weight."""
+        """Each rack has three times the same brokers, so that no rule conflicts with their weight."""
         brokers = [
             Broker(i, attributes={"zone": f"{i % 3}", "rack": f"{i % 6}"}, weight=heavy[i // 3 - i // 3 % 2])
             for i in range(18)

@@ -54,13 +54,13 @@ class TestLaws:
 
     @reaches("placed", 0.3)
     @given(cluster=clusters, seed=SEEDS, data=st.data())
-    def test_redis_leaders_share_their_zone_with_nobody(
+    def test_redis_leaders_are_alone_in_their_zone(
         self, cluster: tuple[list[Broker], tuple[str, ...]], seed: int, data: st.DataObject
     ) -> None:
-        """Or it is refused, where no row could be; the followers are as even as they can be beside that leader."""
+        """If no row is legal, it is rejected; followers are as balanced as that leader allows."""
         brokers, attributes = cluster
         factor = data.draw(
-            st.integers(2, 4).filter(lambda drawn: drawn <= len(brokers)) if len(brokers) > 1 else st.just(1)
+            st.integers(2, 4).filter(lambda count: count <= len(brokers)) if len(brokers) > 1 else st.just(1)
         )
 
         def is_alone(row: Sequence[int], leader: int) -> bool:
@@ -94,10 +94,10 @@ class TestLaws:
         most = max(2, next(at for at, fits in enumerate(room) if fits >= factor))
         for row in place(brokers, Rules(Policy.HDFS, attributes), factor=factor, seed=seed).replicas.tolist():
             assert len(set(row)) == factor
-            held = values(row, brokers, rack)
-            assert max(held.values()) <= most
+            counts = values(row, brokers, rack)
+            assert max(counts.values()) <= most
             if factor == 2:
-                assert len(held) == min(2, len(sizes))
+                assert len(counts) == min(2, len(sizes))
             if factor > 2 and max(sizes.values()) > 1:
                 assert len(values(row[:2], brokers, rack)) == 1
                 if sum(sizes.values()) - sizes[next(iter(values(row[:1], brokers, rack)))] >= factor - 2:
@@ -163,7 +163,7 @@ class TestVerifier:
 
 
 class TestExamples:
-    """Worked by hand; where a drawn row is one of several, what all of them have in common."""
+    """Worked by hand; if a random row is one of several, what all of them have in common."""
 
     SIX = tuple(
         Broker(i, attributes={"region": region, "zone": zone})
@@ -190,6 +190,6 @@ class TestExamples:
         rules = Rules(Policy.FORCED, ("zone",), {"zone": ("z1", "z2")})
         assert place(brokers, rules, partitions=4, factor=2).replicas.shape == (4, 1)
 
-    def test_a_start_index_is_refused(self) -> None:
+    def test_a_start_index_is_rejected(self) -> None:
         with pytest.raises(ConflictingFields):
             Aware(Rules())([Broker(1, "a")], NewTopic("t", 1, 1), random=JavaRandom(1), fixed_start_index=0)

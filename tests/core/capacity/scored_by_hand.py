@@ -169,9 +169,9 @@ class ByHand:
         """Average bytes/s of producers, followers and consumers from rack to rack."""
         producers = followers = consumers = 0.0
         for partition in self.partitions:
-            home = self.rack_of[partition.replicas[0]]
-            producers += sum(share for rack, share in self.producers.items() if rack != home) * partition.mean
-            followers += sum(self.rack_of[broker] != home for broker in partition.replicas) * partition.mean
+            leader_rack = self.rack_of[partition.replicas[0]]
+            producers += sum(share for rack, share in self.producers.items() if rack != leader_rack) * partition.mean
+            followers += sum(self.rack_of[broker] != leader_rack for broker in partition.replicas) * partition.mean
             for rack, share in self.consumers.items():
                 if self.rack_of[self.server(rack, partition.replicas)] != rack:
                     consumers += share * partition.groups * partition.mean

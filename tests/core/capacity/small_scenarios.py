@@ -41,7 +41,7 @@ def base(**changes: Any) -> dict[str, Any]:
 
 
 def topic(**changes: Any) -> dict[str, Any]:
-    """Twelve partitions of three replicas, 120 kB/s, kept an hour, read twice."""
+    """Twelve partitions of three replicas, 120 kB/s, retained for an hour, read twice."""
     return {
         "name": "orders",
         "partitions": 12,

@@ -59,10 +59,10 @@ CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
 
 @pytest.mark.parametrize(("mapping", "path", "excerpt"), CANNOT_BE, ids=lambda value: str(value)[:40])
 def test_an_impossible_value_is_named(mapping: Any, path: tuple[str | int, ...], excerpt: str) -> None:
-    with pytest.raises(ImpossibleValue) as refused:
+    with pytest.raises(ImpossibleValue) as raised:
         read_scenario(mapping)
-    assert refused.value.path == path
-    assert excerpt in refused.value.detail
+    assert raised.value.path == path
+    assert excerpt in raised.value.detail
 
 
 NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
@@ -95,10 +95,10 @@ NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
 
 @pytest.mark.parametrize(("mapping", "path", "excerpt"), NOT_TOGETHER, ids=lambda value: str(value)[:40])
 def test_contradictory_values_are_named(mapping: Any, path: tuple[str | int, ...], excerpt: str) -> None:
-    with pytest.raises(ConflictingFields) as refused:
+    with pytest.raises(ConflictingFields) as raised:
         read_scenario(mapping)
-    assert refused.value.path == path
-    assert excerpt in refused.value.detail
+    assert raised.value.path == path
+    assert excerpt in raised.value.detail
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_contradictory_values_are_named(mapping: Any, path: tuple[str | int, ...
     ids=["brokers", "multiplier", "partitions"],
 )
 def test_a_scenario_larger_than_memory_is_rejected_before_it_is_built(mapping: Any) -> None:
-    with pytest.raises(LimitExceeded) as refused:
+    with pytest.raises(LimitExceeded) as raised:
         read_scenario(mapping)
-    assert str(refused.value.context["maximum"]) in refused.value.detail
+    assert str(raised.value.context["maximum"]) in raised.value.detail
 
 
 def test_negative_growth_down_to_no_traffic_is_possible() -> None:
@@ -146,9 +146,9 @@ def sweep(**fields: Any) -> Any:
     ],
 )
 def test_an_impossible_sweep_is_named(definition: Any, failure: type[Failure], path: Any) -> None:
-    with pytest.raises(failure) as refused:
+    with pytest.raises(failure) as raised:
         read_definition(definition)
-    assert path is None or refused.value.path == path
+    assert path is None or raised.value.path == path
 
 
 @pytest.mark.parametrize(
@@ -165,26 +165,26 @@ def test_an_impossible_sweep_is_named(definition: Any, failure: type[Failure], p
     ],
 )
 def test_an_unknown_axis_lists_the_known_ones(path: str) -> None:
-    with pytest.raises(UnknownAxis) as refused:
+    with pytest.raises(UnknownAxis) as raised:
         _require(read_definition(sweep(axes={path: [1]})))
-    assert refused.value.path == ("axes", path)
-    assert "topology.brokers_per_rack" in refused.value.detail
-    assert "topics: orders" in refused.value.detail
+    assert raised.value.path == ("axes", path)
+    assert "topology.brokers_per_rack" in raised.value.detail
+    assert "topics: orders" in raised.value.detail
 
 
 def test_an_impossible_value_of_an_axis_is_rejected_before_the_sweep_starts() -> None:
-    with pytest.raises(ImpossibleValue) as refused:
+    with pytest.raises(ImpossibleValue) as raised:
         _require(read_definition(sweep(axes={"topology.brokers_per_rack": [2, "many"]})))
-    assert refused.value.path == ("axes", "topology.brokers_per_rack")
+    assert raised.value.path == ("axes", "topology.brokers_per_rack")
     with pytest.raises(ImpossibleValue):
         _require(read_definition(sweep(axes={"traffic.growth_per_month": {"from": -2, "to": 1}})))
 
 
 def test_an_impossible_base_is_rejected_before_the_sweep_starts() -> None:
     broken = {"base": base(broker_profile={}), "axes": {"placement.seed": [1]}}
-    with pytest.raises(ImpossibleValue) as refused:
+    with pytest.raises(ImpossibleValue) as raised:
         _require(read_definition(broken))
-    assert refused.value.path == ("base", "broker_profile", "disk_bytes")
+    assert raised.value.path == ("base", "broker_profile", "disk_bytes")
     # An axis may give what the base leaves out.
     _require(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
 

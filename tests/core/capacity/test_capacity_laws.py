@@ -153,7 +153,7 @@ def test_cross_rack_bytes_with_clients_in_equal_shares(
 
 
 def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
-    """300 MiB/s written, read by two groups, three replicas in three zones, kept a day.
+    """300 MiB/s written, read by two groups, three replicas in three zones, retained for a day.
 
     In: W·R. Out: W·(R + C − 1). Disk: W·R·retention. From zone to zone: two thirds of what is produced and read, and
     both followers. A zone lost: the readers of its leaders go to the two others, whose leaders send to one follower.

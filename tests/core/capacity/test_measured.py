@@ -90,7 +90,7 @@ def test_partitions_have_their_bytes_on_disk_and_their_measured_ingress() -> Non
 
 
 def test_without_rates_by_partition_ingress_is_proportional_to_bytes_on_disk() -> None:
-    """Where records are kept for a time, a partition holds as much as is written to it."""
+    """If records are retained for a time, a partition holds as much as is written to it."""
     assert topic_document(topic([100, 300]), TopicIngress(4.0, 4.0, {}), {})["partition_weights"] == [100, 300]
     assert topic_document(topic([100, 300]), None, STATED)["partition_weights"] == [100, 300]
     assert "partition_weights" not in topic_document(topic([0, 0]), None, STATED)

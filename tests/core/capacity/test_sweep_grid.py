@@ -1,4 +1,4 @@
-"""A sweep's scenarios by index: which there are, in which order, drawn how, and that nothing else decides them."""
+"""A sweep's scenarios by index: which there are, their order, their sampling, and that nothing else decides them."""
 
 from math import prod
 from typing import Any
@@ -52,9 +52,9 @@ def test_a_sample_of_all_is_a_permutation_of_the_grid(size: int, seed: int) -> N
 
 @given(st.integers(10**9, 10**30), st.integers(0, 10**6), st.integers())
 def test_no_index_is_sampled_twice_from_a_grid_larger_than_memory(size: int, first: int, seed: int) -> None:
-    drawn = [sampled_index(size, seed=seed, k=k) for k in range(first, first + 50)]
-    assert len(set(drawn)) == 50
-    assert all(0 <= index < size for index in drawn)
+    sampled = [sampled_index(size, seed=seed, k=k) for k in range(first, first + 50)]
+    assert len(set(sampled)) == 50
+    assert all(0 <= index < size for index in sampled)
 
 
 def test_indices_are_sampled_uniformly() -> None:
@@ -68,9 +68,9 @@ def test_a_sample_of_a_thousand_million_scenarios_needs_no_list() -> None:
     definition = sweep(axes, sample={"count": 100, "seed": 1})
     require_axes(definition.base, definition.grid)
     assert definition.grid.size == 10**9
-    drawn = [definition.grid_index(k) for k in range(100)]
-    assert len(set(drawn)) == 100
-    assert drawn == [definition.grid_index(k) for k in range(100)]
+    sampled = [definition.grid_index(k) for k in range(100)]
+    assert len(set(sampled)) == 100
+    assert sampled == [definition.grid_index(k) for k in range(100)]
     with pytest.raises(IndexError):
         definition.grid_index(100)
 

@@ -38,7 +38,7 @@ TOTAL, ANSWER = LOOPS = ["app.core.called_kernel.total", "app.core.calling_kerne
 
 
 class Installation:
-    """The package in `folder`, and processes that import it; their home is empty, and so is their temporary folder."""
+    """The package in `folder`, and processes that import it, with empty home and temporary folders."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -61,10 +61,10 @@ class Installation:
 
     def environment(self, **settings: str) -> dict[str, str]:
         """The variables of its processes."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
         home, temporary = self.folder / "home", self.folder / "tmp"
         return {
-            **kept,
+            **inherited,
             "PYTHONPATH": str(self.folder),
             "PYTHONDONTWRITEBYTECODE": "1",  # else an edit within a second of the last one is not seen
             "HOME": str(home),

@@ -46,14 +46,14 @@ class Coordinator:
             room = quota + reserves
             new: Owned | None = None
             for topic, partitions in old[member].items():
-                kept = list(partitions)
-                for partition in kept[room:]:
+                owned = list(partitions)
+                for partition in owned[room:]:
                     new = self._copy(old[member]) if new is None else new
                     new[topic].remove(partition)
                     if not len(new[topic]):
                         del new[topic]
                     free.append((topic, partition))
-                room -= min(len(kept), room)
+                room -= min(len(owned), room)
             if self._to_owners and reserves and room > 0 and len(in_order) - index > extra:
                 reserves, room = False, room - 1
             extra -= reserves

@@ -132,8 +132,8 @@ class Constrained:
     def build(self, *, cooperative: bool) -> dict[str, list[Partition]]:
         for name in self.group.owned:
             self.keep(name)
-        kept = sorted((tp for given in self.given.values() for tp in given), key=by_topic)
-        left = without(sorted(all_of(self.group.replicas), key=by_topic), kept)
+        assigned = sorted((tp for given in self.given.values() for tp in given), key=by_topic)
+        left = without(sorted(all_of(self.group.replicas), key=by_topic), assigned)
         self.under.sort(key=utf16_order)
         self.exact.sort(key=utf16_order)
         left.sort(key=lambda tp: self.group.near.get(tp, 0))
@@ -272,14 +272,14 @@ class General:
                         generation[tp], self.before[tp] = mine, name
 
     def keep_owned(self) -> list[Partition]:
-        kept: list[Partition] = []
+        retained: list[Partition] = []
         for name in self.lists:
             topics = self.group.members[name]["topics"]
             stay = [tp for tp in self.lists[name] if tp[0] in topics and not self.group.elsewhere(name, tp)]
             self.must_revoke |= len(stay) < len(self.lists[name])
             self.lists[name] = stay
-            kept += stay
-        return sorted(kept, key=lambda tp: (len(self.readers[tp[0]]), utf16_order(tp[0]), tp[1]))
+            retained += stay
+        return sorted(retained, key=lambda tp: (len(self.readers[tp[0]]), utf16_order(tp[0]), tp[1]))
 
     def ranked(self) -> list[str]:
         return sorted(self.active, key=lambda name: (len(self.lists[name]), utf16_order(name)))

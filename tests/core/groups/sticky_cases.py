@@ -54,7 +54,7 @@ def by_hand(group: Mapping[str, Any], *, cooperative: bool) -> Any:
         return str(thrown)
 
 
-def or_refused(assigned: Callable[[Mapping[str, Any]], Any], group: Mapping[str, Any]) -> Any:
+def or_exception(assigned: Callable[[Mapping[str, Any]], Any], group: Mapping[str, Any]) -> Any:
     """What an assignor answers, or the name of the exception that Kafka would throw."""
     try:
         return assigned(group)

@@ -21,7 +21,7 @@ from tests.profiles import costly
     assignor=st.sampled_from(["uniform", "server-range"]),
 )
 @costly(150)
-def test_it_is_one_rebalance_of_those_who_remain(
+def test_it_is_one_rebalance_of_the_remaining_members(
     partitions: int, before: int, joining: int, leaving: int, assignor: str
 ) -> None:
     """Whatever the order of joins and leaves: the coordinator sees only the members at its end."""

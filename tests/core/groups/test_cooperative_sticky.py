@@ -1,4 +1,4 @@
-"""The cooperative-sticky assignor: nobody gets what another still has, two phases are enough, and the vectors."""
+"""The cooperative-sticky assignor: no member gets what another still has, two phases are enough, and the vectors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from tests.core.groups.sticky_cases import (
     flat,
     member,
     moved,
-    or_refused,
+    or_exception,
     owned_cases,
 )
 from tests.profiles import costly
@@ -43,7 +43,7 @@ def owners(group: Mapping[str, Any]) -> dict[Partition, set[str]]:
 class TestPromises:
     @costly()
     @given(owned_cases(odd=False))
-    def test_nobody_is_given_what_another_must_first_give_up(self, group: dict[str, Any]) -> None:
+    def test_no_member_is_given_what_another_must_first_give_up(self, group: dict[str, Any]) -> None:
         claims = owners(group)
         for name, own in assigned(group).items():
             assert all(claims.get(partition, {name}) == {name} for partition in own)
@@ -89,7 +89,7 @@ class TestExamples:
         assert [len(own) for own in first.values()] == [3, 1]
         assert sorted(map(len, assigned(after(group, first)).values())) == [2, 3]
 
-    def test_a_partition_that_two_claim_goes_to_nobody_yet(self) -> None:
+    def test_a_partition_that_two_members_claim_is_not_assigned_yet(self) -> None:
         """Even the one that it is meant for must wait: as far as Kafka can tell the other has it."""
         group = case({"t": 2}, member("A", ["t"], [("t", 0)]), member("B", ["t"], [("t", 0), ("t", 1)]))
         assert assigned(group) == {"A": [], "B": [("t", 1)]}
@@ -119,7 +119,7 @@ class TestStepByStep:
         self.compare({**group, "members": [its for its in group["members"] if its is not leaver]})
 
     def compare(self, group: Mapping[str, Any]) -> None:
-        assert or_refused(assigned, group) == by_hand(group, cooperative=True)
+        assert or_exception(assigned, group) == by_hand(group, cooperative=True)
 
 
 def test_vectors() -> None:

@@ -84,12 +84,12 @@ class TestLaws:
     @given(snapshots, st.lists(kinds, max_size=5), st.sampled_from(Protocol), st.booleans())
     @costly(60)
     def test_the_group_reads_everything_after_each_step(
-        self, known: GroupMetadata, drawn: list[str], protocol: Protocol, static: bool
+        self, known: GroupMetadata, sampled_kinds: list[str], protocol: Protocol, static: bool
     ) -> None:
         """The optimum is whole in the end under both protocols, and is what the members own in the next step."""
         start = [Member(f"m{i}", ("t", "u"), rack, f"i{i}" if static else None) for i, rack in enumerate("ab")]
         group, snapshot = settled(start, known, optimal.assign, protocol), known
-        for index, kind in enumerate(drawn):
+        for index, kind in enumerate(sampled_kinds):
             event = _event(kind, index, group, snapshot)
             if event is None:
                 continue
@@ -168,7 +168,7 @@ class TestEvents:
         assert (step.handover.moved, step.handover.revoked) == (4, 4)
         assert [its.generation_id for its in step.members] == [3, 3, 3]
 
-    def test_a_rolling_restart_of_static_members_rebalances_nobody(self) -> None:
+    def test_a_rolling_restart_of_static_members_causes_no_rebalance(self) -> None:
         group = settled(members("a", "b", "c", instance=True), cluster(), sticky.assign, Protocol.EAGER)
         steps = apply_events(group, cluster(), [RollingRestart()], assign=sticky.assign, protocol=Protocol.EAGER)
         assert [(s.rebalances, s.handover.moved, s.handover.kept, s.revoked) for s in steps] == [((), 0, 12, 0)] * 3
@@ -181,7 +181,7 @@ class TestEvents:
         assert all(step.handover.moved >= 4 for step in steps)
         assert [its.id for its in steps[-1].members] == ["m0-restarted", "m1-restarted", "m2-restarted"]
 
-    def test_a_static_member_that_comes_back_in_another_rack_is_noticed_by_nobody(self) -> None:
+    def test_a_static_member_that_returns_in_another_rack_causes_no_rebalance(self) -> None:
         group = settled(members("a", "b", "c", instance=True), cluster(), optimal.assign, Protocol.EAGER)
         by = replace(group[0], id="moved", rack_id="d")
         (step,) = apply_events(group, cluster(), [Replace("m0", by)], assign=optimal.assign, protocol=Protocol.EAGER)
@@ -254,11 +254,11 @@ class TestEvents:
             ReplicaRacksChanged(replicas={"unknown": padded([[0]])}),
         ],
     )
-    def test_what_cannot_be_is_refused_and_named(self, event: Event) -> None:
+    def test_impossible_events_are_rejected_and_named(self, event: Event) -> None:
         grown = TopicGrown("t", 13, padded([[0]]))
-        with pytest.raises(ConflictingFields) as refusal:
+        with pytest.raises(ConflictingFields) as raised:
             apply_events(members("a", "b"), cluster(), [grown, event], assign=optimal.assign, protocol=Protocol.EAGER)
-        assert refusal.value.path[:2] == ("events", 1)
+        assert raised.value.path[:2] == ("events", 1)
 
     def test_an_assignment_can_be_given_to_members(self) -> None:
         group = members("a", "b")
@@ -303,7 +303,7 @@ class TestTrigger:
         found = trigger([self.leader], metadata(RACKS), self.before, leader=None)
         assert [(its.topic, its.what) for its in found.because] == [("t", "appeared"), ("u", "appeared")]
 
-    def test_topics_that_nobody_reads_are_not_looked_at(self) -> None:
+    def test_topics_without_subscribers_are_ignored(self) -> None:
         reader = Member("m1", ("u",), "a")
         after = metadata(RACKS, topic("t", [2]), topic("u", [0]))
         assert not trigger([reader], self.before, after, leader=reader).would_rebalance

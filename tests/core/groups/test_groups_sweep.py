@@ -190,7 +190,7 @@ def test_losing_more_members_than_exist_fails_alone() -> None:
     error: Any = rows[2]["error"]
     assert [row["error"] is None for row in rows] == [True, True, False]
     assert (error["code"], error["path"]) == ("conflicting_fields", ["members_lost"])
-    # With nobody left nothing is read, and nothing moves.
+    # Without members nothing is read, and nothing moves.
     assert (rows[1]["members"], rows[1]["dropped"], rows[1]["moved"], rows[1]["in_rack_share"]) == (0, 12, 0, None)
     with pytest.raises(ConflictingFields, match="2 members; 3 cannot be lost"):
         remaining_members(settled("a", "b"), 3, group_id="g", seed=0)

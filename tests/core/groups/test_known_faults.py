@@ -42,7 +42,7 @@ def test_no_members() -> None:
     assert "fails" in failed.detail
 
 
-def test_partitions_that_nobody_asked_for() -> None:
+def test_partitions_of_topics_that_are_not_subscribed() -> None:
     (fault,) = named([member("A", []), member("B", ["t"])], known(t=4))
     assert fault == Finding(
         "partitions_not_subscribed",

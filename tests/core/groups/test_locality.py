@@ -179,7 +179,7 @@ class TestOwners:
         assert believed == {key: index for key, index in owner_of(members).items() if key in exists}
 
     @given(groups, snapshots)
-    def test_runs_kept_as_arrays_say_the_same(self, members: list[Member], known: GroupMetadata) -> None:
+    def test_runs_stored_as_arrays_give_the_same_figures(self, members: list[Member], known: GroupMetadata) -> None:
         table = partition_table(known)
         as_arrays = [Member(m.id, m.topics, m.rack_id, None, _runs(m.owned), m.generation_id) for m in members]
         assert owning_members(table, as_arrays).tolist() == owning_members(table, members).tolist()
@@ -188,11 +188,11 @@ class TestOwners:
     def test_holders_and_assignment_are_inverse(self, known: GroupMetadata, data: st.DataObject) -> None:
         table = partition_table(known)
         ids = ["m0", "m1", "m2"]
-        held = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=table.rows, max_size=table.rows)), np.int32)
-        found = assignment_of(table, held, ids)
-        assert assigned_members(table, found, ids).tolist() == held.tolist()
+        readers = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=table.rows, max_size=table.rows)), np.int32)
+        found = assignment_of(table, readers, ids)
+        assert assigned_members(table, found, ids).tolist() == readers.tolist()
         assert all(entries == sorted(entries) for entries in given_to(found).values())
-        assert len(readers_of([member(name, "") for name in ids], found)) == np.count_nonzero(held != NO_MEMBER)
+        assert len(readers_of([member(name, "") for name in ids], found)) == np.count_nonzero(readers != NO_MEMBER)
 
 
 def _runs(owned: Sequence[Owned]) -> OwnedRuns:

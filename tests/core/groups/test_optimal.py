@@ -133,7 +133,7 @@ class TestLaws:
     def test_the_same_group_gets_the_same_assignment(
         self, members: list[Member], known: GroupMetadata, random: Random
     ) -> None:
-        """The order of the metadata's mappings is nobody's choice, and decides nothing."""
+        """The order of the metadata's mappings is arbitrary, and decides nothing."""
         names = list(known.topics)
         random.shuffle(names)
         shuffled = GroupMetadata(
@@ -161,10 +161,10 @@ class TestLaws:
             Member(f"m{index}", tuple(name for name, its in zip(names, mask, strict=True) if its))
             for index, mask in enumerate(chosen)
         ]
-        held = readers_of(members, assign(members, known))
-        counts = [sum(index == reader for reader in held.values()) for index in range(size)]
+        readers = readers_of(members, assign(members, known))
+        counts = [sum(index == reader for reader in readers.values()) for index in range(size)]
         gives: list[set[int]] = [set() for _ in members]
-        for (name, _), reader in held.items():
+        for (name, _), reader in readers.items():
             gives[reader] |= {index for index, its in enumerate(members) if name in its.topics}
         for start in range(size):
             reached, queue = {start}, deque([start])
@@ -180,7 +180,7 @@ class TestLaws:
     )
     @given(members=groups.filter(bool), known=snapshots)
     def test_no_assignor_of_kafka_beats_it(self, theirs: Assign, members: list[Member], known: GroupMetadata) -> None:
-        """Kafka's may refuse, give away what was not asked for, or withhold; what it gives legally is never better."""
+        """Kafka's may fail, assign topics without subscription, or withhold; what it gives legally is never better."""
         try:
             assignment = theirs(members, known)
         except KafkaRefuses:
@@ -209,7 +209,7 @@ class TestWorkedExamples:
         assert [len(its) for its in given_to(found.assignment).values()] == [2, 2]
         assert found.in_rack == 2
 
-    def test_the_rack_decides_who_reads_one_more(self) -> None:
+    def test_the_rack_decides_which_member_reads_one_more(self) -> None:
         known = metadata({1: "a", 2: "b"}, topic("t", [1], [2], [2]))
         found = optimum([member("a", "t", "a"), member("b", "t", "b")], known)
         assert given_to(found.assignment) == {"a": [("t", 0)], "b": [("t", 1), ("t", 2)]}
@@ -254,7 +254,7 @@ class TestWorkedExamples:
             found = optimum(members, snapshot)
             assert (len(found.assignment.partitions), found.in_rack, found.certificate.optimal) == (0, 0, True)
 
-    def test_weights_beyond_exact_arithmetic_are_refused(self) -> None:
+    def test_weights_beyond_exact_arithmetic_are_rejected(self) -> None:
         known = metadata({1: "a"}, topic("t", [1]))
         with pytest.raises(LimitExceeded, match="weights up to"):
             optimum([member("a", "t", "a")], known, weights={"t": np.array([2**62])})
@@ -309,18 +309,18 @@ class TestVerifier:
         self, members: list[Member], known: GroupMetadata, data: st.DataObject
     ) -> None:
         table = partition_table(known)
-        held = np.full(table.rows, -1, np.int32)
+        readers = np.full(table.rows, -1, np.int32)
         for name, partition in readable(members, known):
             choices = [index for index, its in enumerate(members) if name in its.topics]
-            held[int(table.starts[table.index_of[name]]) + partition] = data.draw(st.sampled_from(choices))
-        assignment = _assignment(members, known, held)
+            readers[int(table.starts[table.index_of[name]]) + partition] = data.draw(st.sampled_from(choices))
+        assignment = _assignment(members, known, readers)
         best = min(quality(members, known, reader)[0] for reader in every_assignment(members, known))
         even = quality(members, known, readers_of(members, assignment))[0] == best
         assert [its.code for its in violations(members, known, assignment)] == ([] if even else ["imbalance"])
 
 
-def _assignment(members: Sequence[Member], known: GroupMetadata, held: Int32s) -> GroupAssignment:
-    return assignment_of(partition_table(known), held, [its.id for its in members])
+def _assignment(members: Sequence[Member], known: GroupMetadata, readers: Int32s) -> GroupAssignment:
+    return assignment_of(partition_table(known), readers, [its.id for its in members])
 
 
 class TestFlows:

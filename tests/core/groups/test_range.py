@@ -31,7 +31,7 @@ class Topic:
         rows = unpadded(known.topics[name].replicas)
         self.racks = [{rack for broker in row if (rack := known.rack_of.get(broker)) is not None} for row in rows]
         self.owner: list[str | None] = [None] * len(rows)
-        self.held = Counter[str]()
+        self.received = Counter[str]()
         self.quota, self.extra = divmod(len(rows), len(readers))
 
     def matters(self) -> bool:
@@ -42,7 +42,7 @@ class Topic:
 
     def room(self, member: Member) -> int:
         """How many more a member may have."""
-        return max(0, self.quota + (self.extra > 0) - self.held[member.id])
+        return max(0, self.quota + (self.extra > 0) - self.received[member.id])
 
     def matches(self, member: Member, partition: int) -> bool:
         """Whether a member has no rack, or the rack of a replica."""
@@ -52,8 +52,8 @@ class Topic:
         """Partitions to a member."""
         for partition in partitions:
             self.owner[partition] = member.id
-        self.held[member.id] += len(partitions)
-        self.extra -= bool(partitions) and self.held[member.id] > self.quota
+        self.received[member.id] += len(partitions)
+        self.extra -= bool(partitions) and self.received[member.id] > self.quota
 
     def deal(self, *, by_rack: bool) -> None:
         """Everybody in line takes what there is room for."""

@@ -65,7 +65,7 @@ class TestTheCoordinatorsAssignors:
             for member, entries in given_to(by_id).items()
         }
 
-    def test_an_id_that_nobody_said_is_made_of_the_name_alone(self) -> None:
+    def test_an_unstated_id_is_made_of_the_name_alone(self) -> None:
         made = id_of_topic(TopicMetadata("t", padded([[0]])))
         assert made == id_of_topic(TopicMetadata("t", padded([[1], [2]])))
         assert len(made) == 22

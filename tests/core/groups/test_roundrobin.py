@@ -89,7 +89,7 @@ class TestExamples:
         members = [Member("C0", ("t0",)), Member("C9", ("t0",), group_instance_id="z")]
         assert written(assign(members, known)) == {"C0": "t0-1", "C9": "t0-0"}
 
-    def test_no_members_are_refused_as_kafkas_code_fails(self) -> None:
+    def test_no_members_are_rejected_as_kafkas_code_fails(self) -> None:
         with pytest.raises(NoMembers) as failure:
             assign([], metadata({}, {"t0": [[]]}))
         assert failure.value.kafka.exception == "IllegalArgumentException"

@@ -80,7 +80,7 @@ class TestExamples:
         assert written(answer) == {"M0": f"{T1}-0", "M1": f"{T1}-1"}
 
     @pytest.mark.parametrize("others", [[], [Member("M1", (T1,))]])
-    def test_a_topic_that_does_not_exist_is_refused(self, others: list[Member]) -> None:
+    def test_a_topic_that_does_not_exist_is_rejected(self, others: list[Member]) -> None:
         with pytest.raises(SubscribedTopicMissing) as failure:
             assign([Member("M0", (T2,)), *others], {T1: 1})
         assert failure.value.kafka.exception == "PartitionAssignorException"

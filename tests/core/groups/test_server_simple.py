@@ -45,7 +45,7 @@ class TestExamples:
         answer = assign(members, {T1: 1, T2: 1}, subscription_type=SubscriptionType.HOMOGENEOUS)
         assert lists(answer) == {"b": [(T1, 0)], "a": [(T1, 0)]}
 
-    def test_a_topic_that_does_not_exist_is_refused(self) -> None:
+    def test_a_topic_that_does_not_exist_is_rejected(self) -> None:
         with pytest.raises(SubscribedTopicMissing) as failure:
             assign([Member("M0", (T1,)), Member("M1", (T2,))], {T1: 1})
         message = f"Members are subscribed to topic {T2} which doesn't exist in the topic metadata."

@@ -209,8 +209,8 @@ class TestExamples:
         members = [Member("a", (T1,), owned=(owned(T1, 0, 1, 2, 3),)), Member("b", (T1,))]
         assert written(assign(members, {T1: 4})) == {"a": f"{T1}-0 {T1}-1", "b": f"{T1}-2 {T1}-3"}
 
-    def test_what_is_kept_goes_by_the_order_of_a_hash_set(self) -> None:
-        """In a table of 16 bins partition 16 stands beside 0 and before 1; of nine members eight may have two."""
+    def test_retained_partitions_depend_on_the_order_of_a_hash_set(self) -> None:
+        """In a table of 16 bins partition 16 is beside 0 and before 1; of nine members eight may have two."""
         members = [Member("a", (T1,), owned=(owned(T1, 0, 1, 16),)), *(Member(name, (T1,)) for name in "bcdefghi")]
         assert written(assign(members, {T1: 17}))["a"] == f"{T1}-0 {T1}-16"
 
@@ -253,7 +253,7 @@ class TestExamples:
         answer = assign(members, {T1: 0, T2: 1})
         assert by_topic(answer) == {"a": {T1: set()}, "b": {T2: {0}}, "c": {}}
 
-    def test_a_topic_that_does_not_exist_is_refused(self) -> None:
+    def test_a_topic_that_does_not_exist_is_rejected(self) -> None:
         with pytest.raises(SubscribedTopicMissing) as failure:
             assign([Member("a", (T1,)), Member("b", (T2,))], {T1: 1})
         assert failure.value.context == {"topic": T2}

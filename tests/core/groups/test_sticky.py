@@ -31,7 +31,7 @@ from tests.core.groups.sticky_cases import (
     flat,
     member,
     moved,
-    or_refused,
+    or_exception,
     owned_cases,
 )
 from tests.profiles import costly, examples
@@ -61,7 +61,7 @@ class TestPromises:
         assert max(sizes) - min(sizes) <= 1
 
     @given(cases(racks=False, equal=False))
-    def test_nobody_could_take_from_one_who_has_two_more(self, group: dict[str, Any]) -> None:
+    def test_no_member_could_take_from_one_that_has_two_more(self, group: dict[str, Any]) -> None:
         """Kafka's definition of balance, for a group that owns nothing."""
         lists = assigned(group)
         for its in group["members"]:
@@ -156,7 +156,7 @@ class TestExamples:
         assert assigned(group) == {"A": [("t", 1)], "B": [("t", 0)]}
 
     def test_two_of_one_generation_that_claim_the_same_lose_it(self) -> None:
-        """Both claim partition 1, which then goes to whoever is first; B would have kept it."""
+        """Both claim partition 1, which then goes to whoever is first; B would have retained it."""
         claims = member("A", ["t"], [("t", 1)]), member("B", ["t"], [("t", 1)])
         assert assigned(case({"t": 2}, *claims)) == {"A": [("t", 0)], "B": [("t", 1)]}
         assert assigned(case({"t": 2}, claims[1], member("A", ["t"]))) == {"A": [("t", 0)], "B": [("t", 1)]}
@@ -177,9 +177,9 @@ class TestExamples:
 
 class TestFaults:
     def test_no_members(self) -> None:
-        with pytest.raises(NoMembers) as refusal:
+        with pytest.raises(NoMembers) as raised:
             sticky.assign([], GroupMetadata({}, {}))
-        assert refusal.value.kafka.exception == "ArithmeticException"
+        assert raised.value.kafka.exception == "ArithmeticException"
 
     def test_a_member_without_subscription_that_comes_first_is_given_partitions(self) -> None:
         """In the map "A" comes before "B", so that its empty subscription is not looked at."""
@@ -192,9 +192,9 @@ class TestFaults:
 
     def test_an_owned_partition_beyond_its_topic_leaves_no_room(self) -> None:
         group = case({"t": 2}, member("A", ["t"], [("t", 5)]), member("B", ["t"], [("t", 1)]))
-        with pytest.raises(OwnedPartitionMissing, match="member A owns partition 5 of topic t, which has 2") as refusal:
+        with pytest.raises(OwnedPartitionMissing, match="member A owns partition 5 of topic t, which has 2") as raised:
             assigned(group)
-        assert refusal.value.kafka.exception == "IllegalStateException"
+        assert raised.value.kafka.exception == "IllegalStateException"
 
     def test_what_comes_behind_one_that_does_not_exist_is_given_away_again(self) -> None:
         """B keeps partition 0 of u, and is given it once more, since the comparison stops at partition 9 of t."""
@@ -207,16 +207,16 @@ class TestFaults:
         assert assigned(group)["B"] == [("u", 0), ("u", 0)]
 
     def test_a_former_owner_that_takes_no_part_fails_the_assignment(self) -> None:
-        """A owned partition 0 in an older generation, and now subscribes to a topic that nobody knows."""
+        """A owned partition 0 in an older generation, and now subscribes to a topic that does not exist."""
         group = case(
             {"t": 4},
             member("A", ["gone"], [("t", 0)], generation_id=4),
             member("B", ["t"], [("t", p) for p in range(4)], generation_id=5),
             member("C", ["t"], generation_id=5),
         )
-        with pytest.raises(AssignorLosesCount) as refusal:
+        with pytest.raises(AssignorLosesCount) as raised:
             assigned(group)
-        assert refusal.value.kafka.exception == "NullPointerException"
+        assert raised.value.kafka.exception == "NullPointerException"
 
     def test_a_former_owner_is_given_what_it_no_longer_subscribes_to(self) -> None:
         group = case(
@@ -287,7 +287,7 @@ class TestStepByStep:
         self.compare(group)
 
     def compare(self, group: Mapping[str, Any]) -> None:
-        assert or_refused(assigned, group) == by_hand(group, cooperative=False)
+        assert or_exception(assigned, group) == by_hand(group, cooperative=False)
 
 
 class TestSetsOfMoves:
@@ -338,7 +338,7 @@ class TestOwnedRuns:
         assert len(OwnedRuns(("t",), np.empty(0, np.int32), np.empty(0, np.int32))) == 0
 
     @given(owned_cases(odd=True))
-    def test_it_makes_no_difference_how_runs_are_held(self, group: dict[str, Any]) -> None:
+    def test_it_makes_no_difference_how_runs_are_stored(self, group: dict[str, Any]) -> None:
         names = sorted({topic for its in group["members"] for topic, _ in its["owned"]})
         replicas = {its["name"]: np.zeros((len(its["replicas"]), 1), np.int32) for its in group["topics"]}
         known = GroupMetadata({}, {name: TopicMetadata(name, rows) for name, rows in replicas.items()})
@@ -355,8 +355,8 @@ class TestOwnedRuns:
             try:
                 result = sticky.assign(members, known)
                 outcomes.append((result.offsets.tolist(), result.topic_index.tolist(), result.partitions.tolist()))
-            except KafkaRefuses as refusal:
-                outcomes.append(refusal.detail)
+            except KafkaRefuses as raised:
+                outcomes.append(raised.detail)
         assert outcomes[0] == outcomes[1]
 
 

@@ -37,7 +37,7 @@ class Read:
         self.members = list(self.subscribed)
 
     def uuid(self, name: str) -> UUID:
-        """The id, whose name is kept."""
+        """The id, whose name is stored."""
         topic = kafka_uuid(name)
         self.name_of[topic] = name
         return topic
@@ -74,11 +74,11 @@ def homogeneous(members: Sequence[Member], topics: Mapping[str, int], *, to_owne
         given[member] = {}
         for topic, partitions in group.owned[member].items():
             if topic in read:
-                kept = list(partitions)[:room]
+                retained = list(partitions)[:room]
                 free += [(topic, partition) for partition in list(partitions)[room:]]
-                room -= len(kept)
-                if kept or not partitions:
-                    given[member][topic] = set(kept)
+                room -= len(retained)
+                if retained or not partitions:
+                    given[member][topic] = set(retained)
         if to_owners and reserves and room > 0 and len(group.members) - index > extra:
             reserves, room = False, room - 1
         extra -= reserves
@@ -213,7 +213,7 @@ class Poor:
 
 
 class Rich:
-    """The end of a line, one level after another; who is excluded stands behind it."""
+    """The end of a line, one level after another; an excluded member is behind it."""
 
     def __init__(self, line: list[str], size: Mapping[str, int]) -> None:
         self.line, self.size = line, size

@@ -47,7 +47,7 @@ def unsigned(hashes: np.ndarray) -> list[int]:
 @given(keys)
 @example([b"x" * length for length in range(80)])
 def test_hashes_of_many_keys_are_those_of_each(values: list[bytes]) -> None:
-    """One buffer for all: no key's hash depends on what stands before or behind it, nor on where the buffer ends."""
+    """One buffer for all: no key's hash depends on the bytes before or behind it, nor on where the buffer ends."""
     many = keys_of(values)
     assert unsigned(murmur2(many)) == [murmur2_of(value) for value in values]
     assert unsigned(fnv1a(many)) == [fnv1a_of(value) for value in values]

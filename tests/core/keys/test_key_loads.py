@@ -27,6 +27,6 @@ def test_sums_are_those_of_all_batches_together(batches: list[list[tuple[bytes |
 
 
 @pytest.mark.parametrize("placed", [[5], [-1, 0], []])
-def test_places_that_are_none_are_refused(placed: list[int]) -> None:
+def test_places_that_are_none_are_rejected(placed: list[int]) -> None:
     with pytest.raises(ValueError, match="1 keys are placed on 5 partitions"):
         empty_loads(5).add(keys_of([b"a"]), np.array(placed, np.int32))

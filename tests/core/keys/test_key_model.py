@@ -30,21 +30,21 @@ def test_keys_given_one_by_one_come_back(values: list[bytes | None]) -> None:
         ([0, 3, 6], [True]),
     ],
 )
-def test_offsets_that_point_elsewhere_are_refused(offsets: list[int], is_null: list[bool] | None) -> None:
+def test_offsets_that_point_elsewhere_are_rejected(offsets: list[int], is_null: list[bool] | None) -> None:
     """The compiled loops read where the offsets say."""
     with pytest.raises(ValueError, match=r"offsets|null flags"):
         Keys(DATA, np.array(offsets, np.int64), None if is_null is None else np.array(is_null))
 
 
 @pytest.mark.parametrize("data", [DATA.view(np.int8), DATA[::2], DATA.reshape(2, 3)])
-def test_bytes_that_do_not_lie_in_a_row_are_refused(data: np.ndarray) -> None:
+def test_bytes_that_do_not_lie_in_a_row_are_rejected(data: np.ndarray) -> None:
     with pytest.raises(ValueError, match="contiguous"):
         Keys(data, np.array([0, 1], np.int32))
 
 
-def test_offsets_of_another_kind_are_refused() -> None:
+def test_offsets_of_another_kind_are_rejected() -> None:
     with pytest.raises(ValueError, match="int32 or int64"):
-        Keys(DATA, np.array([0, 1], np.uint8))  # type: ignore[arg-type] # what is refused
+        Keys(DATA, np.array([0, 1], np.uint8))  # type: ignore[arg-type] # what is rejected
 
 
 def test_java_serialisers() -> None:

@@ -1,4 +1,4 @@
-"""Folds and partitioners: every answer is a partition, and the clients' differences are kept."""
+"""Folds and partitioners: every answer is a partition, and the clients' differences are reproduced."""
 
 import subprocess
 import sys

@@ -85,8 +85,8 @@ def test_in_turn_by_hand() -> None:
     # 0.8 counts over all four and passes the one without leader: its successor gets its share.
     skipping = NULL_KEY_POLICIES["round_robin_skipping"].place
     assert skipping(one, view, random=Scripted(1)).tolist() == [1, 3, 0, 1, 3]
-    nobody = ProducerView(4, array([]))
-    assert skipping(one, nobody, random=Scripted(1)).tolist() == [1, 2, 3, 0, 1]
+    without_leaders = ProducerView(4, array([]))
+    assert skipping(one, without_leaders, random=Scripted(1)).tolist() == [1, 2, 3, 0, 1]
 
 
 class TestInTurnPassing:
@@ -129,7 +129,7 @@ class TestStickyBatch:
     """KIP-480."""
 
     def test_a_batch_each(self) -> None:
-        """Drawn: 2, then 0 because the first record finds no batch; 0 again is refused, 1; then 2."""
+        """Random numbers: 2; 0, as the first record finds no batch; 0 again, which is rejected; 1; 2."""
         random = Scripted(2, 0, 3, 1, -1)  # −1 & 0x7fffffff is 1 modulo 3, hence not taken
         random.left.append(2)
         placed = sticky_batch(array([40, 60, 1, 99, 5]), ProducerView(3, batch_bytes=100), random=random)
@@ -141,7 +141,7 @@ class TestStickyBatch:
         assert sorted(placed.tolist()) == [0, 1]
 
     def test_one_partition_left(self) -> None:
-        """Nothing is drawn where there is nothing to choose."""
+        """No random number is taken if there is nothing to choose."""
         placed = sticky_batch(array([60, 60]), ProducerView(3, array([2]), batch_bytes=100), random=Scripted())
         assert placed.tolist() == [2, 2]
 
@@ -171,7 +171,7 @@ class TestAdaptive:
         placed = adaptive(np.ones(8, np.int32), view, random=Scripted(*range(8)))
         assert placed.tolist() == [0, 0, 0, 0, 1, 2, 2, 2]
 
-    def test_even_where_queues_are_alike_or_nobody_looks(self) -> None:
+    def test_queues_that_are_equal_or_unknown_give_equal_shares(self) -> None:
         for queue_sizes in (None, array([2, 2, 2])):
             view = ProducerView(3, queue_sizes=queue_sizes, batch_bytes=1)
             placed = adaptive(np.ones(4, np.int32), view, random=Scripted(0, 1, 2, 3))

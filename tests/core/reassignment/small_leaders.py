@@ -62,18 +62,18 @@ def problems(draw: st.DrawFn, *, weights: bool = False) -> LeaderProblem:
     )
 
 
-def choices(asked: LeaderProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
+def choices(instance: LeaderProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
     """Every choice there is; with `keep` those in which leaders that may go on do."""
     options = []
-    rows = zip(asked.replicas.tolist(), asked.leader.tolist(), asked.may_change.tolist(), strict=True)
+    rows = zip(instance.replicas.tolist(), instance.leader.tolist(), instance.may_change.tolist(), strict=True)
     for line, leader, may_change in rows:
         there = [broker for broker in line if broker != NO_LEADER]
-        may = [broker for broker in there if asked.may_lead[broker]] or there
+        may = [broker for broker in there if instance.may_lead[broker]] or there
         options.append([leader] if keep and leader in may and not may_change else may)
     return product(*options)
 
 
-def on_new(asked: LeaderProblem, choice: Sequence[int]) -> int:
+def on_new(instance: LeaderProblem, choice: Sequence[int]) -> int:
     """How many partitions are led by a replica that has to be copied first."""
-    lines = zip(asked.replicas.tolist(), asked.is_new.tolist(), choice, strict=True)
+    lines = zip(instance.replicas.tolist(), instance.is_new.tolist(), choice, strict=True)
     return sum(is_new[line.index(leader)] for line, is_new, leader in lines)

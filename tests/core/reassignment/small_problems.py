@@ -18,7 +18,7 @@ def problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
     """A problem, the load of each row's replicas and what other partitions put on each broker.
 
     Up to five brokers in up to three racks, up to four partitions in up to two domains: brokers leave and arrive,
-    factors change, homes are copied to or have to stay, partitions are new. Each row has some legal set.
+    factors change, current brokers receive copies or have to stay, partitions are new. Each row has some legal set.
     """
     brokers = draw(st.integers(2, 5))
     rack_of = np.array(draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers)), np.int32)
@@ -36,7 +36,7 @@ def problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
         domain_of=np.array([domain for domain, _, _, _ in rows], np.int32),
         current=np.array([[*current, *[NO_REPLICA] * (width - len(current))] for _, current, _, _ in rows], np.int32),
         is_copied=np.array([[*copied, *[False] * (width - len(copied))] for _, _, copied, _ in rows], np.bool_),
-        must_keep=np.array([kept for _, _, _, kept in rows], np.int32),
+        must_keep=np.array([must_keep for _, _, _, must_keep in rows], np.int32),
         weight=np.array(draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))), np.int64),
     )
     load = problem.weight
@@ -77,7 +77,7 @@ def _rows(draw: st.DrawFn, domains: tuple[Domain, ...], rack_of: Int32s) -> tupl
     at = draw(st.integers(0, len(domains) - 1))
     current = draw(st.lists(st.integers(0, len(rack_of) - 1), unique=True, max_size=3))
     copied = [draw(st.sampled_from((False, False, False, True))) for _ in current]
-    staying = [home for home in current if domains[at].may_keep[home]]
+    staying = [broker for broker in current if domains[at].may_keep[broker]]
     must_keep = draw(st.sampled_from([NO_REPLICA, *staying]))
     if not list(legal_sets(domains[at], rack_of, current, must_keep)):
         must_keep = NO_REPLICA
@@ -85,7 +85,7 @@ def _rows(draw: st.DrawFn, domains: tuple[Domain, ...], rack_of: Int32s) -> tupl
 
 
 def legal_sets(domain: Domain, rack_of: Int32s, current: list[int], must_keep: int) -> Iterator[tuple[int, ...]]:
-    """Every set of brokers where the replicas of a partition may be, told from the definition."""
+    """Every set of brokers where the replicas of a partition may be, by the definition."""
     for chosen in combinations(range(len(rack_of)), domain.factor):
         counts = np.bincount(rack_of[list(chosen)], minlength=len(domain.least))
         allowed = all(domain.may_receive[b] or (b in current and domain.may_keep[b]) for b in chosen)
@@ -94,9 +94,9 @@ def legal_sets(domain: Domain, rack_of: Int32s, current: list[int], must_keep: i
             yield chosen
 
 
-def homes_of(problem: MovementProblem, row: int) -> list[int]:
+def current_brokers(problem: MovementProblem, row: int) -> list[int]:
     """Where the row's replicas are now."""
-    return [home for home in problem.current[row].tolist() if home != NO_REPLICA]
+    return [broker for broker in problem.current[row].tolist() if broker != NO_REPLICA]
 
 
 def is_moved(problem: MovementProblem, row: int, broker: int) -> bool:
@@ -111,7 +111,7 @@ def moved_weight(problem: MovementProblem, placement: tuple[tuple[int, ...], ...
         int(problem.weight[row])
         for row, chosen in enumerate(placement)
         for broker in chosen
-        if homes_of(problem, row) and is_moved(problem, row, broker)
+        if current_brokers(problem, row) and is_moved(problem, row, broker)
     )
 
 
@@ -119,7 +119,11 @@ def placements(problem: MovementProblem) -> Iterator[tuple[tuple[int, ...], ...]
     """Every legal placement."""
     return product(
         *(
-            list(legal_sets(problem.domains[at], problem.rack_of, homes_of(problem, row), int(problem.must_keep[row])))
+            list(
+                legal_sets(
+                    problem.domains[at], problem.rack_of, current_brokers(problem, row), int(problem.must_keep[row])
+                )
+            )
             for row, at in enumerate(problem.domain_of.tolist())
         )
     )

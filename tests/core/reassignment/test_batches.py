@@ -105,12 +105,12 @@ class TestLaws:
 
     @pytest.mark.parametrize("seed", range(4))
     def test_thousands_of_partitions_of_every_kind_keep_to_the_limits(self, seed: int) -> None:
-        """What drawn examples seldom have: several replicas that change racks, and the leader's with them."""
-        drawn = np.random.default_rng(seed)
-        lists = [drawn.permutation(9)[: drawn.integers(1, 6)].tolist() for _ in range(6000)]
-        sizes = drawn.integers(UNKNOWN_SIZE, 100, 3000).tolist()
+        """What random examples seldom have: several replicas that change racks, and the leader's with them."""
+        random = np.random.default_rng(seed)
+        lists = [random.permutation(9)[: random.integers(1, 6)].tolist() for _ in range(6000)]
+        sizes = random.integers(UNKNOWN_SIZE, 100, 3000).tolist()
         reassigned = with_racks(
-            small(lists[:3000], lists[3000:], size=sizes, brokers=9), drawn.integers(0, 5, 9).tolist()
+            small(lists[:3000], lists[3000:], size=sizes, brokers=9), random.integers(0, 5, 9).tolist()
         )
         limits = BatchLimits(max_moves_out_per_broker=3, max_bytes_in_per_broker=300, max_partitions=20)
         assert batch_violations(reassigned, cut_batches(reassigned, limits), limits) == []
@@ -215,7 +215,7 @@ class TestCordons:
         batches = cut_batches(reassigned, UNLIMITED)
         assert executed(reassigned.after, batches, backwards=True) == [[3, 2, 1], [1, 2, 4]]
 
-    def test_a_list_with_it_is_told(self) -> None:
+    def test_a_list_with_it_is_reported(self) -> None:
         reassigned = small([[3, 2, 1]], [[3, 8, 9]])
         apart = cut_batches(reassigned, UNLIMITED)
         (found,) = batch_violations(with_cordons(reassigned, 1), apart, UNLIMITED)
@@ -231,7 +231,7 @@ class TestPacking:
         assert order_of(cut_batches(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=2))) == [[0, 1], [2, 3]]
         assert order_of(cut_batches(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=3))) == [[0], [1, 2, 3]]
 
-    def test_the_hottest_move_first_if_asked(self) -> None:
+    def test_the_hottest_move_first_if_requested(self) -> None:
         limits = BatchLimits(max_moves_in_per_broker=3, hottest=Hottest.FIRST)
         assert order_of(cut_batches(self.FOUR_TO_ONE, limits)) == [[1, 2, 3], [0]]
 
@@ -275,7 +275,7 @@ class TestPacking:
         assert batches.moved_bytes.tolist() == [30]
 
 
-class TestRefusals:
+class TestRejections:
     def test_a_replica_that_is_larger_than_a_batch_is_named(self) -> None:
         reassigned = small([[0], [1]], [[8], [9]], size=[10, 50])
         with pytest.raises(MoveExceedsBatchLimit) as caught:
@@ -310,7 +310,7 @@ class TestRefusals:
 
 
 class TestVerifier:
-    """Schedules that are wrong by hand; each is told by its code."""
+    """Schedules that are wrong by hand; each is reported by its code."""
 
     REASSIGNED = with_racks(
         small([[0, 1], [2, 1], [3, 1]], [[0, 4], [4, 2], [3, 4]], size=10, brokers=5), [0, 1, 0, 0, 1]
@@ -352,19 +352,19 @@ class TestVerifier:
             (BatchLimits(max_partitions=2), "partitions", 3),
         ],
     )
-    def test_limits_are_told_with_what_breaks_them(self, limits: BatchLimits, code: str, value: int) -> None:
+    def test_limits_are_reported_with_what_breaks_them(self, limits: BatchLimits, code: str, value: int) -> None:
         batches = self.batches(FIRST | SECOND | THIRD, LAST)
         (found,) = batch_violations(self.REASSIGNED, batches, limits)
         assert (found.code, found.batch, found.value) == (code, 0, value)
         assert found.broker == (None if code == "partitions" else 104)
 
-    def test_a_source_that_sends_too_much_is_told(self) -> None:
+    def test_a_source_that_sends_too_much_is_reported(self) -> None:
         reassigned = small([[0], [0]], [[0, 1], [0, 2]])
         batches = cut_batches(reassigned, UNLIMITED)
         (found,) = batch_violations(reassigned, batches, BatchLimits(max_moves_out_per_broker=1))
         assert (found.code, found.broker, found.value) == ("moves_out", 100, 2)
 
-    def test_disks_are_told(self) -> None:
+    def test_disks_are_reported(self) -> None:
         batches = self.batches(FIRST, SECOND | THIRD, LAST)
         disks = BrokerDisks(np.array([10, 30, 10, 10, 5]), np.array([100, 0, 100, 100, 30]))
         (found,) = batch_violations(self.REASSIGNED, batches, UNLIMITED, disks)
@@ -377,18 +377,18 @@ class TestVerifier:
         assert [found.code for found in batch_violations(reassigned, at_once, UNLIMITED, disks)] == ["disk"]
         assert not batch_violations(reassigned, one_by_one, UNLIMITED, disks)
 
-    def test_leaders_that_change_early_are_told(self) -> None:
+    def test_leaders_that_change_early_are_reported(self) -> None:
         assert "leader_changes_early" in self.codes(FIRST | {1: ([2, 1], [4, 2])} | THIRD)
         assert "leaders_not_last" in self.codes(FIRST | SECOND, LAST | THIRD)
 
-    def test_paths_that_lead_elsewhere_are_told(self) -> None:
+    def test_paths_that_lead_elsewhere_are_reported(self) -> None:
         whole = FIRST | SECOND | THIRD
         assert self.codes(FIRST | SECOND, LAST) == {"row_left_out"}
         assert self.codes(whole) == {"goal_missed"}
         assert self.codes(whole, {1: ([4, 2], [4, 2])}) == {"step_out_of_place", "step_changes_nothing"}
         assert self.codes({0: ([0, 1], [0, 3])} | SECOND | THIRD, {0: ([0, 3], [0, 4])} | LAST) >= {"detour"}
 
-    def test_lists_that_kafka_refuses_or_that_are_fragile_are_told(self) -> None:
+    def test_lists_that_kafka_rejects_or_that_are_fragile_are_reported(self) -> None:
         rest = SECOND | THIRD
         assert self.codes({0: ([0, 1], [0, 0])} | rest, LAST) == {"goal_missed", "illegal_list"}
         assert "illegal_list" in self.codes({0: ([0, 1], [0, 9])} | rest, LAST)
@@ -400,7 +400,7 @@ class TestVerifier:
         found = batch_violations(small([[0, 1]], [[2, 3]], brokers=4), several, UNLIMITED)
         assert [one.code for one in found] == ["transient_replicas"]
 
-    def test_a_new_partition_in_a_batch_and_two_steps_in_one_are_told(self) -> None:
+    def test_a_new_partition_in_a_batch_and_two_steps_in_one_are_reported(self) -> None:
         created = self.batches({0: ([], [1])})
         assert [one.code for one in batch_violations(small([[]], [[1]]), created, UNLIMITED)] == ["partition_is_new"]
         right = self.batches({0: ([0, 1], [0, 3])}, {0: ([0, 3], [2, 3])})
@@ -408,14 +408,14 @@ class TestVerifier:
         assert [one.code for one in batch_violations(small([[0, 1]], [[2, 3]]), at_once, UNLIMITED)] == ["row_twice"]
 
     @pytest.mark.parametrize("name", ["moved_replicas", "moved_bytes", "unknown_sizes", "max_bytes_in"])
-    def test_wrong_figures_are_told(self, name: str) -> None:
+    def test_wrong_figures_are_reported(self, name: str) -> None:
         batches = self.batches(FIRST | SECOND | THIRD, LAST)
         wrong = replace(batches, **{name: getattr(batches, name) + 1})
         (found,) = batch_violations(self.REASSIGNED, wrong, UNLIMITED)
         assert found.code == "wrong_figures"
         assert name in found.detail
 
-    def test_a_wrong_bound_a_wrong_number_and_wrong_seconds_are_told(self) -> None:
+    def test_a_wrong_bound_a_wrong_number_and_wrong_seconds_are_reported(self) -> None:
         batches = self.batches(FIRST | SECOND | THIRD, LAST)
         throttled = BatchLimits(max_moves_in_per_broker=None, throttle_bytes_per_s=10)
         for wrong, limits in (

@@ -17,7 +17,7 @@ from app.core.reassignment.verifier import placement_violations
 from app.errors.requests import LimitExceeded
 from tests import draws as st
 from tests.core.reassignment.small_problems import (
-    homes_of,
+    current_brokers,
     is_moved,
     large_problems,
     legal_sets,
@@ -141,12 +141,12 @@ def test_a_replica_as_large_as_the_ceiling_is_alone() -> None:
 
 
 def forced_replicas(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:
-    """How many replicas of partitions that have a home are copied."""
+    """How many replicas are copied of partitions that are on a broker now."""
     return sum(
         is_moved(problem, row, broker)
         for row, chosen in enumerate(placement)
         for broker in chosen
-        if homes_of(problem, row)
+        if current_brokers(problem, row)
     )
 
 
@@ -158,7 +158,7 @@ def test_keep_moves_exactly_what_is_forced(case: Case) -> None:
     placed = place(case, KEEP)
     for row, chosen in enumerate(rows_of(placed)):
         domain = problem.domains[problem.domain_of[row]]
-        sets = legal_sets(domain, problem.rack_of, homes_of(problem, row), int(problem.must_keep[row]))
+        sets = legal_sets(domain, problem.rack_of, current_brokers(problem, row), int(problem.must_keep[row]))
         fewest = min(sum(is_moved(problem, row, broker) for broker in legal) for legal in sets)
         assert sum(is_moved(problem, row, broker) for broker in chosen) == fewest
     assert placed.placement.certificate.optimal
@@ -166,23 +166,23 @@ def test_keep_moves_exactly_what_is_forced(case: Case) -> None:
 
 @examples(50)
 @given(problems(), BALANCES)
-def test_homes_that_are_kept_stand_where_they_stood(case: Case, balance: Balance) -> None:
-    """A kept home changes its column only where the factor has become smaller; newcomers ascend."""
+def test_replicas_kept_in_place_retain_their_position(case: Case, balance: Balance) -> None:
+    """A replica kept in place changes its column only if the factor has become smaller; new ones ascend."""
     problem, _, _ = case
     for row, chosen in enumerate(rows_of(place(case, balance))):
-        current = homes_of(problem, row)
-        kept = [broker for broker in chosen if broker in current]
-        assert kept == [home for home in current if home in chosen]
+        current = current_brokers(problem, row)
+        unmoved = [broker for broker in chosen if broker in current]
+        assert unmoved == [broker for broker in current if broker in chosen]
         newcomers = [broker for broker in chosen if broker not in current]
         assert newcomers == sorted(newcomers)
         if len(current) <= len(chosen):
-            assert all(chosen.index(home) == current.index(home) for home in kept)
+            assert all(chosen.index(broker) == current.index(broker) for broker in unmoved)
 
 
 @examples(50)
 @given(problems(), BALANCES)
 def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> None:
-    """Nothing is drawn and no order is left to chance."""
+    """Nothing is random and every order is defined."""
     first, second = place(case, balance), place(case, balance)
     np.testing.assert_array_equal(first.placement.replicas, second.placement.replicas)
     assert (first.placement.certificate.lower_bound, first.largest.lower_bound) == (
@@ -287,7 +287,7 @@ def test_no_partitions_are_placed_at_once(balance: Balance) -> None:
     assert (placed.largest.value, placed.largest.lower_bound, placed.placement.moved) == (5, 5, 0)
 
 
-def test_loads_beyond_64_bits_are_refused() -> None:
+def test_loads_beyond_64_bits_are_rejected() -> None:
     """Their sums could not be exact."""
     with pytest.raises(LimitExceeded, match="loads of all replicas"):
         place(weighted(cluster([[0], [0]], [0, 0]), [1 << 60, 1 << 60]), TIGHT)

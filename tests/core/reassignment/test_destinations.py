@@ -34,10 +34,10 @@ def tied(draw: st.DrawFn) -> tuple[MovementProblem, TieBreaks]:
     return problem, TieBreaks(np.array(sizes, np.int64), np.array(base, np.int64), np.array(topics, np.int64))
 
 
-def kept_and_moved(problem: MovementProblem, replicas: Int32s) -> tuple[list[set[int]], Int64s]:
+def unmoved_and_moved(problem: MovementProblem, replicas: Int32s) -> tuple[list[set[int]], Int64s]:
     """The current brokers that keep a replica, by row, and how many replicas of each row are on others."""
-    kept = [set(row.tolist()) & set(now.tolist()) for row, now in zip(replicas, problem.current, strict=True)]
-    return kept, not_among(replicas, problem.current).sum(axis=1)
+    unmoved = [set(row.tolist()) & set(now.tolist()) for row, now in zip(replicas, problem.current, strict=True)]
+    return unmoved, not_among(replicas, problem.current).sum(axis=1)
 
 
 def loads(problem: MovementProblem, ties: TieBreaks, replicas: Int32s) -> Int64s:
@@ -56,9 +56,9 @@ def test_only_destinations_change_and_every_constraint_holds(
     chosen = spread_destinations(problem, start, ties)
     assert placement_violations(problem, chosen) == []
     assert (chosen.moved, chosen.band, chosen.certificate) == (start.moved, start.band, start.certificate)
-    kept, moved = kept_and_moved(problem, start.replicas)
-    kept_now, moved_now = kept_and_moved(problem, chosen.replicas)
-    assert kept == kept_now
+    unmoved, moved = unmoved_and_moved(problem, start.replicas)
+    unmoved_now, moved_now = unmoved_and_moved(problem, chosen.replicas)
+    assert unmoved == unmoved_now
     assert moved.tolist() == moved_now.tolist()
     again = spread_destinations(problem, start, ties)
     assert again.replicas.tolist() == chosen.replicas.tolist()
@@ -119,8 +119,8 @@ def _exchanged(problem: MovementProblem, placement: ReplicaPlacement) -> list[In
             other = replicas.copy()
             other[one], other[two] = replicas[two], replicas[one]
             is_legal = not placement_violations(problem, ReplicaPlacement(other, placement.band, placement.certificate))
-            kept, _ = kept_and_moved(problem, other)
-            if is_legal and kept == kept_and_moved(problem, replicas)[0]:
+            unmoved, _ = unmoved_and_moved(problem, other)
+            if is_legal and unmoved == unmoved_and_moved(problem, replicas)[0]:
                 others.append(other)
     return others
 

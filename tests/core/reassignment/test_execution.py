@@ -93,8 +93,8 @@ class TestLaws:
         requested = [batches.after[batches.steps(number)] for number in range(len(batches))]
         known = frozenset(np.flatnonzero(reassigned.is_cordoned).tolist())
         steps = execution_steps(requested, range(len(batches)), Cordons(known, known, known))
-        kept = {broker for row in reassigned.after.tolist() for broker in row}
-        assert {broker for step in steps for broker in step.brokers} <= kept & known
+        listed = {broker for row in reassigned.after.tolist() for broker in row}
+        assert {broker for step in steps for broker in step.brokers} <= listed & known
 
 
 class TestExamples:
@@ -132,12 +132,12 @@ class TestExamples:
         assert execution_steps([A], [0], known) == [ExecutionStep(Action.EXECUTE, 0)]
 
     @pytest.mark.parametrize(("first", "second"), list(product([Action.CORDON, Action.UNCORDON], repeat=2)))
-    def test_a_cordon_that_is_no_change_is_told(self, first: Action, second: Action) -> None:
+    def test_a_cordon_that_is_no_change_is_reported(self, first: Action, second: Action) -> None:
         steps = [ExecutionStep(first, brokers=(1,)), ExecutionStep(second, brokers=(1,))]
         violations = execution_violations(steps, [], [], Cordons())
         assert bool(violations) == ((first, second) != (Action.CORDON, Action.UNCORDON))
 
-    def test_batches_left_out_or_in_another_order_are_told(self) -> None:
+    def test_batches_left_out_or_in_another_order_are_reported(self) -> None:
         steps = [ExecutionStep(Action.EXECUTE, 1), ExecutionStep(Action.EXECUTE, 0)]
         assert not execution_violations(steps, [A, B], [1, 0], Cordons())
         for order in ([0, 1], [1], [1, 0, 1]):

@@ -19,96 +19,96 @@ from tests.core.reassignment.small_leaders import choices, on_new, problem, prob
 tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])
 
 
-def counts(asked: LeaderProblem, choice: tuple[int, ...]) -> list[int]:
+def counts(instance: LeaderProblem, choice: tuple[int, ...]) -> list[int]:
     """What the target brokers lead."""
-    led: list[int] = asked.loads(np.array(choice, np.int32))[asked.target].tolist()
+    led: list[int] = instance.loads(np.array(choice, np.int32))[instance.target].tolist()
     return led
 
 
-def narrowest(asked: LeaderProblem) -> Band:
+def narrowest(instance: LeaderProblem) -> Band:
     """The smallest high of any choice, and the largest low with that."""
-    ends = [(max(led), -min(led)) for led in (counts(asked, choice) for choice in choices(asked))]
+    ends = [(max(led), -min(led)) for led in (counts(instance, choice) for choice in choices(instance))]
     high, low = min(ends)
     return Band(-low, high)
 
 
-def around_the_mean(asked: LeaderProblem, above: Fraction, below: Fraction) -> Band:
+def around_the_mean(instance: LeaderProblem, above: Fraction, below: Fraction) -> Band:
     """Within these shares of the mean, and no narrower than what is feasible."""
-    tight = narrowest(asked)
-    total = sum(asked.weight.tolist()) + sum(asked.base[asked.target].tolist())
-    mean = sorted([Fraction(total, int(asked.target.sum())), Fraction(tight.low), Fraction(tight.high)])[1]
+    tight = narrowest(instance)
+    total = sum(instance.weight.tolist()) + sum(instance.base[instance.target].tolist())
+    mean = sorted([Fraction(total, int(instance.target.sum())), Fraction(tight.low), Fraction(tight.high)])[1]
     return Band(min(tight.low, ceil(mean - mean * below)), max(tight.high, floor(mean + mean * above)))
 
 
 class TestLaws:
-    @given(asked=problems(), tolerance=tolerances, below=st.none() | tolerances)
+    @given(instance=problems(), tolerance=tolerances, below=st.none() | tolerances)
     def test_no_choice_within_the_band_changes_fewer(
-        self, asked: LeaderProblem, tolerance: Fraction, below: Fraction | None
+        self, instance: LeaderProblem, tolerance: Fraction, below: Fraction | None
     ) -> None:
         """The band is the narrowest, or that of the mean; then changes count, then leaders on new replicas."""
-        answer = choose_leaders(asked, Balance(tolerance, below))
+        answer = choose_leaders(instance, Balance(tolerance, below))
         band = (
-            around_the_mean(asked, tolerance, tolerance if below is None else below)
-            if asked.target.any()
+            around_the_mean(instance, tolerance, tolerance if below is None else below)
+            if instance.target.any()
             else Band(0, 0)
         )
         within = [
-            (asked.changes(np.array(choice, np.int32)), on_new(asked, choice))
-            for choice in choices(asked)
-            if all(band.low <= led <= band.high for led in counts(asked, choice))
+            (instance.changes(np.array(choice, np.int32)), on_new(instance, choice))
+            for choice in choices(instance)
+            if all(band.low <= led <= band.high for led in counts(instance, choice))
         ]
         chosen = tuple(answer.leaders.tolist())
         assert answer.band == band
-        assert (answer.certificate.value, on_new(asked, chosen)) == min(within)
-        assert all(band.low <= led <= band.high for led in counts(asked, chosen))
+        assert (answer.certificate.value, on_new(instance, chosen)) == min(within)
+        assert all(band.low <= led <= band.high for led in counts(instance, chosen))
         assert answer.certificate.optimal
-        assert leader_violations(asked, answer, Balance(tolerance, below)) == []
+        assert leader_violations(instance, answer, Balance(tolerance, below)) == []
 
-    @given(asked=problems())
-    def test_leaders_that_may_change_do_so_for_the_largest_broker_alone(self, asked: LeaderProblem) -> None:
+    @given(instance=problems())
+    def test_leaders_that_may_change_do_so_for_the_largest_broker_alone(self, instance: LeaderProblem) -> None:
         """The largest count of all brokers is minimal, then the changes, then the smallest count is maximal."""
-        answer = choose_leaders(asked, KEEP)
+        answer = choose_leaders(instance, KEEP)
 
         def goals(leaders: Int32s) -> tuple[int, int, int]:
-            smallest = min(counts(asked, tuple(leaders.tolist())), default=0)
-            return int(asked.loads(leaders).max()), asked.changes(leaders), -smallest
+            smallest = min(counts(instance, tuple(leaders.tolist())), default=0)
+            return int(instance.loads(leaders).max()), instance.changes(leaders), -smallest
 
-        least = min(goals(np.array(choice, np.int32)) for choice in choices(asked, keep=True))
-        if asked.may_change.any():
+        least = min(goals(np.array(choice, np.int32)) for choice in choices(instance, keep=True))
+        if instance.may_change.any():
             assert goals(answer.leaders)[:2] == least[:2]
             assert answer.certificate.value == least[1]
-        if asked.may_change.any() and asked.target.all():
+        if instance.may_change.any() and instance.target.all():
             assert goals(answer.leaders) == least
         assert answer.certificate.optimal
-        assert leader_violations(asked, answer, KEEP) == []
+        assert leader_violations(instance, answer, KEEP) == []
 
-    @given(asked=problems())
-    def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeaderProblem) -> None:
+    @given(instance=problems())
+    def test_keep_changes_what_is_forced_and_is_most_even(self, instance: LeaderProblem) -> None:
         """The largest count is the least there is, then the second largest; of all brokers, since keep has no band.
         Then changes count, then leaders on new replicas.
         """
-        asked = replace(asked, may_change=np.zeros_like(asked.may_change))
-        answer = choose_leaders(asked, KEEP)
-        every = [np.array(choice, np.int32) for choice in choices(asked, keep=True)]
-        best = min(sorted(asked.loads(choice).tolist(), reverse=True) for choice in every)
-        fairest = [choice for choice in every if sorted(asked.loads(choice).tolist(), reverse=True) == best]
-        chosen = (answer.certificate.value, on_new(asked, answer.leaders.tolist()))
-        assert sorted(asked.loads(answer.leaders).tolist(), reverse=True) == best
-        assert chosen == min((asked.changes(choice), on_new(asked, choice.tolist())) for choice in fairest)
+        instance = replace(instance, may_change=np.zeros_like(instance.may_change))
+        answer = choose_leaders(instance, KEEP)
+        every = [np.array(choice, np.int32) for choice in choices(instance, keep=True)]
+        best = min(sorted(instance.loads(choice).tolist(), reverse=True) for choice in every)
+        fairest = [choice for choice in every if sorted(instance.loads(choice).tolist(), reverse=True) == best]
+        chosen = (answer.certificate.value, on_new(instance, answer.leaders.tolist()))
+        assert sorted(instance.loads(answer.leaders).tolist(), reverse=True) == best
+        assert chosen == min((instance.changes(choice), on_new(instance, choice.tolist())) for choice in fairest)
         assert answer.certificate.optimal
-        assert leader_violations(asked, answer, KEEP) == []
+        assert leader_violations(instance, answer, KEEP) == []
         assert answer.band is None
-        assert answer.largest.value == max(counts(asked, tuple(answer.leaders.tolist())), default=0)
+        assert answer.largest.value == max(counts(instance, tuple(answer.leaders.tolist())), default=0)
 
-    @given(asked=problems(), data=st.data())
-    def test_any_prices_give_a_bound(self, asked: LeaderProblem, data: st.DataObject) -> None:
+    @given(instance=problems(), data=st.data())
+    def test_any_prices_give_a_bound(self, instance: LeaderProblem, data: st.DataObject) -> None:
         """Weak duality: a wrong price makes the bound weak, never wrong."""
-        answer = choose_leaders(asked, TIGHT)
+        answer = choose_leaders(instance, TIGHT)
         assert answer.band is not None
-        prices = data.draw(st.lists(st.integers(-9, 9), min_size=len(asked.base), max_size=len(asked.base)))
-        low, high = bounds(asked, answer.band)
-        guessed = changes_bound(asked, np.maximum(low, 0), high, np.array(prices, np.int64))
-        assert guessed <= answer.certificate.lower_bound == changes_bound(asked, low, high, answer.prices)
+        prices = data.draw(st.lists(st.integers(-9, 9), min_size=len(instance.base), max_size=len(instance.base)))
+        low, high = bounds(instance, answer.band)
+        guessed = changes_bound(instance, np.maximum(low, 0), high, np.array(prices, np.int64))
+        assert guessed <= answer.certificate.lower_bound == changes_bound(instance, low, high, answer.prices)
 
     @pytest.mark.parametrize("evacuated", [0, 3])
     @pytest.mark.parametrize("is_crowded", [False, True])
@@ -117,13 +117,13 @@ class TestLaws:
         random = np.random.default_rng(7)
         replicas = np.argsort(random.random((3000, 30)), axis=1)[:, :3]
         rows = (np.sort(replicas, axis=1) if is_crowded else replicas).tolist()
-        asked = problem(rows, brokers=30, barred=range(evacuated), untargeted=range(evacuated))
-        answer = choose_leaders(asked, TIGHT)
+        instance = problem(rows, brokers=30, barred=range(evacuated), untargeted=range(evacuated))
+        answer = choose_leaders(instance, TIGHT)
         stuck = answer.without_choice
         assert answer.band == Band((3000 - stuck) // (30 - evacuated), -(-(3000 - stuck) // (30 - evacuated)))
         assert answer.certificate.optimal
         assert answer.certificate.value >= 3000 * evacuated // 30 // 2
-        assert leader_violations(asked, answer, TIGHT) == []
+        assert leader_violations(instance, answer, TIGHT) == []
 
 
 class TestExamples:
@@ -166,7 +166,7 @@ class TestExamples:
     @pytest.mark.parametrize("may_lead", [[False, False], [False, True]])
     def test_a_broker_that_may_not_lead_is_counted_if_it_has_to(self, may_lead: list[bool]) -> None:
         """Broker 0 is no target, and leads what no other may: the target may lead as many as it."""
-        asked = LeaderProblem(
+        instance = LeaderProblem(
             replicas=np.array([[0, -1], [0, -1], [0, 1]] if may_lead[1] else [[0, 1]] * 3, np.int32),
             leader=np.full(3, NO_LEADER, np.int32),
             may_change=np.array([True, False, False]),
@@ -176,13 +176,13 @@ class TestExamples:
             base=np.zeros(2, np.int64),
             weight=np.ones(3, np.int64),
         )
-        answer = choose_leaders(asked, KEEP)
-        assert leader_violations(asked, answer, KEEP) == []
-        assert asked.loads(answer.leaders).max() == 2
+        answer = choose_leaders(instance, KEEP)
+        assert leader_violations(instance, answer, KEEP) == []
+        assert instance.loads(answer.leaders).max() == 2
 
     def test_a_lower_end_of_its_own_saves_changes(self) -> None:
         """Two brokers lead six each; the third has joined late, and leads none: up to 6, or at least 2 as well."""
-        asked = LeaderProblem(
+        instance = LeaderProblem(
             replicas=np.array([[0, 2]] * 6 + [[1, 2]] * 6, np.int32),
             leader=np.repeat(np.array([0, 1], np.int32), 6),
             may_change=np.zeros(12, np.bool_),
@@ -193,18 +193,18 @@ class TestExamples:
             weight=np.ones(12, np.int64),
         )
         half, one = Fraction(1, 2), Fraction(1)
-        assert choose_leaders(asked, Balance(half)).certificate.value == 2
-        assert choose_leaders(asked, Balance(half, one)).certificate.value == 0
-        assert choose_leaders(asked, Balance(half, one)).band == Band(0, 6)
+        assert choose_leaders(instance, Balance(half)).certificate.value == 2
+        assert choose_leaders(instance, Balance(half, one)).certificate.value == 0
+        assert choose_leaders(instance, Balance(half, one)).band == Band(0, 6)
 
     def test_tolerance_saves_changes(self) -> None:
         """Six of eight are led by broker 0: tight changes two, a quarter more room saves one of them."""
-        asked = problem([[0, 1]] * 6 + [[1, 0]] * 2, brokers=2)
-        assert choose_leaders(asked, TIGHT).certificate.value == 2
-        widened = choose_leaders(asked, Balance(Fraction(1, 4)))
+        instance = problem([[0, 1]] * 6 + [[1, 0]] * 2, brokers=2)
+        assert choose_leaders(instance, TIGHT).certificate.value == 2
+        widened = choose_leaders(instance, Balance(Fraction(1, 4)))
         assert (widened.band, widened.certificate.value) == (Band(3, 5), 1)
 
-    def test_nothing_asked(self) -> None:
+    def test_without_partitions(self) -> None:
         """No partitions: nothing to lead, within a band of nothing."""
         answer = choose_leaders(problem([], brokers=3), TIGHT)
         assert (answer.leaders.tolist(), answer.band, answer.certificate.gap) == ([], Band(0, 0), 0.0)

@@ -18,33 +18,35 @@ balances = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fract
 
 
 class TestLaws:
-    @given(asked=problems(weights=True), balance=balances)
-    def test_no_choice_beats_the_bounds(self, asked: LeaderProblem, balance: Balance) -> None:
+    @given(instance=problems(weights=True), balance=balances)
+    def test_no_choice_beats_the_bounds(self, instance: LeaderProblem, balance: Balance) -> None:
         """None has a smaller largest load than its bound; none within the band changes fewer than theirs."""
-        answer = choose_leaders(asked, balance)
-        every = [np.array(choice, np.int32) for choice in choices(asked, keep=balance == KEEP)]
-        largest = [int(asked.loads(choice)[asked.target].max(initial=0)) for choice in every]
+        answer = choose_leaders(instance, balance)
+        every = [np.array(choice, np.int32) for choice in choices(instance, keep=balance == KEEP)]
+        largest = [int(instance.loads(choice)[instance.target].max(initial=0)) for choice in every]
         most = answer.band.high if answer.band is not None else answer.largest.value
         assert answer.largest.lower_bound <= min(largest) <= answer.largest.value
         assert answer.certificate.lower_bound <= min(
-            asked.changes(choice) for choice, load in zip(every, largest, strict=True) if load <= most
+            instance.changes(choice) for choice, load in zip(every, largest, strict=True) if load <= most
         )
-        assert leader_violations(asked, answer, balance) == []
+        assert leader_violations(instance, answer, balance) == []
 
-    @given(asked=problems(weights=True))
-    def test_keep_changes_what_is_forced(self, asked: LeaderProblem) -> None:
+    @given(instance=problems(weights=True))
+    def test_keep_changes_what_is_forced(self, instance: LeaderProblem) -> None:
         """And that is proven to be the least."""
-        assert choose_leaders(replace(asked, may_change=np.zeros_like(asked.may_change)), KEEP).certificate.optimal
+        assert choose_leaders(
+            replace(instance, may_change=np.zeros_like(instance.may_change)), KEEP
+        ).certificate.optimal
 
     @pytest.mark.parametrize("seed", range(4))
     def test_many_light_partitions_come_within_a_thousandth(self, seed: int) -> None:
         """2000 partitions on 20 brokers, three of them evacuated: weights small enough to meet the bound."""
         random = np.random.default_rng(seed)
         replicas = np.argsort(random.random((2000, 20)), axis=1)[:, :3]
-        asked = problem(
+        instance = problem(
             replicas.tolist(), brokers=20, barred=[0, 1, 2], weight=random.integers(1, 10**6, 2000).tolist()
         )
-        answer = choose_leaders(replace(asked, target=asked.may_lead), TIGHT)
+        answer = choose_leaders(replace(instance, target=instance.may_lead), TIGHT)
         assert answer.largest.value - answer.largest.lower_bound <= 0.001 * max(answer.largest.lower_bound, 1)
         assert answer.certificate.value <= 2 * answer.certificate.lower_bound
 
@@ -78,7 +80,7 @@ class TestExamples:
         assert (answer.largest.value, answer.largest.lower_bound) == (100, 100)
 
     def test_partitions_without_ingress_are_spread_by_number(self) -> None:
-        """New ones of which nobody knows anything: one each, the loaded broker none."""
+        """New ones of unknown rates: one each, the loaded broker none."""
         answer = choose_leaders(
             problem([[0], [0, 1, 2], [0, 1, 2]], brokers=3, leader=[0, -1, -1], weight=[5, 0, 0]), TIGHT
         )
@@ -86,7 +88,7 @@ class TestExamples:
         assert sorted(answer.leaders[1:].tolist()) == [1, 2]
 
     def test_weights_that_cannot_be_added(self) -> None:
-        """Sums are exact in 64 bits, or refused."""
+        """Sums are exact in 64 bits, or rejected."""
         with pytest.raises(LimitExceeded):
             choose_leaders(problem([[0], [1]], brokers=2, weight=[1 << 61, 1 << 61]), TIGHT)
 
@@ -94,15 +96,15 @@ class TestExamples:
 class TestVerifier:
     def test_what_it_says(self) -> None:
         """One answer made wrong in every way, one by one."""
-        asked = problem([[0, 1], [1, 0], [2]], brokers=3, barred=[2], weight=[2, 3, 4])
-        answer = choose_leaders(asked, KEEP)
+        instance = problem([[0, 1], [1, 0], [2]], brokers=3, barred=[2], weight=[2, 3, 4])
+        answer = choose_leaders(instance, KEEP)
 
         def said(leaders: list[int], *, band: bool = False) -> list[str]:
-            tight = choose_leaders(asked, TIGHT).band if band else None
+            tight = choose_leaders(instance, TIGHT).band if band else None
             other: LeaderChoice = replace(answer, leaders=np.array(leaders, np.int32), band=tight)
-            return leader_violations(asked, other, KEEP)
+            return leader_violations(instance, other, KEEP)
 
-        assert leader_violations(asked, answer, KEEP) == []
+        assert leader_violations(instance, answer, KEEP) == []
         assert said([0, 1]) == ["2 leaders were chosen for 3 partitions"]
         assert said([0, 1, 0]) == ["1 partitions are led by a broker without a replica of them"]
         assert said([1, 1, 2])[0] == "1 leaders changed that could stay"
@@ -111,23 +113,23 @@ class TestVerifier:
 
     def test_keep_that_is_not_fair(self) -> None:
         """All four may change; broker 0 leads three, and one of them could pass over broker 1 to broker 2."""
-        asked = problem([[0, 1], [0, 1], [0, 1], [1, 2]], brokers=3, changing=range(4))
-        chosen = choose_leaders(asked, KEEP)
-        assert leader_violations(asked, chosen, KEEP) == []
+        instance = problem([[0, 1], [0, 1], [0, 1], [1, 2]], brokers=3, changing=range(4))
+        chosen = choose_leaders(instance, KEEP)
+        assert leader_violations(instance, chosen, KEEP) == []
         stays = replace(chosen.certificate, value=0, lower_bound=0)
         unfair = replace(
-            chosen, leaders=asked.leader, certificate=stays, largest=replace(chosen.largest, value=3, lower_bound=2)
+            chosen, leaders=instance.leader, certificate=stays, largest=replace(chosen.largest, value=3, lower_bound=2)
         )
-        assert leader_violations(asked, unfair, KEEP) == ["a broker leads 3, and leaders that may change leave less"]
+        assert leader_violations(instance, unfair, KEEP) == ["a broker leads 3, and leaders that may change leave less"]
 
     def test_leaders_that_may_not_lead(self) -> None:
         """Broker 0 may not, and the partition has another replica."""
-        asked = problem([[0, 1]], brokers=2, barred=[0])
-        chosen = choose_leaders(asked, KEEP)
+        instance = problem([[0, 1]], brokers=2, barred=[0])
+        chosen = choose_leaders(instance, KEEP)
         claim = replace(chosen.certificate, value=0, lower_bound=0)
         wrong = replace(chosen, leaders=np.array([0], np.int32), certificate=claim)
-        assert leader_violations(asked, wrong, KEEP) == [
+        assert leader_violations(instance, wrong, KEEP) == [
             "1 partitions are led by a broker that may not lead, although another replica's may"
         ]
         above = replace(wrong, certificate=replace(claim, lower_bound=1))
-        assert leader_violations(asked, above, KEEP)[1:] == ["a bound is above what was reached"]
+        assert leader_violations(instance, above, KEEP)[1:] == ["a bound is above what was reached"]

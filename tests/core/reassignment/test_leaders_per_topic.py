@@ -20,85 +20,85 @@ from tests.profiles import examples
 @st.composite
 def of_topics(draw: st.DrawFn) -> LeaderProblem:
     """Partitions of two topics, each with a band or without, and minimums of the one or the other, or of none."""
-    asked = draw(problems())
-    rows, brokers = len(asked.leader), len(asked.base)
+    instance = draw(problems())
+    rows, brokers = len(instance.leader), len(instance.base)
     topic = np.array(draw(st.lists(st.integers(0, 1), min_size=rows, max_size=rows)), np.int64)
     shares = draw(st.lists(st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 2), None]), min_size=2, max_size=2))
     pinned = np.array(draw(st.lists(st.integers(0, 1), min_size=2 * brokers, max_size=2 * brokers)), np.int64)
     pinned = pinned.reshape(2, brokers)
     totals = np.bincount(topic, minlength=2) + pinned.sum(axis=1)
-    low, high = topic_bands(totals, shares, asked.target, pinned)
+    low, high = topic_bands(totals, shares, instance.target, pinned)
     with_bands = replace(
-        asked, topics=LeaderTopics(np.where(topic < 1 + draw(st.integers(0, 1)), topic, -1), low, high)
+        instance, topics=LeaderTopics(np.where(topic < 1 + draw(st.integers(0, 1)), topic, -1), low, high)
     )
     least = np.array(draw(st.lists(st.sampled_from([0, 0, 1]), min_size=brokers, max_size=brokers)), np.int64)
     minimums = LeaderMinimums(np.where(topic == draw(st.integers(0, 2)), 0, -1).astype(np.int32), least[None, :])
     if not draw(st.booleans()):
         return with_bands
-    attainable = attainable_minimums(asked, minimums)
+    attainable = attainable_minimums(instance, minimums)
     return replace(with_bands, minimums=replace(minimums, least=attainable))
 
 
 @given(of_topics(), st.sampled_from([TIGHT, Balance(Fraction(1, 4))]))
 @examples(200)
 def test_the_band_then_the_least_excess_of_topics_then_the_fewest_changes(
-    asked: LeaderProblem, balance: Balance
+    instance: LeaderProblem, balance: Balance
 ) -> None:
     """Of every choice that meets the minimums: the narrowest band first, then each goal in its order."""
-    answer = choose_leaders(asked, balance)
-    assert leader_violations(asked, answer, balance) == []
-    loads = {every: asked.loads(np.array(every, np.int32))[asked.target] for every in _allowed(asked)}
+    answer = choose_leaders(instance, balance)
+    assert leader_violations(instance, answer, balance) == []
+    loads = {every: instance.loads(np.array(every, np.int32))[instance.target] for every in _allowed(instance)}
     high = min(int(load.max(initial=0)) for load in loads.values())
     low = max(int(load.min(initial=high)) for load in loads.values() if load.max(initial=0) <= high)
-    tight = Band(low, high) if asked.target.any() else Band(0, 0)
-    band = asked.band(balance, tight)
+    tight = Band(low, high) if instance.target.any() else Band(0, 0)
+    band = instance.band(balance, tight)
     assert answer.band == band
     within = [every for every, load in loads.items() if ((load >= band.low) & (load <= band.high)).all()]
-    best = min(_goals(asked, every) for every in within)
-    assert _goals(asked, tuple(answer.leaders.tolist())) == best
+    best = min(_goals(instance, every) for every in within)
+    assert _goals(instance, tuple(answer.leaders.tolist())) == best
     assert answer.topic_excess == best[0]
     assert (answer.certificate.value, answer.certificate.lower_bound) == (best[1], best[1])
 
 
-def _allowed(asked: LeaderProblem) -> list[tuple[int, ...]]:
-    every = list(choices(asked))
-    if asked.minimums is None:
+def _allowed(instance: LeaderProblem) -> list[tuple[int, ...]]:
+    every = list(choices(instance))
+    if instance.minimums is None:
         return every
-    least, led = asked.minimums.least, asked.minimums.led
+    least, led = instance.minimums.least, instance.minimums.led
     return [choice for choice in every if (led(np.array(choice, np.int32)) >= least).all()]
 
 
-def _goals(asked: LeaderProblem, choice: tuple[int, ...]) -> tuple[int, int, int]:
+def _goals(instance: LeaderProblem, choice: tuple[int, ...]) -> tuple[int, int, int]:
     """By how many leaders topics are outside their bands, counted one by one; changes; leaders on new replicas."""
-    topics, outside = asked.topics, 0
+    topics, outside = instance.topics, 0
     assert topics is not None
     for topic, (low, high) in enumerate(zip(topics.low.tolist(), topics.high.tolist(), strict=True)):
-        for broker in range(len(asked.base)):
+        for broker in range(len(instance.base)):
             led = sum(leader == broker and topics.topic[row] == topic for row, leader in enumerate(choice))
             outside += max(low[broker] - led, led - high[broker], 0)
-    return outside, asked.changes(np.array(choice, np.int32)), on_new(asked, choice)
+    return outside, instance.changes(np.array(choice, np.int32)), on_new(instance, choice)
 
 
 def test_each_topic_is_led_by_all_brokers_where_the_cluster_is_balanced_already() -> None:
     """Broker 0 leads one topic and broker 1 the other: one leader of each topic changes."""
-    asked = problem([[0, 1], [0, 1], [1, 0], [1, 0]], brokers=2)
-    assert choose_leaders(asked, TIGHT).certificate.value == 0
-    answer = choose_leaders(replace(asked, topics=_tight([0, 0, 1, 1], 2)), TIGHT)
+    instance = problem([[0, 1], [0, 1], [1, 0], [1, 0]], brokers=2)
+    assert choose_leaders(instance, TIGHT).certificate.value == 0
+    answer = choose_leaders(replace(instance, topics=_tight([0, 0, 1, 1], 2)), TIGHT)
     assert answer.leaders.tolist() in ([0, 1, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 1, 0])
     assert (answer.certificate.value, answer.topic_excess, answer.band) == (2, 0, Band(2, 2))
 
 
 def test_a_band_that_no_replica_allows_is_missed_by_as_little_as_possible() -> None:
     """Broker 2 has no replica of the topic, whose three partitions the others lead."""
-    asked = replace(problem([[0, 1]] * 3, brokers=3), topics=_tight([0, 0, 0], 3))
-    answer = choose_leaders(asked, TIGHT)
+    instance = replace(problem([[0, 1]] * 3, brokers=3), topics=_tight([0, 0, 0], 3))
+    answer = choose_leaders(instance, TIGHT)
     assert (answer.topic_excess, answer.certificate.value) == (2, 1)
 
 
 def test_bands_of_topics_need_a_band_of_the_cluster() -> None:
-    asked = replace(problem([[0, 1]], brokers=2), topics=_tight([0], 2))
+    instance = replace(problem([[0, 1]], brokers=2), topics=_tight([0], 2))
     with pytest.raises(ValueError, match="keep has no band"):
-        choose_leaders(asked, KEEP)
+        choose_leaders(instance, KEEP)
 
 
 def _tight(topic: list[int], brokers: int) -> LeaderTopics:

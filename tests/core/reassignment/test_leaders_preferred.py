@@ -20,7 +20,7 @@ def topic(replicas: list[list[int]], leaders: list[int], isr: list[list[int]]) -
 
 @given(replicas=rows, data=st.data())
 def test_the_leader_comes_first_and_the_others_keep_their_order(replicas: list[list[int]], data: st.DataObject) -> None:
-    """Whatever else a row's order says is kept: a leader that is first already changes nothing."""
+    """The rest of a row's order is unchanged: a leader that is first already changes nothing."""
     leaders = [data.draw(st.sampled_from(row)) for row in replicas]
     ordered = unpadded(with_leader_first(padded(replicas), np.array(leaders, np.int32)))
     assert ordered == [
@@ -35,11 +35,11 @@ def test_gaps_close() -> None:
 
 
 def test_who_awaits_an_election() -> None:
-    """As preferred; another leads and the first is in sync; it is not; nobody leads."""
+    """As preferred; another leads and the first is in sync; it is not; there is no leader."""
     led = topic([[1, 2]] * 4, [1, 2, 2, NO_LEADER], [[1, 2], [2, 1], [2], []])
     assert led.awaits_election.tolist() == [False, True, False, False]
 
 
 def test_no_replicas_at_all() -> None:
-    """A table without columns has no preferred leader, and nobody to elect."""
+    """A table without columns has no preferred leader, and no broker to elect."""
     assert topic([[], []], [NO_LEADER, NO_LEADER], [[], []]).awaits_election.tolist() == [False, False]

@@ -28,38 +28,38 @@ def weighted(draw: st.DrawFn, *, topics: bool = False) -> LeaderProblem:
     """A small problem whose brokers have weights of their own, with minimums of a topic or without, and bands of two
     topics or without.
     """
-    asked = draw(problems())
-    rows, brokers = len(asked.leader), len(asked.base)
+    instance = draw(problems())
+    rows, brokers = len(instance.leader), len(instance.base)
     weights = draw(st.lists(st.sampled_from([1, 1, 2, 3, 5]), min_size=brokers, max_size=brokers))
-    asked = replace(asked, share=whole_weights(np.array(weights, np.int64)))
+    instance = replace(instance, share=whole_weights(np.array(weights, np.int64)))
     topic = np.array(draw(st.lists(st.integers(0, 1), min_size=rows, max_size=rows)), np.int64)
     if topics:
         totals, tolerance = np.bincount(topic, minlength=2), [Fraction(0), Fraction(1, 2)]
-        bands = topic_bands(totals, tolerance, asked.target, np.zeros((2, brokers), np.int64), asked.share)
-        asked = replace(asked, topics=LeaderTopics(topic, *bands))
+        bands = topic_bands(totals, tolerance, instance.target, np.zeros((2, brokers), np.int64), instance.share)
+        instance = replace(instance, topics=LeaderTopics(topic, *bands))
     if draw(st.booleans()):
-        return asked
+        return instance
     least = np.array(draw(st.lists(st.sampled_from([0, 0, 1]), min_size=brokers, max_size=brokers)), np.int64)
     minimums = LeaderMinimums(np.where(topic == 0, 0, -1).astype(np.int32), least[None, :])
-    return replace(asked, minimums=replace(minimums, least=attainable_minimums(asked, minimums)))
+    return replace(instance, minimums=replace(minimums, least=attainable_minimums(instance, minimums)))
 
 
-def allowed(asked: LeaderProblem) -> list[tuple[int, ...]]:
+def allowed(instance: LeaderProblem) -> list[tuple[int, ...]]:
     """Every choice that meets the minimums."""
-    every = list(choices(asked))
-    if asked.minimums is None:
+    every = list(choices(instance))
+    if instance.minimums is None:
         return every
-    least, led = asked.minimums.least, asked.minimums.led
+    least, led = instance.minimums.least, instance.minimums.led
     return [choice for choice in every if (led(np.array(choice, np.int32)) >= least).all()]
 
 
-def narrowest(asked: LeaderProblem) -> tuple[list[int], list[int]]:
+def narrowest(instance: LeaderProblem) -> tuple[list[int], list[int]]:
     """The floors and ceilings of targets at the narrowest levels, of all choices one by one."""
-    assert asked.share is not None
-    weights = asked.share[asked.target].tolist()
-    loads = [asked.loads(np.array(choice, np.int32))[asked.target].tolist() for choice in allowed(asked)]
+    assert instance.share is not None
+    weights = instance.share[instance.target].tolist()
+    loads = [instance.loads(np.array(choice, np.int32))[instance.target].tolist() for choice in allowed(instance)]
     ceilings = [max(Fraction(load - 1, weight) for load, weight in zip(each, weights, strict=True)) for each in loads]
-    total = len(asked.leader) + int(asked.base[asked.target].sum())
+    total = len(instance.leader) + int(instance.base[instance.target].sum())
     is_within = all(sum(each) == total for each in loads)
     mean = Fraction(total, sum(weights))
     high = min(ceilings) + NEARER
@@ -76,63 +76,67 @@ def narrowest(asked: LeaderProblem) -> tuple[list[int], list[int]]:
 
 @given(weighted())
 @examples(40)
-def test_tight_bounds_are_the_narrowest_of_all_choices_and_changes_the_fewest_within_them(asked: LeaderProblem) -> None:
-    if not asked.target.any() or (asked.leader == NO_LEADER).all():
+def test_tight_bounds_are_the_narrowest_of_all_choices_and_changes_the_fewest_within_them(
+    instance: LeaderProblem,
+) -> None:
+    if not instance.target.any() or (instance.leader == NO_LEADER).all():
         return
-    within = weighted_bounds(asked, TIGHT)
-    low, high = (each[asked.target].tolist() for each in (within.low, within.high))
-    least, most = narrowest(asked)
+    within = weighted_bounds(instance, TIGHT)
+    low, high = (each[instance.target].tolist() for each in (within.low, within.high))
+    least, most = narrowest(instance)
     assert low == least
     assert high == most
-    answer = choose_leaders(asked, TIGHT)
-    assert leader_violations(asked, answer, TIGHT) == []
-    inside = [choice for choice in allowed(asked) if _is_inside(asked, choice, low, high)]
-    fewest = min((asked.changes(np.array(each, np.int32)), on_new(asked, each)) for each in inside)
+    answer = choose_leaders(instance, TIGHT)
+    assert leader_violations(instance, answer, TIGHT) == []
+    inside = [choice for choice in allowed(instance) if _is_inside(instance, choice, low, high)]
+    fewest = min((instance.changes(np.array(each, np.int32)), on_new(instance, each)) for each in inside)
     led = tuple(answer.leaders.tolist())
-    assert (asked.changes(answer.leaders), on_new(asked, led)) == fewest
+    assert (instance.changes(answer.leaders), on_new(instance, led)) == fewest
     assert answer.certificate.lower_bound == fewest[0]
 
 
-def _is_inside(asked: LeaderProblem, choice: tuple[int, ...], low: list[int], high: list[int]) -> bool:
-    loads = asked.loads(np.array(choice, np.int32))[asked.target].tolist()
+def _is_inside(instance: LeaderProblem, choice: tuple[int, ...], low: list[int], high: list[int]) -> bool:
+    loads = instance.loads(np.array(choice, np.int32))[instance.target].tolist()
     return all(least <= load <= most for least, load, most in zip(low, loads, high, strict=True))
 
 
 @given(weighted(topics=True), st.sampled_from([TIGHT, Balance(Fraction(1, 4))]))
 @examples(40)
 def test_with_topics_the_least_excess_and_then_the_fewest_changes_within_the_bounds(
-    asked: LeaderProblem, balance: Balance
+    instance: LeaderProblem, balance: Balance
 ) -> None:
-    answer = choose_leaders(asked, balance)
-    assert leader_violations(asked, answer, balance) == []
-    assert asked.topics is not None
-    within = weighted_bounds(asked, balance)
-    bounds = within.low[asked.target].tolist(), within.high[asked.target].tolist()
-    inside = [np.array(each, np.int32) for each in allowed(asked) if _is_inside(asked, each, *bounds)]
-    best = min((asked.topics.excess(each), asked.changes(each)) for each in inside)
+    answer = choose_leaders(instance, balance)
+    assert leader_violations(instance, answer, balance) == []
+    assert instance.topics is not None
+    within = weighted_bounds(instance, balance)
+    bounds = within.low[instance.target].tolist(), within.high[instance.target].tolist()
+    inside = [np.array(each, np.int32) for each in allowed(instance) if _is_inside(instance, each, *bounds)]
+    best = min((instance.topics.excess(each), instance.changes(each)) for each in inside)
     assert (answer.topic_excess, answer.certificate.value, answer.certificate.lower_bound) == (*best, best[1])
 
 
 @given(problems(), st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 4)), Balance(Fraction(0), Fraction(1, 2))]))
 @examples(30)
-def test_equal_weights_are_no_weights(asked: LeaderProblem, balance: Balance) -> None:
-    alike = replace(asked, share=np.ones(len(asked.base), np.int64))
-    free, bound = choose_leaders(asked, balance), choose_leaders(alike, balance)
+def test_equal_weights_are_no_weights(instance: LeaderProblem, balance: Balance) -> None:
+    alike = replace(instance, share=np.ones(len(instance.base), np.int64))
+    free, bound = choose_leaders(instance, balance), choose_leaders(alike, balance)
     assert (free.band, free.certificate.value) == (bound.band, bound.certificate.value)
 
 
 @given(weighted())
 @examples(20)
-def test_keep_has_no_weights(asked: LeaderProblem) -> None:
-    assert np.array_equal(choose_leaders(asked, KEEP).leaders, choose_leaders(replace(asked, share=None), KEEP).leaders)
+def test_keep_has_no_weights(instance: LeaderProblem) -> None:
+    assert np.array_equal(
+        choose_leaders(instance, KEEP).leaders, choose_leaders(replace(instance, share=None), KEEP).leaders
+    )
     with pytest.raises(ValueError, match="keep"):
-        weighted_bounds(asked, KEEP)
+        weighted_bounds(instance, KEEP)
 
 
 def test_a_broker_of_twice_the_weight_leads_twice_as_much() -> None:
-    asked = replace(problem([[0, 1, 2]] * 8, brokers=3), share=np.array([1, 2, 1], np.int64))
-    answer = choose_leaders(asked, TIGHT)
-    assert asked.loads(answer.leaders).tolist() == [2, 4, 2]
+    instance = replace(problem([[0, 1, 2]] * 8, brokers=3), share=np.array([1, 2, 1], np.int64))
+    answer = choose_leaders(instance, TIGHT)
+    assert instance.loads(answer.leaders).tolist() == [2, 4, 2]
     assert (answer.certificate.value, answer.certificate.optimal) == (6, True)
     assert answer.bounds is not None
     assert answer.bounds.high.tolist() == [2, 4, 2]

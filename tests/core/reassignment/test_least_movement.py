@@ -64,7 +64,7 @@ def problem_of(
 
 @st.composite
 def problems(draw: st.DrawFn, *, all_targets: bool = False) -> MovementProblem:
-    """Small problems of every kind: brokers that only keep, two factors, successors, what must be kept, a base.
+    """Small problems of every kind: brokers that only keep, two factors, successors, what must stay, a base.
 
     Each has a legal placement: enough brokers receive for the factors, and the rule asks for no more than their racks
     can give. With `all_targets` every broker receives partitions of one of the two kinds.
@@ -139,7 +139,7 @@ def _leader_to_keep(domain: Domain, current: np.ndarray, copied: np.ndarray, rac
 def legal_places(problem: MovementProblem, row: int) -> list[tuple[int, int, tuple[int, ...]]]:
     """Every legal place of a partition: the weight moved, ties (2 a replica that moves, 1 to a successor), brokers."""
     domain = problem.domains[problem.domain_of[row]]
-    current = [home for home in problem.current[row].tolist() if home != NO_REPLICA]
+    current = [broker for broker in problem.current[row].tolist() if broker != NO_REPLICA]
     usable = [
         broker
         for broker in range(len(problem.broker_ids))
@@ -217,7 +217,7 @@ def _narrowest_of(placements: list[Whole]) -> Band:
 @given(problems())
 @examples(60)
 def test_few_candidates_are_enough_if_pricing_requests_more(problem: MovementProblem) -> None:
-    """Where receivers are too many to offer them all, what is missed is asked for by price."""
+    """If receivers are too many to offer them all, pricing steps add the missing ones."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(network, "ALL_CANDIDATES", 0)
         patched.setattr(network, "CANDIDATES_PER_RACK", 0)
@@ -251,9 +251,9 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProb
     placements = list(all_placements(problem))
     least = min(placement[0] for placement in placements)
     if budget < least:
-        with pytest.raises(BudgetTooSmall) as refused:
+        with pytest.raises(BudgetTooSmall) as raised:
             within_budget([problem], budget)
-        assert refused.value.minimum == least
+        assert raised.value.minimum == least
         return
     (placed,) = within_budget([problem], budget)
     assert placement_violations(problem, placed) == []
@@ -338,7 +338,7 @@ def test_two_replicas_in_one_rack_are_parted_and_nothing_else() -> None:
     assert placed.replicas[2].tolist() == [0, 4]
 
 
-def test_where_one_of_two_homes_has_to_go_the_leader_stays() -> None:
+def test_if_one_of_two_replicas_has_to_move_the_leader_stays() -> None:
     problem = problem_of([[0, 1], [3, 0], [3, 2]], [0, 0, 1, 1])
     placed = least_movement(problem, KEEP)
     assert placed.moved == 2
@@ -355,7 +355,7 @@ def test_partitions_that_are_not_to_be_repaired_stay_crowded() -> None:
 def test_a_broker_that_is_down_may_be_in_any_rack() -> None:
     """Two replicas in the second rack are no more than its share, if the one that is down was in the first."""
     rule = RackRule(3, known=3)
-    racks = [0, 1, 1, 2, 0, 3]  # broker 5 is down, and its rack nobody knows
+    racks = [0, 1, 1, 2, 0, 3]  # broker 5 is down, and its rack is unknown
     problem = problem_of([[5, 1, 2, 3]], racks, rule=rule)
     assert least_movement(problem, KEEP).replicas.tolist() == [[5, 1, 2, 3]]
     assert problem.domains[0].least.tolist() == [0, 0, 0, 0]
@@ -371,12 +371,12 @@ def test_a_broker_that_is_down_may_be_in_any_rack() -> None:
     ],
 )
 def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: str, needed: int, there: int) -> None:
-    with pytest.raises(NoLegalPlacement) as refused:
+    with pytest.raises(NoLegalPlacement) as raised:
         problem_of([[0, 1, 3]], [0, 0, 1, 2], removed=(3,), factor=factor, rule=rule)
-    assert (refused.value.what, refused.value.needed, refused.value.there) == (what, needed, there)
+    assert (raised.value.what, raised.value.needed, raised.value.there) == (what, needed, there)
 
 
-def test_a_band_that_nothing_fits_into_is_refused() -> None:
+def test_a_band_that_nothing_fits_into_is_rejected() -> None:
     with pytest.raises(InfeasibleFlow):
         movement_within(problem_of([[0], [1], [2]], [0, 0, 0]), Band(2, 2))
 

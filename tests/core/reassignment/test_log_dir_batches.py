@@ -33,14 +33,14 @@ def log_dirs_for(draw: st.DrawFn, reassigned: ReassignedPartitions) -> tuple[Bro
     disks = brokers * (1 + DIRECTORIES)
     used = np.zeros(disks, np.int64)
 
-    def drawn(lists: Int32s) -> Int32s:
+    def sampled(lists: Int32s) -> Int32s:
         found = np.zeros(lists.shape, np.int32)
         for place in np.argwhere(lists >= 0).tolist():
             broker, directory = int(lists[tuple(place)]), draw(st.integers(-1, DIRECTORIES - 1))
             found[tuple(place)] = broker if directory < 0 else brokers + broker * DIRECTORIES + directory
         return found
 
-    of = ReplicaLogDirs(drawn(reassigned.before), drawn(reassigned.after))
+    of = ReplicaLogDirs(sampled(reassigned.before), sampled(reassigned.after))
     for place in np.argwhere(reassigned.before >= 0).tolist():
         used[of.before[tuple(place)]] += max(int(reassigned.size_bytes[place[0]]), 0)
     room = [draw(st.integers(-20, 3 * MOST_BYTES) | st.just(NO_LIMIT)) for _ in used]

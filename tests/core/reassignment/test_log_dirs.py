@@ -196,10 +196,10 @@ def test_what_the_verifier_finds(log_dirs: list[int], words: str) -> None:
 
 
 def test_a_large_broker_is_balanced_with_few_bytes() -> None:
-    """2,000 replicas of sizes drawn from a wide range on 12 disks, most on the first one: near both bounds."""
-    drawn = np.random.default_rng(7)
-    sizes = (drawn.pareto(1.5, 2000) * 1e8).astype(np.int64)
-    of = problem(sizes.tolist(), drawn.integers(0, 6, 2000).tolist(), limit=[NO_LIMIT] * 12, balance=TIGHT)
+    """2,000 replicas of random sizes from a wide range on 12 disks, most on the first one: near both bounds."""
+    random = np.random.default_rng(7)
+    sizes = (random.pareto(1.5, 2000) * 1e8).astype(np.int64)
+    of = problem(sizes.tolist(), random.integers(0, 6, 2000).tolist(), limit=[NO_LIMIT] * 12, balance=TIGHT)
     placement = place_in_log_dirs(of)
     assert placement is not None
     assert log_dir_violations(of, placement) == []

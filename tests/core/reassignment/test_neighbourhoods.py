@@ -174,9 +174,9 @@ def test_a_heavy_replica_is_where_least_has_to_move(in_proportion: bool) -> None
         rules, base_load, band, priced_regions(rules, base_load, band, known.prices, known.scale), start, lambda: False
     )
     search.pin_heavy()
-    assert search.found.moved - search.lower_bound <= 0.002 * search.found.moved < start.moved - search.lower_bound
-    assert search.found.largest <= ceiling
-    assert search.found.moved == rules_moved_weight(rules, search.found.at)
+    assert search.best.moved - search.lower_bound <= 0.002 * search.best.moved < start.moved - search.lower_bound
+    assert search.best.largest <= ceiling
+    assert search.best.moved == rules_moved_weight(rules, search.best.at)
 
 
 @costly(100)

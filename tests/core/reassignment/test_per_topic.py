@@ -133,7 +133,9 @@ def test_slots_or_partitions_as_nodes_come_to_the_same(
     problem, topics = case
     as_slots = balance_topics(problem, balance, topics)
     slots, _ = slots_of(problem)
-    nothing = replace(slots, row=slots.row[:0], rack=slots.rack[:0], home=slots.home[:0], column=slots.column[:0])
+    nothing = replace(
+        slots, row=slots.row[:0], rack=slots.rack[:0], current_broker=slots.current_broker[:0], column=slots.column[:0]
+    )
     nothing = replace(nothing, is_pinned=slots.is_pinned[:0], receivers=slots.receivers[:0])
     none_consists = np.zeros(len(problem.current), np.bool_)
     with pytest.MonkeyPatch.context() as patch:

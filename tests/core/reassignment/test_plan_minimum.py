@@ -66,7 +66,7 @@ def test_a_broker_that_a_plan_empties_has_to_be_emptied() -> None:
     assert found.forced.replicas.tolist() == [[2, 1], [1, 2], [2, 1]]
 
 
-def test_a_plan_that_crowds_racks_is_not_held_to_them() -> None:
+def test_a_plan_that_crowds_racks_is_measured_without_them() -> None:
     found = measured([[0], [0], [1]], [[0, 1], [0, 1], [1, 0]], [0, 0, 1])
     assert not found.spreads_racks
     assert found.forced.moved == 3

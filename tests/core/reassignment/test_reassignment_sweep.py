@@ -20,13 +20,13 @@ from tests.profiles import costly
 Json = dict[str, Any]
 
 
-def cluster(homes: list[list[int]], racks: list[str | None], sizes: list[int] | None = None, **more: Any) -> Json:
+def cluster(current: list[list[int]], racks: list[str | None], sizes: list[int] | None = None, **more: Any) -> Json:
     """Brokers 0, 1, … in these racks, and one topic; all racks None is a cluster without any."""
     return {
         "brokers": [{"id": broker, "rack": rack, "receives": True} for broker, rack in enumerate(racks)],
         "counts_racks": any(racks),
         "spans_all": True,
-        "topics": [{"name": "t", "replicas": homes, "size_bytes": [1] * len(homes) if sizes is None else sizes}],
+        "topics": [{"name": "t", "replicas": current, "size_bytes": [1] * len(current) if sizes is None else sizes}],
         "base": [0] * len(racks),
         "base_bytes": [0] * len(racks),
         "sizes_known": True,
@@ -49,12 +49,12 @@ def clusters(draw: st.DrawFn, *, racked: bool | None = None) -> Json:
     names = st.sampled_from(["a", "b", "c"])
     is_racked = draw(st.booleans()) if racked is None else racked
     racks = draw(st.lists(names if is_racked else st.none(), min_size=brokers, max_size=brokers))
-    homes = [
+    current = [
         draw(st.permutations(range(brokers)))[: draw(st.integers(1, min(3, brokers)))]
         for _ in range(draw(st.integers(1, 8)))
     ]
-    sizes = draw(st.lists(st.integers(0, 9), min_size=len(homes), max_size=len(homes)))
-    return cluster([list(row) for row in homes], racks, sizes)
+    sizes = draw(st.lists(st.integers(0, 9), min_size=len(current), max_size=len(current)))
+    return cluster([list(row) for row in current], racks, sizes)
 
 
 @costly()
@@ -68,7 +68,7 @@ def test_without_racks_a_removal_moves_the_brokers_replicas(cluster_json: Json) 
             assert row["error"]["code"] == "infeasible_reassignment"
             continue
         replicas_before = [
-            size for homes, size in zip(topic["replicas"], topic["size_bytes"], strict=True) if removed in homes
+            size for current, size in zip(topic["replicas"], topic["size_bytes"], strict=True) if removed in current
         ]
         assert (row["moved_replicas"], row["moved_bytes"], row["lower_bound_bytes"]) == (
             len(replicas_before),
@@ -146,10 +146,10 @@ class TestRacks:
     """Three racks: a has brokers 0 and 3, b has 1 and 4, c has 2 alone."""
 
     RACKS = ("a", "b", "c", "a", "b")
-    HOMES = ([0, 1, 2], [3, 4, 2], [0, 4, 2])
+    REPLICAS = ([0, 1, 2], [3, 4, 2], [0, 4, 2])
 
     def cluster_json(self, **more: Any) -> Json:
-        return cluster([list(row) for row in self.HOMES], list(self.RACKS), [10, 20, 40], **more)
+        return cluster([list(row) for row in self.REPLICAS], list(self.RACKS), [10, 20, 40], **more)
 
     def test_replicas_of_a_removed_broker_stay_in_its_rack(self) -> None:
         actual = {row["axes"]["remove_broker"]: row for row in rows(self.cluster_json(), {"remove_broker": [0, 4]})}

@@ -24,16 +24,16 @@ from tests.profiles import examples
 @st.composite
 def reorderings(draw: st.DrawFn) -> ReassignedPartitions:
     """Every list becomes another order of itself, or stays; sizes, racks, cordons and rates are any."""
-    drawn = draw(reassignments())
-    before = [row or after for row, after in zip(unpadded(drawn.before), unpadded(drawn.after), strict=True)]
+    sampled = draw(reassignments())
+    before = [row or after for row, after in zip(unpadded(sampled.before), unpadded(sampled.after), strict=True)]
     return ReassignedPartitions(
         before=padded(before),
         after=padded([draw(st.permutations(row)) for row in before]),
-        size_bytes=drawn.size_bytes,
-        heat=drawn.heat,
-        broker_ids=drawn.broker_ids,
-        rack_of=drawn.rack_of,
-        is_cordoned=drawn.is_cordoned,
+        size_bytes=sampled.size_bytes,
+        heat=sampled.heat,
+        broker_ids=sampled.broker_ids,
+        rack_of=sampled.rack_of,
+        is_cordoned=sampled.is_cordoned,
     )
 
 

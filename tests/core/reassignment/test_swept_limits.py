@@ -21,13 +21,15 @@ Json = dict[str, Any]
 DISK = 100
 
 
-def loaded(homes: list[list[int]], sizes: list[int], brokers: int, rates: list[int] | None = None, **more: Any) -> Json:
+def loaded(
+    current: list[list[int]], sizes: list[int], brokers: int, rates: list[int] | None = None, **more: Any
+) -> Json:
     """A cluster without racks whose brokers have disks of 100 and networks of 1,000 bytes/s."""
     capacity = [DISK, 1_000, 1_000, 0, 0, 0]
     loads = {
         "known": ["disk", "nic_in", "nic_out"],
-        "ingress": [0] * len(homes) if rates is None else rates,
-        "reads": [0] * len(homes),
+        "ingress": [0] * len(current) if rates is None else rates,
+        "reads": [0] * len(current),
         "retained": sizes,
         "base": [[0] * 6] * brokers,
         "capacity": [capacity] * brokers,
@@ -37,24 +39,24 @@ def loaded(homes: list[list[int]], sizes: list[int], brokers: int, rates: list[i
         "unknown_sizes": 0,
         "unknown_rates": [],
     }
-    return cluster(homes, [None] * brokers, sizes, loads=loads | more)
+    return cluster(current, [None] * brokers, sizes, loads=loads | more)
 
 
 @st.composite
 def small_clusters(draw: st.DrawFn) -> tuple[list[list[int]], list[int], int]:
     """Two or three brokers with up to four partitions of up to two replicas."""
     brokers = draw(st.integers(2, 3))
-    homes = [
+    current = [
         list(draw(st.permutations(range(brokers)))[: draw(st.integers(1, 2))]) for _ in range(draw(st.integers(1, 4)))
     ]
-    return homes, draw(st.lists(st.integers(1, 60), min_size=len(homes), max_size=len(homes))), brokers
+    return current, draw(st.lists(st.integers(1, 60), min_size=len(current), max_size=len(current))), brokers
 
 
-def least_moved(homes: list[list[int]], sizes: list[int], brokers: int, most: int) -> int | None:
+def least_moved(current: list[list[int]], sizes: list[int], brokers: int, most: int) -> int | None:
     """The fewest bytes moved by any placement without a broker above `most` bytes; None if there is no such one."""
-    choices = [list(combinations(range(brokers), len(row))) for row in homes]
+    choices = [list(combinations(range(brokers), len(row))) for row in current]
     moved = [
-        sum(size * len(set(there) - set(row)) for there, row, size in zip(placed, homes, sizes, strict=True))
+        sum(size * len(set(there) - set(row)) for there, row, size in zip(placed, current, sizes, strict=True))
         for placed in product(*choices)
         if all(
             sum(size for there, size in zip(placed, sizes, strict=True) if broker in there) <= most
@@ -68,11 +70,11 @@ def least_moved(homes: list[list[int]], sizes: list[int], brokers: int, most: in
 @given(small_clusters())
 def test_a_scenario_is_feasible_only_if_some_placement_is(case: tuple[list[list[int]], list[int], int]) -> None:
     """And moves no less than the least of all placements, which its bound is below."""
-    homes, sizes, brokers = case
+    current, sizes, brokers = case
     shares = [0.3, 0.6, 0.9]
-    found = rows(loaded(homes, sizes, brokers), {"limits.disk": shares}, objective="relieve")
+    found = rows(loaded(current, sizes, brokers), {"limits.disk": shares}, objective="relieve")
     for row, share in zip(found, shares, strict=True):
-        least = least_moved(homes, sizes, brokers, int(share * DISK + 1e-9))
+        least = least_moved(current, sizes, brokers, int(share * DISK + 1e-9))
         if row["feasible"]:
             assert least is not None
             assert row["lower_bound_bytes"] <= least <= row["moved_bytes"]
@@ -86,8 +88,8 @@ def test_a_scenario_is_feasible_only_if_some_placement_is(case: tuple[list[list[
 
 
 def test_a_looser_limit_moves_less() -> None:
-    homes, sizes = [[0], [0], [0], [1]], [30, 30, 30, 10]
-    found = rows(loaded(homes, sizes, 2), {"limits.disk": [0.4, 0.7, 0.9]}, objective="relieve")
+    current, sizes = [[0], [0], [0], [1]], [30, 30, 30, 10]
+    found = rows(loaded(current, sizes, 2), {"limits.disk": [0.4, 0.7, 0.9]}, objective="relieve")
     assert [(row["feasible"], row["moved_bytes"], row["disk_utilisation"]) for row in found] == [
         (False, 30, 0.6),
         (True, 30, 0.6),
@@ -119,10 +121,10 @@ def test_the_utilisation_of_networks_counts_leaders_that_stay() -> None:
 
 
 def test_goals_are_reached_in_order_and_resources_jointly() -> None:
-    homes, sizes = [[0], [0], [0], [0]], [40, 20, 20, 20]
+    current, sizes = [[0], [0], [0], [0]], [40, 20, 20, 20]
     goals = {"goals": [{"goal": "disk"}, {"goal": "replicas", "tolerance": 0.5}]}
     for more in ({"objective": goals}, {"balance": {"resources": ["disk"]}}):
-        [row] = rows(loaded(homes, sizes, 2), {"add_brokers": [0]}, **more)
+        [row] = rows(loaded(current, sizes, 2), {"add_brokers": [0]}, **more)
         assert (row["disk_utilisation"], row["moved_bytes"], row["feasible"]) == (0.6, 40, True)
 
 

@@ -14,15 +14,15 @@ from tests import draws as st
 from tests.core.reassignment.test_reassignment_sweep import Json, cluster, clusters, rows
 from tests.profiles import costly
 
-HOMES = [[0, 1], [1, 0], [0, 1], [2, 3]]
+REPLICAS = [[0, 1], [1, 0], [0, 1], [2, 3]]
 
 
 def two_topics() -> Json:
     """Four brokers without racks; `orders` on 0 and 1, `clicks` on 2 and 3."""
-    found = cluster(HOMES, [None] * 4, [10, 20, 30, 40])
+    found = cluster(REPLICAS, [None] * 4, [10, 20, 30, 40])
     found["topics"] = [
-        {"name": "clicks", "replicas": HOMES[3:], "size_bytes": [40]},
-        {"name": "orders", "replicas": HOMES[:3], "size_bytes": [10, 20, 30]},
+        {"name": "clicks", "replicas": REPLICAS[3:], "size_bytes": [40]},
+        {"name": "orders", "replicas": REPLICAS[:3], "size_bytes": [10, 20, 30]},
     ]
     return found
 

@@ -102,7 +102,7 @@ def test_targets_add_up_to_the_total_and_are_within_the_bounds(problem: Movement
 
 @given(weighted(), st.integers(0, 30))
 @examples(20)
-def test_a_budget_is_kept_and_buys_no_less_than_forced_moves(problem: MovementProblem, more: int) -> None:
+def test_a_budget_is_met_and_buys_no_less_than_forced_moves(problem: MovementProblem, more: int) -> None:
     least = least_movement(problem, KEEP).moved
     (placed,) = within_budget([problem], least + more)
     assert placement_violations(problem, placed) == []

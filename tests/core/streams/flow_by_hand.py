@@ -86,8 +86,8 @@ def min_traffic(cost: Sequence[Sequence[int]], owners: Sequence[int]) -> list[in
             flow.add(task, tasks + client, 1, cost[task][client], int(owners[task] == client))
         flow.add(SOURCE, task, 1, 0, 1)
     for client in range(clients):
-        held = list(owners).count(client)
-        flow.add(tasks + client, tasks + clients, held, 0, held)
+        count = list(owners).count(client)
+        flow.add(tasks + client, tasks + clients, count, 0, count)
     flow.cancel_cycles()
     return [next(c for c in range(clients) if not flow.room[task, tasks + c]) for task in range(tasks)]
 
@@ -95,7 +95,7 @@ def min_traffic(cost: Sequence[Sequence[int]], owners: Sequence[int]) -> list[in
 def balance_subtopology(cost: Sequence[Sequence[int]], owners: Sequence[int], group: Sequence[int]) -> list[int]:
     """The client of each task, where groups are numbered from 0 and tasks sorted by them."""
     tasks, clients, groups = len(cost), len(cost[0]), max(group) + 1
-    held = [list(owners).count(client) for client in range(clients)]
+    counts = [list(owners).count(client) for client in range(clients)]
     stage = tasks + clients * groups
     flow = Flow()
     for task in range(tasks):
@@ -104,9 +104,9 @@ def balance_subtopology(cost: Sequence[Sequence[int]], owners: Sequence[int], gr
         flow.add(SOURCE, task, 1, 0, 0)
     for client in range(clients):
         for number in range(groups):
-            share = ceil(held[client] * 1.0 / tasks * list(group).count(number))
+            share = ceil(counts[client] * 1.0 / tasks * list(group).count(number))
             flow.add(tasks + clients * number + client, stage + client, share, 0, 0)
-        flow.add(stage + client, stage + clients, held[client], 0, 0)
+        flow.add(stage + client, stage + clients, counts[client], 0, 0)
     flow.fill(stage + clients)
     flow.cancel_cycles()
     return [

@@ -46,7 +46,7 @@ def written(assignment: StreamsAssignment) -> list[str]:
     lines = []
     for at in range(len(assignment.process_ids)):
         own = assignment.of_client(at)
-        parts = (" ".join(map(name_of, held)) for held in (own.active, own.standby, own.warmup))
+        parts = (" ".join(map(name_of, role)) for role in (own.active, own.standby, own.warmup))
         lines.append(" | ".join(parts))
     return lines
 
@@ -85,11 +85,11 @@ def applications(draw: st.DrawFn, *, min_clients: int = 1, racks: bool = False) 
     given = StreamsTasks(draw(st.permutations(every)), [task for task in every if has_state[task[0]]])
     process_ids = draw(st.lists(PROCESS_IDS, min_size=min_clients, max_size=6, unique=True))
     holder = st.sampled_from(process_ids)
-    held = draw(st.lists(st.booleans(), min_size=len(every), max_size=len(every)))
+    owned = draw(st.lists(st.booleans(), min_size=len(every), max_size=len(every)))
     prior = {
         task: (draw(holder), draw(st.lists(holder, max_size=2)))
-        for task, was_held in zip(every, held, strict=True)
-        if was_held
+        for task, is_owned in zip(every, owned, strict=True)
+        if is_owned
     }
     clients = [_client(draw, process_id, given, prior, racks=racks) for process_id in process_ids]
     return clients, given, draw(options()), draw(partitions(every))

@@ -27,7 +27,7 @@ def tagged(*vectors: str) -> list[StreamsClient]:
     ]
 
 
-def is_ideal_everywhere(vectors: Sequence[tuple[str, ...]], runs: Sequence[int], asked: int) -> bool:
+def is_ideal_everywhere(vectors: Sequence[tuple[str, ...]], runs: Sequence[int], distinct: int) -> bool:
     """Whether each client that runs tasks is one of so many that pairwise differ in everything."""
     others = [tuple(str(number) for number in range(len(vectors)) if number != at) for at in range(len(vectors))]
     return all(
@@ -37,13 +37,15 @@ def is_ideal_everywhere(vectors: Sequence[tuple[str, ...]], runs: Sequence[int],
                 for one, other in combinations([vectors[at], *(vectors[int(n)] for n in chosen)], 2)
                 for a, b in zip(one, other, strict=True)
             )
-            for chosen in combinations(others[at], asked - 1)
+            for chosen in combinations(others[at], distinct - 1)
         )
         for at in runs
     )
 
 
-def fewest_by_hand(vectors: Sequence[tuple[str, ...]], runs: Sequence[int], asked: int, tags: int) -> tuple[int, int]:
+def fewest_by_hand(
+    vectors: Sequence[tuple[str, ...]], runs: Sequence[int], distinct: int, tags: int
+) -> tuple[int, int]:
     """The fewest clients, then the fewest new values, that make the ideal possible for all."""
     for n_added in count():
         best = None
@@ -52,7 +54,7 @@ def fewest_by_hand(vectors: Sequence[tuple[str, ...]], runs: Sequence[int], aske
             number = count()
             new = [tuple(f"new{next(number)}" if value is None else value for value in values) for values in added]
             every = [*vectors, *new]
-            if is_ideal_everywhere(every, [*runs, *range(len(vectors), len(every))], asked):
+            if is_ideal_everywhere(every, [*runs, *range(len(vectors), len(every))], distinct):
                 n_new = next(number)
                 best = n_new if best is None else min(best, n_new)
         if best is not None:
@@ -127,7 +129,7 @@ class TestExamples:
         assert found.clients == ()
         assert found.apart == 2
 
-    def test_where_nobody_is_everybody_is_new(self) -> None:
+    def test_without_clients_every_value_is_new(self) -> None:
         found = smallest_addition([], self.both)
         assert [dict(its.values) for its in found.clients] == [{"cluster": n, "zone": n} for n in range(3)]
         assert found.new_values == {"cluster": 3, "zone": 3}

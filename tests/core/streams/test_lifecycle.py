@@ -128,7 +128,7 @@ class TestLaws:
     @given(applications(min_clients=2))
     @examples(40)
     def test_a_client_back_with_all_it_had_changes_nothing(self, application: Given) -> None:
-        """Within the session's time nobody notices, and it is where it was in the end."""
+        """Within the session timeout no rebalance happens, and it is where it was in the end."""
         options = replace(application[2], max_warmup_replicas=2)
         steps = run((*application[:2], options, application[3]), [NoChange(), RollingDeploy(outlasts_session=False)])
         before = steps[0].after
@@ -236,8 +236,8 @@ class TestExamples:
         assert steps[1].restored_copies == 6
         assert steps[1].without_copy == ids("0_0 0_1 0_2")
         assert steps[1].after.assignment.process_ids == tuple(restarted_id(its.process_id) for its in self.zones)
-        kept = self.run(DeployAtOnce(behind=45_000))[1]
-        assert (kept.active_moved, kept.restored_copies, kept.restored_bytes) == ((), 6, 3_000)
+        step = self.run(DeployAtOnce(behind=45_000))[1]
+        assert (step.active_moved, step.restored_copies, step.restored_bytes) == ((), 6, 3_000)
 
     def test_scaling_in_is_leaving_together(self) -> None:
         _, left = self.run(ScaleIn([UUID(int=1), UUID(int=2)]))
@@ -282,7 +282,7 @@ class TestBadInput:
             (ScaleOut([client(4), client(1)]), "is in the group already"),
         ],
     )
-    def test_it_is_refused(self, event: Event, detail: str) -> None:
+    def test_it_is_rejected(self, event: Event, detail: str) -> None:
         with pytest.raises(ConflictingFields) as failure:
             TestExamples().run(event)
         assert failure.match(detail.replace("0+4d", ".*0000004d"))

@@ -37,9 +37,9 @@ def solved(strategy: str, cost: NDArray[np.int64], owners: list[int], group: lis
     owned = np.array(owners, np.int64)
     if strategy == "min_traffic":
         return list(kernel.min_traffic(cost, owned).tolist())
-    held = np.bincount(owned, minlength=cost.shape[1])
-    share = np.ceil(held[None, :] * 1.0 / len(cost) * np.bincount(group)[:, None]).astype(np.int64)
-    return list(kernel.balance_subtopology(cost, np.array(group, np.int64), held, share).tolist())
+    counts = np.bincount(owned, minlength=cost.shape[1])
+    share = np.ceil(counts[None, :] * 1.0 / len(cost) * np.bincount(group)[:, None]).astype(np.int64)
+    return list(kernel.balance_subtopology(cost, np.array(group, np.int64), counts, share).tolist())
 
 
 @st.composite
@@ -109,13 +109,13 @@ def started(application: Given) -> tuple[RackAware | None, PartialAssignment, St
     """Every task active somewhere, stateful ones with a standby elsewhere."""
     clients, given_tasks, options, partitions = application
     app = Application(clients, given_tasks)
-    held = PartialAssignment.empty(app)
+    partial = PartialAssignment.empty(app)
     for row in range(len(app.task_ids)):
-        held.active[row % len(clients), row] = True
+        partial.active[row % len(clients), row] = True
         if row in app.stateful and len(clients) > 1:
-            held.standby[(row + 1 + row % (len(clients) - 1)) % len(clients), row] = True
-    held.standby &= ~held.active
-    return rack_aware(app, options, partitions), held, options
+            partial.standby[(row + 1 + row % (len(clients) - 1)) % len(clients), row] = True
+    partial.standby &= ~partial.active
+    return rack_aware(app, options, partitions), partial, options
 
 
 class TestPromises:
@@ -123,26 +123,26 @@ class TestPromises:
 
     @given(applications(min_clients=2, racks=True), st.tuples(st.integers(0, 20), st.integers(0, 20)))
     def test_costs_never_rise_and_counts_stay(self, application: Given, costs: tuple[int, int]) -> None:
-        racks, held, options = started(
+        racks, partial, options = started(
             (*application[:2], replace(application[2], num_standby_replicas=1), application[3])
         )
         assert (racks is None) == (options.rack_aware_assignment_strategy is RackAwareStrategy.NONE)
         assume(racks is not None)
         assert racks is not None
         rows = racks.application.rows(application[1].ids)
-        counts, n_standbys = held.active.sum(axis=1), held.standby.sum(axis=1)
-        standbys_of = held.standby.sum(axis=0)
-        before = racks.standby_cost(held, costs[0])
-        assert racks.optimise_standbys(held, costs, None) <= before
-        assert np.array_equal(n_standbys, held.standby.sum(axis=1))
-        assert np.array_equal(standbys_of, held.standby.sum(axis=0))
-        assert not (held.active & held.standby).any()
-        held.standby[:] = False
-        before = racks.active_cost(held, rows, costs[0])
-        after = racks.optimise_active(held, rows, costs)
-        assert np.array_equal(counts, held.active.sum(axis=1))
-        assert (held.active.sum(axis=0) == 1).all()
-        assert racks.active_cost(held, rows, costs[0]) <= after
+        counts, n_standbys = partial.active.sum(axis=1), partial.standby.sum(axis=1)
+        standbys_of = partial.standby.sum(axis=0)
+        before = racks.standby_cost(partial, costs[0])
+        assert racks.optimise_standbys(partial, costs, None) <= before
+        assert np.array_equal(n_standbys, partial.standby.sum(axis=1))
+        assert np.array_equal(standbys_of, partial.standby.sum(axis=0))
+        assert not (partial.active & partial.standby).any()
+        partial.standby[:] = False
+        before = racks.active_cost(partial, rows, costs[0])
+        after = racks.optimise_active(partial, rows, costs)
+        assert np.array_equal(counts, partial.active.sum(axis=1))
+        assert (partial.active.sum(axis=0) == 1).all()
+        assert racks.active_cost(partial, rows, costs[0]) <= after
         if options.rack_aware_assignment_strategy is RackAwareStrategy.MIN_TRAFFIC:
             assert after <= before
 
@@ -157,7 +157,7 @@ class TestExamples:
         without = high_availability.assign(TWO_RACKS, tasks("0_0 0_1"), options)
         assert written(without) == ["0_0 |  | ", "0_1 |  | "]
 
-    def test_the_sticky_assignor_minds_moves_more_than_traffic(self) -> None:
+    def test_the_sticky_assignor_weighs_moves_above_traffic(self) -> None:
         """A move costs 10 and a partition that crosses racks 1, unless they are set."""
         answer = sticky.assign(TWO_RACKS, tasks("0_0 0_1"), MIN_TRAFFIC, IN_RACKS)
         assert written(answer) == ["0_0 |  | ", "0_1 |  | "]
@@ -173,20 +173,20 @@ class TestExamples:
         with pytest.raises(TaskPartitionsUnknown, match="0_2"):
             high_availability.assign(TWO_RACKS, tasks("0_0 0_1 0_2"), MIN_TRAFFIC, IN_RACKS)
 
-    def test_changelogs_are_not_asked_for_where_no_standbys_are_to_be(self) -> None:
+    def test_changelogs_are_not_required_if_no_standbys_are_requested(self) -> None:
         """Whatever standbys there are then, Kafka has no racks for them, unless a changelog is a source as well."""
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
-        held = PartialAssignment.empty(application)
-        held.standby[:] = np.eye(2, dtype=np.bool_)
+        partial = PartialAssignment.empty(application)
+        partial.standby[:] = np.eye(2, dtype=np.bool_)
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
         with pytest.raises(TaskPartitionsUnknown, match="0_0"):
-            racks.optimise_standbys(held, (1, 0), None)
+            racks.optimise_standbys(partial, (1, 0), None)
         own = TaskPartitions(IN_RACKS.sources, IN_RACKS.sources, IN_RACKS.replicas, IN_RACKS.rack_of)
         racks = rack_aware(application, MIN_TRAFFIC, own)
         assert racks is not None
-        assert racks.optimise_standbys(held, (1, 0), None) == 0
-        assert held.standby.tolist() == [[False, True], [True, False]]
+        assert racks.optimise_standbys(partial, (1, 0), None) == 0
+        assert partial.standby.tolist() == [[False, True], [True, False]]
 
     def test_costs_that_are_their_own_negatives_never_end(self) -> None:
         """2³¹ − 1 and one more wrap to −2³¹: dearer by one for Java than anything is cheap."""
@@ -204,12 +204,12 @@ class TestExamples:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
-        held = PartialAssignment.empty(application)
+        partial = PartialAssignment.empty(application)
         with pytest.raises(InconsistentTasks, match="on no client"):
-            racks.optimise_active(held, application.stateful, (1, 0))
-        held.active[:] = True
+            racks.optimise_active(partial, application.stateful, (1, 0))
+        partial.active[:] = True
         with pytest.raises(InconsistentTasks, match="several clients"):
-            racks.optimise_active(held, application.stateful, (1, 0))
+            racks.optimise_active(partial, application.stateful, (1, 0))
 
 
 class TestWhyItIsOff:

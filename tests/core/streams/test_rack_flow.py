@@ -17,8 +17,8 @@ from tests.core.streams.test_rack_aware import IN_RACKS, MIN_TRAFFIC, TWO_RACKS,
 
 def shares(owners: list[int], group: list[int], clients: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each client's count, and of each subtopology its share as Kafka rounds it up."""
-    held = np.bincount(owners, minlength=clients).astype(np.int64)
-    return held, np.ceil(held[None, :] * 1.0 / len(owners) * np.bincount(group)[:, None]).astype(np.int64)
+    counts = np.bincount(owners, minlength=clients).astype(np.int64)
+    return counts, np.ceil(counts[None, :] * 1.0 / len(owners) * np.bincount(group)[:, None]).astype(np.int64)
 
 
 class TestItCostsTheSame:
@@ -41,28 +41,28 @@ class TestItCostsTheSame:
         from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — as above
 
         cost, owners, group = given_flow
-        held, share = shares(owners, group, cost.shape[1])
-        replayed = kernel.balance_subtopology(cost, np.array(group, np.int64), held, share)
-        found = flow.balance_subtopology(cost, np.array(group, np.int64), held, share)
+        counts, share = shares(owners, group, cost.shape[1])
+        replayed = kernel.balance_subtopology(cost, np.array(group, np.int64), counts, share)
+        found = flow.balance_subtopology(cost, np.array(group, np.int64), counts, share)
         assert (replayed >= 0).all()
         assert found.cost == cost[np.arange(len(cost)), replayed].sum()
-        assert np.array_equal(np.bincount(found.chosen, minlength=cost.shape[1]), held)
+        assert np.array_equal(np.bincount(found.chosen, minlength=cost.shape[1]), counts)
         for number in range(len(share)):
             of_group = np.bincount(found.chosen[np.array(group) == number], minlength=cost.shape[1])
             assert (of_group <= share[number]).all()
 
     @given(applications(min_clients=2, racks=True), st.tuples(st.integers(0, 20), st.integers(0, 20)))
     def test_of_an_application(self, application: Given, costs: tuple[int, int]) -> None:
-        racks, held, options = started(application)
+        racks, partial, options = started(application)
         assert (racks is None) == (options.rack_aware_assignment_strategy is RackAwareStrategy.NONE)
         assume(racks is not None)
         assert racks is not None
-        held.standby[:] = False
+        partial.standby[:] = False
         rows = racks.application.rows(application[1].ids)
-        before = held.active.copy()
-        found = racks.cheapest_active(held, rows, costs)
-        assert np.array_equal(held.active, before)
-        assert found.cost == racks.optimise_active(held, rows, costs)
+        before = partial.active.copy()
+        found = racks.cheapest_active(partial, rows, costs)
+        assert np.array_equal(partial.active, before)
+        assert found.cost == racks.optimise_active(partial, rows, costs)
 
 
 class TestExamples:
@@ -73,11 +73,11 @@ class TestExamples:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
-        held = PartialAssignment.empty(application)
+        partial = PartialAssignment.empty(application)
         with pytest.raises(InconsistentTasks, match="on no client"):
-            racks.cheapest_active(held, application.stateful, (10, 1))
-        held.active[[0, 1], [0, 1]] = True
-        found = racks.cheapest_active(held, application.stateful, (10, 1))
+            racks.cheapest_active(partial, application.stateful, (10, 1))
+        partial.active[[0, 1], [0, 1]] = True
+        found = racks.cheapest_active(partial, application.stateful, (10, 1))
         assert (found.chosen.tolist(), found.cost) == ([1, 0], 2)
 
     def test_shares_that_cannot_be(self) -> None:

@@ -23,10 +23,10 @@ def placed(
 ) -> StreamsAssignment:
     """Standbys of tasks that are active on the clients at some places."""
     application = Application(clients, tasks(names))
-    held = PartialAssignment.empty(application)
-    held.active[list(active), np.arange(len(application.task_ids))] = True
-    STANDBY_POLICIES[policy].place(application, held, options)
-    return application.answer(held, probing_rebalance=False)
+    partial = PartialAssignment.empty(application)
+    partial.active[list(active), np.arange(len(application.task_ids))] = True
+    STANDBY_POLICIES[policy].place(application, partial, options)
+    return application.answer(partial, probing_rebalance=False)
 
 
 def grid(zones: str, clusters: str) -> list[StreamsClient]:
@@ -39,8 +39,8 @@ def grid(zones: str, clusters: str) -> list[StreamsClient]:
 
 def tags_of(answer: StreamsAssignment, clients: Sequence[StreamsClient], row: int, tag: str) -> list[str]:
     """The tag's values of the clients that hold a task."""
-    held = answer.active[:, row] | answer.standby[:, row]
-    return [clients[place].client_tags[tag] for place in np.flatnonzero(held).tolist()]
+    hosts = answer.active[:, row] | answer.standby[:, row]
+    return [clients[place].client_tags[tag] for place in np.flatnonzero(hosts).tolist()]
 
 
 class TestPromises:
@@ -105,15 +105,15 @@ class TestExamples:
         ]
 
     def test_a_value_stays_blocked_until_a_client_with_that_tag_gives_it_up(self) -> None:
-        """The client without a zone takes the first standby, so that the zone is not asked again; only b is left."""
+        """The client without a zone takes the first standby, so that the zone is not used again; only b is left."""
         zones = ("a", None, "a", "b")
         clients = [client(n, client_tags={} if zone is None else {"zone": zone}) for n, zone in enumerate(zones)]
         options = StreamsOptions(3, rack_aware_assignment_tags=("zone",))
         answer = placed("by_tags", clients, "0_0", [0], options)
-        # The third standby finds nobody by tags; it is placed by load in the end.
+        # The third standby finds no client by tags; it is placed by load in the end.
         assert written(answer) == ["0_0 |  | ", " | 0_0 | ", " | 0_0 | ", " | 0_0 | "]
 
-    def test_asked_for_none_the_rule_by_tags_still_places_one(self) -> None:
+    def test_if_none_are_requested_the_rule_by_tags_still_places_one(self) -> None:
         """Kafka's loop asks how many are left only after the first. The assignor does not come here then."""
         clients = grid("ab", "1")
         options = StreamsOptions(0, rack_aware_assignment_tags=("zone",))
@@ -140,11 +140,11 @@ class TestLimits:
             [client(1, client_tags=tags)], StreamsOptions(rack_aware_assignment_tags=tuple(tags))
         )
 
-    def test_one_more_is_refused(self) -> None:
+    def test_one_more_tag_is_rejected(self) -> None:
         listed = StreamsOptions(rack_aware_assignment_tags=tuple("abcdef"))
-        with pytest.raises(TagsBeyondLimits, match="6 tags in rack") as refused:
+        with pytest.raises(TagsBeyondLimits, match="6 tags in rack") as raised:
             require_tags_within_limits([], listed)
-        assert refused.value.kafka.exception == "ConfigException"
+        assert raised.value.kafka.exception == "ConfigException"
         for tags, what in (
             (dict.fromkeys("abcdef", "v"), "has 6 tags"),
             ({"k" * 21: "v"}, "has 21 characters"),

@@ -59,9 +59,9 @@ class TestPromises:
         assert written(STREAMS_ASSIGNORS[name].assign([client(1)], tasks(""), StreamsOptions(2))) == [" |  | "]
 
     def test_without_clients_kafka_fails(self, name: str) -> None:
-        with pytest.raises(NoClients) as refused:
+        with pytest.raises(NoClients) as raised:
             STREAMS_ASSIGNORS[name].assign([], tasks("0_0"), StreamsOptions())
-        assert isinstance(refused.value, KafkaRefuses)
+        assert isinstance(raised.value, KafkaRefuses)
 
 
 @given(application=applications())
@@ -73,10 +73,10 @@ def test_the_order_of_clients_and_tasks_decides_nothing_for_high_availability(ap
     assert same(assign(clients, given_tasks, options, partitions), assign(clients[::-1], turned, options, partitions))
 
 
-def test_a_lag_that_nobody_knows_fails_where_lags_decide() -> None:
-    with pytest.raises(UnknownTaskLag, match="0_1") as refused:
+def test_an_unknown_lag_fails_where_lags_decide() -> None:
+    with pytest.raises(UnknownTaskLag, match="0_1") as raised:
         STREAMS_ASSIGNORS["high_availability"].assign([client(1, lags={(0, 0): 0})], tasks("0_0 0_1"), StreamsOptions())
-    assert refused.value.kafka.exception == "IllegalStateException"
+    assert raised.value.kafka.exception == "IllegalStateException"
     answer = STREAMS_ASSIGNORS["sticky"].assign([client(1)], tasks("0_0 0_1"), StreamsOptions())
     assert written(answer) == ["0_0 0_1 |  | "]
 

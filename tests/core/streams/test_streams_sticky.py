@@ -22,9 +22,9 @@ class TestPromises:
         clients, given_tasks, _, _ = application
         answer = assign(clients, given_tasks, StreamsOptions())
         share = len(given_tasks.ids) // sum(one.capacity for one in clients)
-        kept = assign(running(answer, clients), given_tasks, StreamsOptions()).active & answer.active
+        unmoved = assign(running(answer, clients), given_tasks, StreamsOptions()).active & answer.active
         for at, one in enumerate(clients):
-            assert kept[at].sum() >= min(answer.active[at].sum(), one.capacity * share)
+            assert unmoved[at].sum() >= min(answer.active[at].sum(), one.capacity * share)
 
     @given(applications())
     def test_the_fallback_keeps_every_active_task_where_it_was(self, application: Given) -> None:
@@ -56,7 +56,7 @@ class TestExamples:
             "0_0 0_3 |  | ",
         ]
 
-    def test_who_had_a_standby_comes_next(self) -> None:
+    def test_a_client_that_had_a_standby_is_next(self) -> None:
         clients = [client(1), client(2, previous_standby=ids("0_0"))]
         assert written(assign(clients, tasks("0_0 0_1"), StreamsOptions())) == ["0_1 |  | ", "0_0 |  | "]
 
@@ -70,9 +70,9 @@ class TestExamples:
 
     def test_a_client_without_threads_is_not_compared(self) -> None:
         clients = [client(1, 0), client(2, 1)]
-        with pytest.raises(ClientWithoutThreads) as refused:
+        with pytest.raises(ClientWithoutThreads) as raised:
             assign(clients, tasks("0_0 0_1 0_2"), StreamsOptions())
-        assert refused.value.kafka.exception == "IllegalStateException"
+        assert raised.value.kafka.exception == "IllegalStateException"
 
     def test_pairs_are_known_once(self) -> None:
         pairs = TaskPairs(3)

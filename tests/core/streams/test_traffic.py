@@ -29,8 +29,8 @@ def test_partitions_are_counted_once_a_task() -> None:
         ClientTraffic(RackReads(1, 1, 0), nothing),
         ClientTraffic(RackReads(1, 0, 1), RackReads(1, 0, 0)),
     ]
-    homeless = [replace(one, rack_id=None) for one in clients]
-    assert client_traffic(answer, homeless, PARTITIONS)[0].sources == RackReads(1, 0, 1)
+    without_rack = [replace(one, rack_id=None) for one in clients]
+    assert client_traffic(answer, without_rack, PARTITIONS)[0].sources == RackReads(1, 0, 1)
 
 
 @given(applications(racks=True))
@@ -41,11 +41,11 @@ def test_kip_925_pays_for_what_is_counted(application: Given) -> None:
     app = Application(clients, given_tasks)
     racks = rack_aware(app, options, partitions)
     assert racks is not None
-    held = PartialAssignment.empty(app)
+    partial = PartialAssignment.empty(app)
     rows = app.rows(given_tasks.ids)
-    held.active[rows % len(clients), rows] = True
-    held.standby[(app.stateful + 1) % len(clients), app.stateful] = True
-    counted = client_traffic(app.answer(held, probing_rebalance=False), clients, partitions)
-    assert racks.active_cost(held, rows, 1) == sum(one.sources.crossing for one in counted)
-    assert racks.standby_cost(held, 1) == sum(one.changelogs.crossing for one in counted)
-    assert np.array_equal(held.active.sum(axis=0), np.ones(len(rows)))
+    partial.active[rows % len(clients), rows] = True
+    partial.standby[(app.stateful + 1) % len(clients), app.stateful] = True
+    counted = client_traffic(app.answer(partial, probing_rebalance=False), clients, partitions)
+    assert racks.active_cost(partial, rows, 1) == sum(one.sources.crossing for one in counted)
+    assert racks.standby_cost(partial, 1) == sum(one.changelogs.crossing for one in counted)
+    assert np.array_equal(partial.active.sum(axis=0), np.ones(len(rows)))

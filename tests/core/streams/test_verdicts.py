@@ -23,8 +23,8 @@ TASKS = tasks("0_0 0_1 1_0", "0_0 0_1")
 def assignment(active: list[str], standby: list[str], warmup: list[str] | None = None) -> StreamsAssignment:
     """Three clients' rows of three tasks: `x` where they hold one."""
     matrices = ([[mark == "x" for mark in row] for row in rows] for rows in (active, standby, warmup or ["..."] * 3))
-    held = [np.array(matrix, np.bool_) for matrix in matrices]
-    return StreamsAssignment(tuple(one.process_id for one in CLIENTS), ids("0_0 0_1 1_0"), held[0], held[1], held[2])
+    roles = [np.array(matrix, np.bool_) for matrix in matrices]
+    return StreamsAssignment(tuple(one.process_id for one in CLIENTS), ids("0_0 0_1 1_0"), roles[0], roles[1], roles[2])
 
 
 CROWDED = assignment(["x..", ".x.", "..x"], [".x.", "x..", "..."])
@@ -40,7 +40,7 @@ class TestTasks:
         assert all(verdict.shared == (SharedValue("zone", "a", 2),) for verdict in verdicts)
         assert not any(verdict.is_ideal for verdict in verdicts)
 
-    def test_a_client_without_the_tag_cannot_be_told_apart(self) -> None:
+    def test_a_client_without_the_tag_cannot_be_distinguished(self) -> None:
         spread = assignment(["x..", "...", ".xx"], ["...", ".x.", "x.."])
         (first, _) = task_verdicts(spread, CLIENTS, TASKS.stateful, BY_ZONE)
         assert first.shared == (SharedValue("zone", None, 1),)
@@ -93,13 +93,13 @@ class TestLosses:
         assert (second.promoted, second.survivor_lag.tolist()) == (ids("0_1"), [100])
         assert (third.promoted, third.moved) == ((), ids("1_0"))
 
-    def test_of_an_unknown_lag_nobody_says_a_number(self) -> None:
+    def test_an_unknown_lag_is_reported_as_unknown(self) -> None:
         swapped = assignment(["xx.", "...", "..x"], ["...", "xx.", "..."])
         _, first, *_ = losses(swapped, CLIENTS, TASKS.stateful, BY_ZONE)
         assert first.survivor_lag.tolist() == [5, UNKNOWN_LAG]
 
     @given(applications())
-    def test_without_standbys_whoever_is_lost_takes_all_its_state(self, application: Given) -> None:
+    def test_without_standbys_a_lost_client_loses_all_its_state(self, application: Given) -> None:
         clients, given_tasks, options, _ = application
         alone = replace(options, num_standby_replicas=0, max_warmup_replicas=0)
         answer = assign(clients, given_tasks, alone)

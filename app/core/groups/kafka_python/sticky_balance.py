@@ -120,7 +120,7 @@ class Balance:
     def _could_move(self) -> bool:
         """Whether a member that could have more subscribes to a partition of a member that has more than it."""
         if len(self._subscribers) == 1:
-            # Then a member could have every partition, and this is asked only if there are two of unequal counts.
+            # Then a member could have every partition, and the method is only called if two counts differ.
             return True
         if self._movable is not None:
             member, row = self._movable
@@ -133,9 +133,12 @@ class Balance:
         row_of[self._class_of[by_count]] = by_count
         could_have_more = self._is_active & (self._counts != self._sizes)
         for number, members in enumerate(self._subscribers):
-            takers = members[could_have_more[members]]
-            if len(takers) and self._counts[taker := takers[np.argmin(self._counts[takers])]] < counts[row_of[number]]:
-                self._movable = int(taker), int(row_of[number])
+            receivers = members[could_have_more[members]]
+            if not len(receivers):
+                continue
+            receiver = receivers[np.argmin(self._counts[receivers])]
+            if self._counts[receiver] < counts[row_of[number]]:
+                self._movable = int(receiver), int(row_of[number])
                 return True
         return False
 
@@ -148,16 +151,16 @@ class Balance:
 
     def _move_instead(self, row: int, receiver: int) -> None:
         """Move the row, or one of its topic that moved the other way between the two members before."""
-        giver = int(self.owner[row])
-        moved = self._instead_of(row, giver, receiver)
+        sender = int(self.owner[row])
+        moved = self._instead_of(row, sender, receiver)
         substitute_owner = int(self.owner[moved])
-        if substitute_owner != giver:
-            # Both moved before: the row goes back, too, so that the giver has one less.
+        if substitute_owner != sender:
+            # Both moved before: the row goes back, too, so that the sender has one less.
             self._move(row, substitute_owner)
         self._move(moved, receiver)
 
-    def _instead_of(self, row: int, giver: int, receiver: int) -> int:
-        source, _ = self._pair_of.get(row, (giver, giver))
+    def _instead_of(self, row: int, sender: int, receiver: int) -> int:
+        source, _ = self._pair_of.get(row, (sender, sender))
         candidates = self._moved.get(int(self._topic_of[row]), {}).get((receiver, source))
         if not candidates:
             return row
@@ -165,12 +168,12 @@ class Balance:
         return min(candidates)
 
     def _move(self, row: int, receiver: int) -> None:
-        giver = int(self.owner[row])
-        if giver == receiver or not self._is_active[receiver]:
+        sender = int(self.owner[row])
+        if sender == receiver or not self._is_active[receiver]:
             detail = "kafka-python's sticky assignor fails: it looks up a member that it has removed"
             raise AssignorLosesCount(detail, kafka=KafkaError("KeyError"), path=("members",))
         pairs = self._moved.setdefault(int(self._topic_of[row]), {})
-        source = giver
+        source = sender
         if row in self._pair_of:
             pair = self._pair_of.pop(row)
             pairs[pair].remove(row)
@@ -178,7 +181,7 @@ class Balance:
         if source != receiver:
             self._pair_of[row] = source, receiver
             pairs.setdefault((source, receiver), set()).add(row)
-        self._counts[giver] -= 1
+        self._counts[sender] -= 1
         self._give(row, receiver)
 
     def _give(self, row: int, receiver: int) -> None:

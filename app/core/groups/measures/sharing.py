@@ -48,7 +48,7 @@ class Coverage:
 
 
 def restricted(metadata: GroupMetadata, assignable: Mapping[str, Collection[int]] | None) -> GroupMetadata:
-    """The metadata with as many partitions of each topic as may be assigned; their ids are not kept."""
+    """The metadata with as many partitions of each topic as may be assigned; without their ids."""
     if assignable is None:
         return metadata
     topics = {

@@ -1,4 +1,4 @@
-"""The loop of `by_load`: partitions by descending load, each to one of the least loaded who may read it."""
+"""The loop of `by_load`: partitions by descending load, each to one of the least loaded members that may read it."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def assign_heaviest_first(
     replica_racks: Int32Matrix,
     member_racks: Int32Vector,
 ) -> Int32s:
-    """Who reads each row: (rows,) int32.
+    """The member that reads each row: (rows,) int32.
 
     Parameters
     ----------

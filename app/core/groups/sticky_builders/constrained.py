@@ -72,13 +72,15 @@ def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
     under, exact = np.empty(members, np.int64), np.empty(2 * members, np.int64)
     progress = np.zeros(6, np.int64)
     owned = np.diff(bounds)
-    kept = kernel.keep_owned(group.owned_order, owned, quotas.low, quotas.high, quotas.expected, under, exact, progress)
+    kept_counts = kernel.keep_owned(
+        group.owned_order, owned, quotas.low, quotas.high, quotas.expected, under, exact, progress
+    )
     for candidates, count in ((under, progress[kernel.UNDER]), (exact, progress[kernel.EXACT])):
         candidates[:count] = candidates[:count][np.argsort(group.rank[candidates[:count]])]
     is_free = np.ones(len(revoked_by), np.bool_)
-    kernel.split(bounds, lists, kept, is_free, revoked_by)
+    kernel.split(bounds, lists, kept_counts, is_free, revoked_by)
     unassigned = _unassigned(group, is_free)
-    sizes = kept.copy()
+    sizes = kept_counts.copy()
     additions = np.empty((len(unassigned), 2), np.int64)
     racks = group.racks
     if racks is not None:
@@ -94,7 +96,7 @@ def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
         waiting = kernel.withheld(additions, revoked_by, group.claims.disputed)
     else:
         waiting = np.full(len(revoked_by), NO_MEMBER, np.int64)
-    offsets, numbers = kernel.collect(bounds, lists, kept, additions, waiting, sizes)
+    offsets, numbers = kernel.collect(bounds, lists, kept_counts, additions, waiting, sizes)
     return offsets, numbers
 
 

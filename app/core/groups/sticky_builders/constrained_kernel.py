@@ -66,33 +66,33 @@ def keep_owned(
     progress: Int64Vector,
 ) -> Int64s:
     """Number of owned partitions that each member keeps: (members,) int64; `owned` : (members,) how many it owns."""
-    kept = np.empty(len(owned), np.int64)
+    kept_counts = np.empty(len(owned), np.int64)
     for member in visits:
         if owned[member] < low:
-            kept[member] = owned[member]
+            kept_counts[member] = owned[member]
             under[progress[UNDER]] = member
             progress[UNDER] += 1
         elif owned[member] >= high and progress[OVER] < expected:
-            kept[member] = high
+            kept_counts[member] = high
             progress[OVER] += 1
             if progress[OVER] == expected:
                 progress[EXACT] = 0
         else:
-            kept[member] = low
+            kept_counts[member] = low
             if progress[OVER] < expected:
                 exact[progress[EXACT]] = member
                 progress[EXACT] += 1
-    return kept
+    return kept_counts
 
 
 @compiled
 def split(
-    bounds: Int64Vector, lists: Int64Vector, kept: Int64Vector, is_free: BoolVector, revoked_by: Int64Vector
+    bounds: Int64Vector, lists: Int64Vector, kept_counts: Int64Vector, is_free: BoolVector, revoked_by: Int64Vector
 ) -> None:
     """Mark kept partitions as not free and set the member that revokes each other one; outputs are (numbers,)."""
-    for member in range(len(kept)):
+    for member in range(len(kept_counts)):
         for place in range(bounds[member], bounds[member + 1]):
-            if place < bounds[member] + kept[member]:
+            if place < bounds[member] + kept_counts[member]:
                 is_free[lists[place]] = False
             else:
                 revoked_by[lists[place]] = member
@@ -265,7 +265,7 @@ def withheld(additions: Int64Matrix, revoked_by: Int64Vector, disputed: BoolVect
 def collect(
     bounds: Int64Vector,
     lists: Int64Vector,
-    kept: Int64Vector,
+    kept_counts: Int64Vector,
     additions: Int64Matrix,
     waiting: Int64Vector,
     sizes: Int64Vector,
@@ -281,14 +281,14 @@ def collect(
     -------
     offsets : (members + 1,). numbers : (offsets[-1],).
     """
-    members = len(kept)
+    members = len(kept_counts)
     starts = np.zeros(members + 1, np.int64)
     for member in range(members):
         starts[member + 1] = starts[member] + sizes[member]
     ends = starts[:-1].copy()
     out = np.empty(starts[-1], np.int64)
     for member in range(members):
-        for number in lists[bounds[member] : bounds[member] + kept[member]]:
+        for number in lists[bounds[member] : bounds[member] + kept_counts[member]]:
             if waiting[number] == member:
                 waiting[number] = NO_MEMBER
             else:

@@ -34,13 +34,13 @@ def without_unchanged(replayed: StepReplay, moves: LogDirMoves | None) -> tuple[
     row = replayed.row[stays]
     changes = np.diff(row) != 0
     columns = ("batch", "row", "before", "after", "gained", "lost", "size")
-    kept = replace(
+    remaining = replace(
         replayed,
         **{name: getattr(replayed, name)[stays] for name in columns},
         is_first=np.concatenate([[True], changes])[: len(row)],
         is_last=np.concatenate([changes, [True]])[: len(row)],
     )
-    return kept, violations
+    return remaining, violations
 
 
 def required_violations(

@@ -77,7 +77,7 @@ class Occupancy(NamedTuple):
 def exchange(
     eligibility: Eligibility,
     moved: MovedReplicas,
-    placed: Occupancy,
+    occupancy: Occupancy,
     order: Int64Vector,
     goal: int,
     depth: int,
@@ -101,24 +101,24 @@ def exchange(
         is_better = False
         for replica in order:
             row = moved.row[replica]
-            here, domain = placed.at[row, moved.column[replica]], eligibility.domain_of[row]
+            here, domain = occupancy.at[row, moved.column[replica]], eligibility.domain_of[row]
             own_rack = eligibility.rack_of[here]
-            open_racks = _count_open_racks(eligibility, placed, row, own_rack, in_racks)
+            open_racks = _count_open_racks(eligibility, occupancy, row, own_rack, in_racks)
             best, best_to, best_partner = 0.0, NONE, NONE
             for rack in range(racks):
                 if _is_open(eligibility, domain, in_racks, rack, own_rack):
                     breadth = max(BREADTH // open_racks, 2)
                     gain, to, partner, looked_at = _best_in_rack(
-                        eligibility, moved, placed, replica, rack, cursors, breadth, depth, goal
+                        eligibility, moved, occupancy, replica, rack, cursors, breadth, depth, goal
                     )
                     work -= looked_at
                     if gain > best:
                         best, best_to, best_partner = gain, to, partner
             if best > 0:
                 is_better = True
-                _move(moved, placed, replica, best_to)
+                _move(moved, occupancy, replica, best_to)
                 if best_partner != NONE:
-                    _move(moved, placed, best_partner, here)
+                    _move(moved, occupancy, best_partner, here)
             if work <= 0:
                 return
         if not is_better:
@@ -129,7 +129,7 @@ def exchange(
 def _best_in_rack(
     eligibility: Eligibility,
     moved: MovedReplicas,
-    placed: Occupancy,
+    occupancy: Occupancy,
     replica: int,
     rack: int,
     cursors: Int64Vector,
@@ -142,7 +142,7 @@ def _best_in_rack(
     The cursor of the rack moves on to the brokers that it did not look at.
     """
     row, topic = moved.row[replica], moved.topic[replica]
-    here = placed.at[row, moved.column[replica]]
+    here = occupancy.at[row, moved.column[replica]]
     begin, end = eligibility.first_of_rack[rack], eligibility.first_of_rack[rack + 1]
     # To pass over a broker costs about an eighth of looking at an exchange.
     best, best_to, best_partner, looked_at = 0.0, NONE, NONE, (end - begin) // 8
@@ -150,22 +150,22 @@ def _best_in_rack(
         place = begin + cursors[rack] + step
         to = eligibility.by_rack[place if place < end else place + begin - end]
         if goal == TOPICS:
-            if topic == NONE or placed.of_topic[topic, here] <= placed.of_topic[topic, to] + 1:
+            if topic == NONE or occupancy.of_topic[topic, here] <= occupancy.of_topic[topic, to] + 1:
                 continue
-        elif placed.loads[to] >= placed.loads[here]:
+        elif occupancy.loads[to] >= occupancy.loads[here]:
             continue
-        if not _is_free(eligibility, placed, row, to):
+        if not _is_free(eligibility, occupancy, row, to):
             continue
         looked_at += 1
-        if placed.counts[here] > placed.count_low[here] and placed.counts[to] < placed.count_high[to]:
-            gain = _gain(moved, placed, replica, NONE, here, to, goal, best)
+        if occupancy.counts[here] > occupancy.count_low[here] and occupancy.counts[to] < occupancy.count_high[to]:
+            gain = _gain(moved, occupancy, replica, NONE, here, to, goal, best)
             if gain > best:
                 best, best_to, best_partner = gain, to, NONE
         partner = moved.first[to]
         for _ in range(depth if partner != NONE else 0):
             looked_at += 1
-            gain = _gain(moved, placed, replica, partner, here, to, goal, best)
-            if gain > best and _may_come(eligibility, moved, placed, partner, here):
+            gain = _gain(moved, occupancy, replica, partner, here, to, goal, best)
+            if gain > best and _may_come(eligibility, moved, occupancy, partner, here):
                 best, best_to, best_partner = gain, to, partner
             partner = moved.following[partner]
             if partner == moved.first[to]:
@@ -180,12 +180,12 @@ def _best_in_rack(
 
 @subroutine
 def _count_open_racks(
-    eligibility: Eligibility, placed: Occupancy, row: int, own_rack: int, in_racks: Int64Vector
+    eligibility: Eligibility, occupancy: Occupancy, row: int, own_rack: int, in_racks: Int64Vector
 ) -> int:
     """Fill `in_racks` with the replicas of the partition; the number of racks that its replica may be in."""
     in_racks[:] = 0
-    for column in range(placed.at.shape[1]):
-        broker = placed.at[row, column]
+    for column in range(occupancy.at.shape[1]):
+        broker = occupancy.at[row, column]
         if broker >= 0:
             in_racks[eligibility.rack_of[broker]] += 1
     number = 0
@@ -206,12 +206,12 @@ def _is_open(eligibility: Eligibility, domain: int, in_racks: Int64Vector, rack:
 
 
 @subroutine
-def _is_free(eligibility: Eligibility, placed: Occupancy, row: int, to: int) -> bool:
+def _is_free(eligibility: Eligibility, occupancy: Occupancy, row: int, to: int) -> bool:
     """Whether the broker may receive a replica of the partition, and has none, now or afterwards."""
     if not eligibility.may_receive[eligibility.domain_of[row], to]:
         return False
-    for column in range(placed.at.shape[1]):
-        if placed.at[row, column] == to:
+    for column in range(occupancy.at.shape[1]):
+        if occupancy.at[row, column] == to:
             return False
     for column in range(eligibility.current.shape[1]):  # noqa: SIM110 — no generator compiles
         if eligibility.current[row, column] == to:
@@ -220,46 +220,46 @@ def _is_free(eligibility: Eligibility, placed: Occupancy, row: int, to: int) -> 
 
 
 @subroutine
-def _may_come(eligibility: Eligibility, moved: MovedReplicas, placed: Occupancy, partner: int, to: int) -> bool:
+def _may_come(eligibility: Eligibility, moved: MovedReplicas, occupancy: Occupancy, partner: int, to: int) -> bool:
     """Whether the destination of a moved replica may be another broker."""
     row = moved.row[partner]
     domain = eligibility.domain_of[row]
-    rack, rack_left = eligibility.rack_of[to], eligibility.rack_of[placed.at[row, moved.column[partner]]]
+    rack, rack_left = eligibility.rack_of[to], eligibility.rack_of[occupancy.at[row, moved.column[partner]]]
     if rack != rack_left:
         there = left = 0
-        for column in range(placed.at.shape[1]):
-            other = placed.at[row, column]
+        for column in range(occupancy.at.shape[1]):
+            other = occupancy.at[row, column]
             if other >= 0:
                 there += eligibility.rack_of[other] == rack
                 left += eligibility.rack_of[other] == rack_left
         if there >= eligibility.most[domain, rack] or left <= eligibility.least[domain, rack_left]:
             return False
-    return _is_free(eligibility, placed, row, to)
+    return _is_free(eligibility, occupancy, row, to)
 
 
 @subroutine
 def _gain(
-    moved: MovedReplicas, placed: Occupancy, replica: int, partner: int, here: int, to: int, goal: int, least: float
+    moved: MovedReplicas, occupancy: Occupancy, replica: int, partner: int, here: int, to: int, goal: int, least: float
 ) -> float:
     """By how much the goal improves if the replica goes there and its partner comes here; 0 if by less than `least`."""
     more = moved.size[replica] - (moved.size[partner] if partner != NONE else 0)
-    loads = placed.loads
+    loads = occupancy.loads
     if goal != TOPICS:
         gain = float(more) * float(loads[here] - loads[to] - more)
         if gain <= least or goal == BYTES:
             return gain
-        return gain if _topic_gain(moved, placed, replica, partner, here, to) >= 0 else 0.0
-    if more > 0 and (loads[here] - more < placed.load_low[here] or loads[to] + more > placed.load_high[to]):
+        return gain if _topic_gain(moved, occupancy, replica, partner, here, to) >= 0 else 0.0
+    if more > 0 and (loads[here] - more < occupancy.load_low[here] or loads[to] + more > occupancy.load_high[to]):
         return 0.0
-    if more < 0 and (loads[here] - more > placed.load_high[here] or loads[to] + more < placed.load_low[to]):
+    if more < 0 and (loads[here] - more > occupancy.load_high[here] or loads[to] + more < occupancy.load_low[to]):
         return 0.0
-    return float(_topic_gain(moved, placed, replica, partner, here, to))
+    return float(_topic_gain(moved, occupancy, replica, partner, here, to))
 
 
 @subroutine
-def _topic_gain(moved: MovedReplicas, placed: Occupancy, replica: int, partner: int, here: int, to: int) -> int:
+def _topic_gain(moved: MovedReplicas, occupancy: Occupancy, replica: int, partner: int, here: int, to: int) -> int:
     """By how much the sum of the cubes of `of_topic` decreases."""
-    of_topic, topic = placed.of_topic, moved.topic[replica]
+    of_topic, topic = occupancy.of_topic, moved.topic[replica]
     other = moved.topic[partner] if partner != NONE else NONE
     gain = 0
     if topic == other:
@@ -278,10 +278,10 @@ def _step(count: int) -> int:
 
 
 @subroutine
-def _move(moved: MovedReplicas, placed: Occupancy, replica: int, to: int) -> None:
+def _move(moved: MovedReplicas, occupancy: Occupancy, replica: int, to: int) -> None:
     """Change the destination of a replica."""
     row, column = moved.row[replica], moved.column[replica]
-    here, size, topic = placed.at[row, column], moved.size[replica], moved.topic[replica]
+    here, size, topic = occupancy.at[row, column], moved.size[replica], moved.topic[replica]
     following, preceding = moved.following[replica], moved.preceding[replica]
     moved.following[preceding], moved.preceding[following] = following, preceding
     if moved.first[here] == replica:
@@ -293,11 +293,11 @@ def _move(moved: MovedReplicas, placed: Occupancy, replica: int, to: int) -> Non
         preceding = moved.preceding[following]
         moved.following[replica], moved.preceding[replica] = following, preceding
         moved.following[preceding] = moved.preceding[following] = replica
-    placed.at[row, column] = to
-    placed.counts[here] -= 1
-    placed.counts[to] += 1
-    placed.loads[here] -= size
-    placed.loads[to] += size
+    occupancy.at[row, column] = to
+    occupancy.counts[here] -= 1
+    occupancy.counts[to] += 1
+    occupancy.loads[here] -= size
+    occupancy.loads[to] += size
     if topic != NONE:
-        placed.of_topic[topic, here] -= 1
-        placed.of_topic[topic, to] += 1
+        occupancy.of_topic[topic, here] -= 1
+        occupancy.of_topic[topic, to] += 1

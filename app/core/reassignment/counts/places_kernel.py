@@ -50,11 +50,11 @@ def cheapest(
     names = np.empty((racks, capacity), np.int32)
     values = np.empty((racks, capacity), np.int64)
     filled = np.zeros(racks, np.int64)
-    taken = np.zeros(racks, np.int64)
+    per_rack = np.zeros(racks, np.int64)
     for row in range(len(current)):
         domain, must = domain_of[row], must_keep[row]
         filled[:] = 0
-        taken[:] = 0
+        per_rack[:] = 0
         place, total = 0, np.int64(0)
         for column in range(current.shape[1]):
             broker = current[row, column]
@@ -64,7 +64,7 @@ def cheapest(
             if broker == must:
                 chosen[row, place] = broker
                 place, total = place + 1, total + value
-                taken[rack_of[broker]] += 1
+                per_rack[rack_of[broker]] += 1
             elif may_keep[domain, broker]:
                 rack = rack_of[broker]
                 _insert(names, values, filled, rack, broker, value, most[domain, rack])
@@ -79,15 +79,15 @@ def cheapest(
                     _insert(names, values, filled, rack, broker, value, ceiling)
         for rows_there in range(place, factor[domain]):
             rack = _next_rack(
-                values, filled, taken, least[domain], most[domain], must, rack_of, factor[domain] - rows_there
+                values, filled, per_rack, least[domain], most[domain], must, rack_of, factor[domain] - rows_there
             )
             if rack < 0:
                 total = NOTHING
                 break
-            at = _place_of(taken, rack, must, rack_of)
+            at = _place_of(per_rack, rack, must, rack_of)
             chosen[row, place] = names[rack, at]
             place, total = place + 1, total + values[rack, at]
-            taken[rack] += 1
+            per_rack[rack] += 1
         costs[row] = total
 
 
@@ -95,7 +95,7 @@ def cheapest(
 def _next_rack(
     values: Int64Matrix,
     filled: Int64Vector,
-    taken: Int64Vector,
+    per_rack: Int64Vector,
     least: Int64Vector,
     most: Int64Vector,
     must: int,
@@ -106,11 +106,11 @@ def _next_rack(
     best, best_rack = NOTHING, -1
     underfull = 0
     for rack in range(len(least)):
-        underfull += max(0, least[rack] - taken[rack])
+        underfull += max(0, least[rack] - per_rack[rack])
     for rack in range(len(least)):
         ceiling = least[rack] if underfull >= left else most[rack]
-        at = _place_of(taken, rack, must, rack_of)
-        if taken[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
+        at = _place_of(per_rack, rack, must, rack_of)
+        if per_rack[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
             best, best_rack = values[rack, at], rack
     return best_rack
 
@@ -124,9 +124,9 @@ def _contains(current: Int32Vector, broker: int) -> bool:
 
 
 @subroutine
-def _place_of(taken: Int64Vector, rack: int, must: int, rack_of: Int32Vector) -> int:
+def _place_of(per_rack: Int64Vector, rack: int, must: int, rack_of: Int32Vector) -> int:
     """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
-    return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
+    return int(per_rack[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
 
 
 @subroutine

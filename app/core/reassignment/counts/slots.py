@@ -22,15 +22,15 @@ class Slots:
     Parameters
     ----------
     row : (slots,) int64. rack : (slots,) int32.
-    home : (slots,) int32 current broker that may keep the replica; `NO_REPLICA` if it has to be placed.
-    column : (slots,) int64 of the home in the list of current brokers; 0 without one.
-    is_pinned : (slots,) bool, the home must keep its replica.
+    current_broker : (slots,) int32, the one that may keep the replica; `NO_REPLICA` if it has to be placed.
+    column : (slots,) int64 of that broker in the list of current brokers; 0 without one.
+    is_pinned : (slots,) bool, the current broker must keep its replica.
     receivers : (slots,) int64 index of the partition's set of receivers in `sets`, (sets, brokers) bool.
     """
 
     row: Int64s = field(repr=False)
     rack: Int32s = field(repr=False)
-    home: Int32s = field(repr=False)
+    current_broker: Int32s = field(repr=False)
     column: Int64s = field(repr=False)
     is_pinned: NDArray[np.bool_] = field(repr=False)
     receivers: Int64s = field(repr=False)
@@ -38,17 +38,19 @@ class Slots:
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """(slots,) bool: slots whose home may keep the replica and need not."""
-        return np.asarray((self.home != NO_REPLICA) & ~self.is_pinned, np.bool_)
+        """(slots,) bool: slots whose current broker may keep the replica and need not."""
+        return np.asarray((self.current_broker != NO_REPLICA) & ~self.is_pinned, np.bool_)
 
-    def costs_at_home(self, costs: PlaceCosts) -> Int64s:
-        """(slots,) int64: the cost of the home; that of another broker for slots without one."""
-        at_home = costs.current[self.row, self.column] if costs.current.shape[1] else np.zeros(len(self.row), np.int64)
-        return np.asarray(np.where(self.home != NO_REPLICA, at_home, costs.other[self.row]), np.int64)
+    def costs_of_staying(self, costs: PlaceCosts) -> Int64s:
+        """(slots,) int64: the cost of the current broker; that of another broker for slots without one."""
+        costs_there = (
+            costs.current[self.row, self.column] if costs.current.shape[1] else np.zeros(len(self.row), np.int64)
+        )
+        return np.asarray(np.where(self.current_broker != NO_REPLICA, costs_there, costs.other[self.row]), np.int64)
 
     def costs_of_leaving(self, costs: PlaceCosts) -> Int64s:
-        """(slots,) int64: by how much another broker costs more than the home; 0 without one."""
-        return np.asarray(costs.other[self.row] - self.costs_at_home(costs), np.int64)
+        """(slots,) int64: by how much another broker costs more than the current broker; 0 without one."""
+        return np.asarray(costs.other[self.row] - self.costs_of_staying(costs), np.int64)
 
     def replicas(self, at: Int32s, rows: int, widest: int) -> Int32s:
         """(rows, widest) int32: the brokers of each partition, unordered, from (slots,) int32 brokers of slots."""
@@ -81,16 +83,16 @@ def slots_of(problem: MovementProblem) -> tuple[Slots, NDArray[np.bool_]]:
     of_cell = np.full(len(current) * racks, -1, np.int64)
     of_cell[cell] = column
     at = of_cell[slot_row * racks + rack]
-    has_home = at >= 0
-    home = np.full(len(slot_row), NO_REPLICA, np.int32)
-    home[has_home] = current[slot_row[has_home], at[has_home]]
+    has_current_broker = at >= 0
+    current_broker = np.full(len(slot_row), NO_REPLICA, np.int32)
+    current_broker[has_current_broker] = current[slot_row[has_current_broker], at[has_current_broker]]
     sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
     slots = Slots(
         row=slot_row,
         rack=rack.astype(np.int32),
-        home=home,
+        current_broker=current_broker,
         column=np.maximum(at, 0),
-        is_pinned=has_home & (home == problem.must_keep[slot_row]),
+        is_pinned=has_current_broker & (current_broker == problem.must_keep[slot_row]),
         receivers=set_of.reshape(-1)[domain[slot_row]].astype(np.int64),
         sets=sets,
     )

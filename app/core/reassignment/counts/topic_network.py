@@ -59,7 +59,7 @@ class TopicNetwork:
     ----------
     problem, slots : what it places. rows : (detailed,) int64 partitions that do not consist of slots.
     flow : the network. excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
-    leaving : (slots,) bool, slots that leave their home from the start; those without a home do.
+    leaving : (slots,) bool, slots that leave their current broker from the start; those without one do.
     coming : (arrivals,) int64 pool · brokers + broker, receivers that get a replica from the start.
     pool_of : (slots,) int64 index of the topic in the rack, of so many `pools`.
     """
@@ -88,7 +88,7 @@ class TopicNetwork:
 
     def constant(self, costs: PlaceCosts) -> int:
         """What every flow costs besides its arcs."""
-        fixed = self.slots.costs_at_home(costs).sum() + self.slots.costs_of_leaving(costs)[self.leaving].sum()
+        fixed = self.slots.costs_of_staying(costs).sum() + self.slots.costs_of_leaving(costs)[self.leaving].sum()
         return int(fixed)
 
     def least_by_topic(self, costs: PlaceCosts) -> int:
@@ -115,7 +115,7 @@ class TopicNetwork:
         arrivals = np.concatenate([self.coming, np.repeat(self._ins.pool * brokers + self._ins.broker, ins)])
         leaving = np.flatnonzero(leaves)
         leaving = leaving[np.argsort(self.pool_of[leaving], kind="stable")]
-        at = self.slots.home.copy()
+        at = self.slots.current_broker.copy()
         # Replicas of a topic that leave brokers of a rack are interchangeable, and so are the receivers.
         at[leaving] = np.sort(arrivals) % brokers
         replicas = self.slots.replicas(at, len(problem.current), problem.widest)
@@ -154,14 +154,14 @@ def topic_network(
     places = _Places.of(problem, topics)
     slots, brokers = places.slots, len(problem.base)
     ins, outs = places.coming(), places.leaving()
-    leaving, coming = slots.home == NO_REPLICA, np.empty(0, np.int64)
+    leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
     if is_hard:
         leaving[outs.slot[outs.excess < 0]] = True
         coming = ins.from_the_start(brokers)
         places.require(coming)
         ins, outs = ins.within(), outs.within()
     level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
-        slots.home[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
+        slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
     )
     capacity = _capacity(problem, within, level)
     nothing = PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
@@ -175,7 +175,7 @@ def topic_network(
     supplies[detailed.first_place : detailed.first_place + len(stock)] += stock
     supplies[detailed.first_broker + brokers] -= supplies.sum()
     to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
-    start = places.nodes(places.topic[outs.slot], slots.home[outs.slot].astype(np.int64), detailed)
+    start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
     return TopicNetwork(
         problem=problem,
         slots=slots,
@@ -280,7 +280,7 @@ class _Places:
         target, everything = np.tile(problem.target, number), int(problem.factors.sum()) + 1
         low = np.where(target, np.maximum(topics.low.ravel() - pinned, 0), 0)
         high = np.where(target, np.clip(topics.high.ravel() - pinned, low, everything), everything)
-        cells = (topic * brokers + slots.home)[slots.is_free]
+        cells = (topic * brokers + slots.current_broker)[slots.is_free]
         return cls(
             problem=problem,
             slots=slots,
@@ -326,7 +326,7 @@ class _Places:
         """The slots that may leave, those of each place by ascending cost."""
         movement, ties = movement_costs(self.problem), tie_costs(self.problem)
         slot = np.flatnonzero(self.slots.is_free)
-        cell = (self.topic * len(self.problem.base) + self.slots.home)[slot]
+        cell = (self.topic * len(self.problem.base) + self.slots.current_broker)[slot]
         tie, cost = self.slots.costs_of_leaving(ties)[slot], self.slots.costs_of_leaving(movement)[slot]
         order = np.lexsort((tie, cost, cell))
         slot, cell = slot[order], cell[order]

@@ -50,8 +50,8 @@ def answer(
     band : None with `keep`. changes_bound, largest_bound : lower bounds on the leader changes, and on the largest
         load of a target broker. prices : (brokers,) int64 that prove the changes; None if there are none.
     """
-    kept = _OF_CHANGED if problem.may_change.any() else _KEPT
-    limit = kept if band is None else method.limit.format(band.low, band.high)
+    unbanded = _OF_CHANGED if problem.may_change.any() else _KEPT
+    limit = unbanded if band is None else method.limit.format(band.low, band.high)
     constraints = ("a replica of each partition leads", limit)
     largest = int(problem.loads(leaders)[problem.target].max(initial=0))
     return LeaderChoice(

@@ -61,19 +61,19 @@ def repair(
         own_cells = cells[starts[full] : starts[full + 1]]
         out_starts, back_starts = _grouped(table, costs, columns, own_cells, full, brokers, out, back)
         enough = goal if loads[full] > goal else 0
-        given, taken = _step(
+        out_cell, back_cell = _step(
             table, costs, weight, target, columns, loads, full, enough, out, out_starts, back, back_starts
         )
-        if full != heaviest or given == _NONE:
+        if full != heaviest or out_cell == _NONE:
             patience -= 1
-        if given == _NONE:
+        if out_cell == _NONE:
             is_exhausted[full] = True
             for other in range(brokers):
                 is_near[other] |= out_starts[other] < out_starts[other + 1]
             continue
-        _lead(table, weight, given, columns, loads)
-        if taken != _NONE:
-            _lead(table, weight, taken, columns, loads)
+        _lead(table, weight, out_cell, columns, loads)
+        if back_cell != _NONE:
+            _lead(table, weight, back_cell, columns, loads)
         is_near[:] = False
         is_exhausted[:] = False
 
@@ -100,7 +100,7 @@ def _step(
     cheapest one; else the one with the smallest larger load.
     """
     width = table.shape[1]
-    best, best_cost, given, taken = loads[full], 0, _NONE, _NONE
+    best, best_cost, out_cell, back_cell = loads[full], 0, _NONE, _NONE
     for other in range(len(loads)):
         begin, end = out_starts[other], out_starts[other + 1]
         if begin == end or (target[other] and loads[other] >= loads[full]):
@@ -110,7 +110,7 @@ def _step(
         place = first
         for index in range(begin, end):
             row, at = divmod(out[index], width)
-            # Rows are by descending weight, so those to swap for become lighter with what is given.
+            # Rows are by descending weight, so those to swap for become lighter with the cell that is passed on.
             while place < last and 2 * (weight[row] - weight[back[place] // width]) < slack:
                 place += 1
             for swap in range(place - 2, min(place + 1, last)):
@@ -124,8 +124,8 @@ def _step(
                     cost += costs[cell // width, cell % width] - costs[cell // width, columns[cell // width]]
                 worst = max(loads[full] - difference, loads[other] + difference if target[other] else 0, enough)
                 if difference > 0 and (worst < best or (worst == best and worst < loads[full] and cost < best_cost)):
-                    best, best_cost, given, taken = worst, cost, out[index], cell
-    return given, taken
+                    best, best_cost, out_cell, back_cell = worst, cost, out[index], cell
+    return out_cell, back_cell
 
 
 @compiled

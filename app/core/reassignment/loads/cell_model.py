@@ -176,9 +176,9 @@ class CellModel:
             model.add_exactly_one(cells.values())
         else:
             model.add(sum(cells.values()) == count)
-        kept = int(rules.must_keep[row])
-        if kept in cells:
-            model.add(cells[kept] == 1)
+        pinned = int(rules.must_keep[row])
+        if pinned in cells:
+            model.add(cells[pinned] == 1)
         return cells
 
     def _load(self, broker: int) -> Any:

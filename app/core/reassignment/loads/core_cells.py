@@ -150,8 +150,8 @@ def _cheapest_in_rack(
 ) -> tuple[NDArray[np.bool_], Int64s]:
     """The cheapest brokers of each row, so many, and (rows, 1) the cost of the one that another would replace."""
     ordered = costs.copy()
-    kept = rules.must_keep[:, None] == region.brokers
-    ordered[kept] = -NEVER
+    is_pinned = rules.must_keep[:, None] == region.brokers
+    ordered[is_pinned] = -NEVER
     order = np.argsort(ordered, axis=1, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
@@ -165,7 +165,7 @@ def _cheapest(rules: LoadRules, costs: Int64s) -> tuple[NDArray[np.bool_], Int64
     """The cheapest legal set of each row, and (rows, inside) the costliest cost that each broker may replace."""
     chosen = np.zeros(costs.shape, np.bool_)
     limit = np.zeros_like(costs)
-    taken, per_rack = (
+    choices, per_rack = (
         np.zeros(max(1, int(rules.factor.max(initial=1))), np.int64),
         np.zeros(rules.least.shape[1], np.int64),
     )
@@ -182,10 +182,10 @@ def _cheapest(rules: LoadRules, costs: Int64s) -> tuple[NDArray[np.bool_], Int64
             rules.most[domain],
             factor,
             int(rules.must_keep[row]),
-            taken,
+            choices,
             per_rack,
         )
-        members = brokers[taken[:factor]]
+        members = brokers[choices[:factor]]
         chosen[row, members] = True
         limit[row] = of_row[members].max(initial=0)
         racks = rules.rack_of[members]

@@ -92,7 +92,7 @@ def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:
     racks = np.unique(rules.rack_of[region.brokers])
     least = np.zeros(rules.least.shape[1], np.int64)
     least[racks] = np.minimum(rules.least[domain, racks], count)
-    taken = np.zeros(count, np.int64)
+    choices = np.zeros(count, np.int64)
     has_set = cheapest_legal_set(
         brokers,
         costs[brokers],
@@ -102,10 +102,10 @@ def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:
         rules.most[domain],
         count,
         int(rules.must_keep[row]),
-        taken,
+        choices,
         np.zeros(rules.least.shape[1], np.int64),
     )
-    return int(costs[brokers[taken]].sum()) if has_set else 0
+    return int(costs[brokers[choices]].sum()) if has_set else 0
 
 
 class _Shedding:

@@ -24,24 +24,24 @@ def cheapest_legal_set(
     most: Int64Vector,
     factor: int,
     must_keep: int,
-    taken: Int64Vector,
+    choices: Int64Vector,
     per_rack: Int64Vector,
 ) -> bool:
-    """Write the indices of the chosen candidates to `taken[:factor]`; whether there is a legal set.
+    """Write the indices of the chosen candidates to `choices[:factor]`; whether there is a legal set.
 
     Of equally cheap candidates the first is chosen. `must_keep` is chosen whatever it costs.
 
     Parameters
     ----------
     brokers, costs : the candidates, distinct brokers; only the first `candidates` count.
-    taken : buffer of `factor` indices. per_rack : (racks,) buffer of counts.
+    choices : buffer of `factor` indices. per_rack : (racks,) buffer of counts.
     """
     per_rack[:] = 0
     free = np.ones(candidates, np.bool_)
     count = 0
     for i in range(candidates):
         if brokers[i] == must_keep:
-            taken[0] = i
+            choices[0] = i
             free[i] = False
             per_rack[rack_of[must_keep]] += 1
             count = 1
@@ -55,7 +55,7 @@ def cheapest_legal_set(
             if best < 0 or count == factor:
                 return False
             free[best] = False
-            taken[count] = best
+            choices[count] = best
             per_rack[rack] += 1
             count += 1
     while count < factor:
@@ -67,7 +67,7 @@ def cheapest_legal_set(
         if best < 0:
             return False
         free[best] = False
-        taken[count] = best
+        choices[count] = best
         per_rack[rack_of[brokers[best]]] += 1
         count += 1
     return True
@@ -93,7 +93,7 @@ def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Ve
     racks = rules.least.shape[1]
     brokers = np.empty(len(rules.rack_of), np.int32)
     costs = np.empty(len(rules.rack_of), np.int64)
-    taken = np.empty(max(1, at.shape[1]), np.int64)
+    choices = np.empty(max(1, at.shape[1]), np.int64)
     per_rack = np.empty(racks, np.int64)
     nothing = np.zeros(len(loads), np.int64)
     for row in range(len(at)):
@@ -106,22 +106,22 @@ def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Ve
                     column += 1
             continue
         undecided[row] = True
-        if not _choose(rules, row, nothing, brokers, costs, taken, per_rack):
+        if not _choose(rules, row, nothing, brokers, costs, choices, per_rack):
             return row
         for i in range(rules.factor[rules.domain_of[row]]):
-            if costs[taken[i]] < COPIED_IN_PLACE:
-                loads[brokers[taken[i]]] += rules.load[row]
-                at[row, i] = brokers[taken[i]]
+            if costs[choices[i]] < COPIED_IN_PLACE:
+                loads[brokers[choices[i]]] += rules.load[row]
+                at[row, i] = brokers[choices[i]]
     for row in heaviest_first:
         if not undecided[row]:
             continue
         for broker in at[row]:
             if broker >= 0:
                 loads[broker] -= rules.load[row]
-        _choose(rules, row, loads, brokers, costs, taken, per_rack)
+        _choose(rules, row, loads, brokers, costs, choices, per_rack)
         for i in range(rules.factor[rules.domain_of[row]]):
-            at[row, i] = brokers[taken[i]]
-            loads[brokers[taken[i]]] += rules.load[row]
+            at[row, i] = brokers[choices[i]]
+            loads[brokers[choices[i]]] += rules.load[row]
     return -1
 
 
@@ -153,7 +153,7 @@ def _choose(
     loads: Int64Vector,
     brokers: Int32Vector,
     costs: Int64Vector,
-    taken: Int64Vector,
+    choices: Int64Vector,
     per_rack: Int64Vector,
 ) -> bool:
     domain = rules.domain_of[row]
@@ -176,7 +176,7 @@ def _choose(
         rules.most[domain],
         rules.factor[domain],
         rules.must_keep[row],
-        taken,
+        choices,
         per_rack,
     )
 
@@ -209,7 +209,7 @@ def sum_of_cheapest_sets(
     racks = rules.least.shape[1]
     widest = rules.current.shape[1] + int(rules.factor.max()) * racks
     brokers, costs = np.empty(widest, np.int32), np.empty(widest, np.int64)
-    taken, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
+    choices, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
     cheapest = np.full(len(starts), np.iinfo(np.int64).max >> 4, np.int64)
     for domain in range(len(starts)):
         for rack in range(racks):
@@ -248,10 +248,10 @@ def sum_of_cheapest_sets(
                 if slack == 0:
                     break
                 broker = np.int32(receivers[domain, at])
-                known = False
+                is_known = False
                 for i in range(current):
-                    known |= brokers[i] == broker
-                if not known:
+                    is_known |= brokers[i] == broker
+                if not is_known:
                     brokers[count] = broker
                     costs[count] = prices[broker] * load + move_cost[row]
                     count += 1
@@ -265,13 +265,13 @@ def sum_of_cheapest_sets(
             rules.most[domain],
             factor,
             rules.must_keep[row],
-            taken,
+            choices,
             per_rack,
         )
         cost = np.int64(0)
         for i in range(factor):
-            cost += costs[taken[i]]
-            used[brokers[taken[i]]] += load
+            cost += costs[choices[i]]
+            used[brokers[choices[i]]] += load
         high += cost >> LIMB
         low += cost & ((np.int64(1) << LIMB) - 1)
     return int(high), int(low)

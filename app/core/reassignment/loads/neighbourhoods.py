@@ -7,7 +7,7 @@
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
 3. Replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
 4. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
-   that helps; then the core is solved again from what was found.
+   that helps; then the core is solved again from the best placement.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
 
@@ -51,7 +51,8 @@ class RegionSearch:
 
     Parameters
     ----------
-    base_load : (brokers,) int64 of partitions outside the problem. found : the best placement; it is within the band.
+    base_load : (brokers,) int64 of partitions outside the problem.
+    best : the placement with the least movement so far; it is within the band.
     bounds : of each region's movement. work : deterministic time that is left.
     """
 
@@ -59,7 +60,7 @@ class RegionSearch:
     base_load: Int64s = field(repr=False)
     band: Band
     regions: list[PricedRegion] = field(repr=False)
-    found: CandidatePlacement = field(repr=False)
+    best: CandidatePlacement = field(repr=False)
     is_over: Callable[[], bool]
     bounds: list[int] = field(init=False)
     heavy: list[HeavyPlaces | None] = field(init=False, repr=False)
@@ -77,14 +78,14 @@ class RegionSearch:
     @property
     def lower_bound(self) -> int:
         """The bound on the movement of every placement within the band."""
-        return min(self.found.moved, sum(self.bounds))
+        return min(self.best.moved, sum(self.bounds))
 
     def run(self) -> None:
         """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
         self.pin_heavy()
         before = None
-        while (before is None or self.found.moved < before) and not self._is_done():
-            before = self.found.moved
+        while (before is None or self.best.moved < before) and not self._is_done():
+            before = self.best.moved
             for cells, work in CORES.items():
                 for place in self._open_regions():
                     self._solve_core(place, cells, work)
@@ -99,14 +100,14 @@ class RegionSearch:
             self._pin_heavy(place)
 
     def _is_done(self) -> bool:
-        close = self.found.moved - sum(self.bounds) <= CLOSE * self.found.moved
+        close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
         return close or self.work <= 0 or self.is_over()
 
     def _open_regions(self) -> Iterator[int]:
         """Regions that are far from their bounds, those with the largest gap first."""
         gaps = [self._moved(region) - bound for region, bound in zip(self.regions, self.bounds, strict=True)]
         for place in np.argsort(-np.array(gaps), kind="stable").tolist():
-            if gaps[place] > CLOSE * self.found.moved / len(gaps) and not self._is_done():
+            if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
 
     def _pin_heavy(self, place: int) -> None:
@@ -117,27 +118,27 @@ class RegionSearch:
         for row, broker in list(starts.places(heavy, self._moved(region))):
             if self.is_over():
                 return
-            if starts.rules.must_keep[row] != NO_REPLICA or (self.found.at[row] == broker).any():
+            if starts.rules.must_keep[row] != NO_REPLICA or (self.best.at[row] == broker).any():
                 continue
             pinned, other = starts.search(row, broker)
-            merged = None if other is None else merged_in(self.rules, self.found, other, region.region)
-            if merged is not None and merged.moved < self.found.moved:
-                self.found, starts.rules = merged, pinned
+            merged = None if other is None else merged_in(self.rules, self.best, other, region.region)
+            if merged is not None and merged.moved < self.best.moved:
+                self.best, starts.rules = merged, pinned
 
     def _solve_core(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
-        elsewhere = self.found.moved - self._moved(region)
-        free, threshold = region.core(self.found, self.rules.load, cells)
+        elsewhere = self.best.moved - self._moved(region)
+        free, threshold = region.core(self.best, self.rules.load, cells)
         bound = self._solve(free, work)
         self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
 
     def _relax(self, place: int) -> None:
         region = self.regions[place].region
-        elsewhere = self.found.moved - self._moved(self.regions[place])
-        free = cells_worth_moving(self.rules, self.found, region, RELAXED_CELLS)
+        elsewhere = self.best.moved - self._moved(self.regions[place])
+        free = cells_worth_moving(self.rules, self.best, region, RELAXED_CELLS)
         if free is None:
             return
-        bound, work = CellModel(self.rules, self.found, free).movement_lower_bound(
+        bound, work = CellModel(self.rules, self.best, free).movement_lower_bound(
             self.band, min(RELAXED_WORK, self.work), self.is_over
         )
         self.work -= work
@@ -151,40 +152,40 @@ class RegionSearch:
             return
         helps = True
         while helps and not self._is_done():
-            before = self.found.moved
+            before = self.best.moved
             order = random.permutation(len(brokers))
             for first in range(0, len(order), size):
                 if self._is_done():
                     return
                 some = region.among(np.sort(order[first : first + size]))
-                self._solve(some.core(self.found, self.rules.load, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
-            helps = before - self.found.moved > CLOSE * before
+                self._solve(some.core(self.best, self.rules.load, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
+            helps = before - self.best.moved > CLOSE * before
 
     def _solve(self, free: FreeCells, work: float) -> int:
         if not len(free.rows):
-            return self.found.moved
-        model = CellModel(self.rules, self.found, free)
+            return self.best.moved
+        model = CellModel(self.rules, self.best, free)
         solved = model.less_movement(self.band, min(work, self.work), self.is_over)
         self.work -= solved.work
-        if solved.placement.moved < self.found.moved:
-            self.found = solved.placement
+        if solved.placement.moved < self.best.moved:
+            self.best = solved.placement
         return solved.bound
 
     def _moved(self, region: PricedRegion) -> int:
         """What is moved within a region."""
-        inside = np.isin(self.found.at, region.region.brokers)
-        return movement_of(self.rules, np.where(inside, self.found.at, NO_REPLICA))
+        inside = np.isin(self.best.at, region.region.brokers)
+        return movement_of(self.rules, np.where(inside, self.best.at, NO_REPLICA))
 
 
 def merged_in(
-    rules: LoadRules, found: CandidatePlacement, other: CandidatePlacement, region: Region
+    rules: LoadRules, best: CandidatePlacement, other: CandidatePlacement, region: Region
 ) -> CandidatePlacement:
     """A placement with the replicas of another one within a region. Each partition has as many there in both."""
     inside = np.zeros(len(rules.rack_of), np.bool_)
     inside[region.brokers] = True
-    at = np.concatenate([_within(found.at, ~inside), _within(other.at, inside)], axis=1)
+    at = np.concatenate([_within(best.at, ~inside), _within(other.at, inside)], axis=1)
     at = np.take_along_axis(at, np.argsort(at == NO_REPLICA, axis=1, kind="stable"), axis=1)
-    return candidate(rules, at[:, : found.at.shape[1]], np.where(inside, other.loads, found.loads))
+    return candidate(rules, at[:, : best.at.shape[1]], np.where(inside, other.loads, best.loads))
 
 
 def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
@@ -265,4 +266,4 @@ def search_regions(
     regions = priced_regions(rules, base_load, band, bound.prices, bound.scale)
     search = RegionSearch(rules, base_load, band, regions, start, is_over)
     search.run()
-    return search.found, max(min(bound.value, search.found.moved), search.lower_bound)
+    return search.best, max(min(bound.value, search.best.moved), search.lower_bound)

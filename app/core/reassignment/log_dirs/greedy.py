@@ -19,13 +19,13 @@ def placed_under(problem: LogDirProblem, ceiling: Int64s) -> Int32s | None:
 
     Each directory above the ceiling gives up the replicas that cover the excess with few bytes. They and those that
     have to move are placed by descending size: where the share is then smallest, or, if that fails, where the least
-    room is left.
+    capacity is left.
     """
     log_dirs = np.where(problem.has_to_move, np.int32(NO_LOG_DIR), problem.current).astype(np.int32)
     for directory in np.flatnonzero(problem.loads(log_dirs) > ceiling).tolist():
         excess = int(problem.loads(log_dirs)[directory] - ceiling[directory])
-        held = np.flatnonzero(log_dirs == directory)
-        log_dirs[held[_cover(problem.size_bytes[held], excess)]] = NO_LOG_DIR
+        replicas = np.flatnonzero(log_dirs == directory)
+        log_dirs[replicas[_cover(problem.size_bytes[replicas], excess)]] = NO_LOG_DIR
     if (problem.loads(log_dirs) > ceiling).any():
         return None
     free = np.flatnonzero(log_dirs == NO_LOG_DIR)
@@ -50,13 +50,13 @@ def _cover(sizes: Int64s, excess: int) -> Int64s:
         if enough:
             one = enough[-1]
             # What the last one makes unnecessary stays.
-            spare, kept = int(sizes[one]) - left, []
+            spare, needed = int(sizes[one]) - left, []
             for place in chosen:
                 if sizes[place] <= spare:
                     spare -= int(sizes[place])
                 else:
-                    kept.append(place)
-            chosen = [*kept, one]
+                    needed.append(place)
+            chosen = [*needed, one]
     return np.array(chosen, np.int64)
 
 

@@ -92,12 +92,12 @@ class PackingModel:
         return self._solved(largest, scale)
 
     def _load(self, directory: int) -> Any:
-        held = [
+        terms = [
             int(self.problem.size_bytes[replica]) * cell
             for (replica, place), cell in self._cells.items()
             if place == directory
         ]
-        return sum(held, start=int(self.problem.base_bytes[directory]))
+        return sum(terms, start=int(self.problem.base_bytes[directory]))
 
     def _moved(self) -> Any:
         problem = self.problem

@@ -147,7 +147,7 @@ def _best_of(
         if is_over():
             break
         again = search(problem, rules, start, bounds, is_over, seed=seed)
-        best = min((best, again), key=lambda found: (found.penalty, found.moved))
+        best = min((best, again), key=lambda each: (each.penalty, each.moved))
     return best
 
 
@@ -192,8 +192,8 @@ def _with_less_movement(
             break
         bounds = aims.bounds([], reached)
         undone = search(problem, rules, best.at, bounds, is_over)
-        found = [undone] if is_from_start else [undone, search(problem, rules, start, bounds, is_over)]
-        better = min(found, key=lambda each: (each.penalty, each.moved))
+        placements = [undone] if is_from_start else [undone, search(problem, rules, start, bounds, is_over)]
+        better = min(placements, key=lambda each: (each.penalty, each.moved))
         if (better.penalty, better.moved) >= (undone.penalty, best.moved):
             break
         best = better
@@ -243,16 +243,16 @@ class _Aims:
         """(brokers,) int64 ceilings at the lower bound."""
         return np.array([int(bound * Fraction(ideal)) for ideal in self._ideal[:, column]], np.int64)
 
-    def widened(self, aimed: GoalRange, found: SearchedPlacement) -> GoalRange:
+    def widened(self, aimed: GoalRange, placement: SearchedPlacement) -> GoalRange:
         """A range that holds what was reached: the same share of every broker's ideal load."""
         target = self._problem.movement.target
         if aimed.goal.name == TOPIC_REPLICAS:
-            counts = found.counts if len(found.counts) else topic_counts(self._problem, found.at)
+            counts = placement.counts if len(placement.counts) else topic_counts(self._problem, placement.at)
             high = counts[:, target].max(axis=1, initial=0)
             low = counts[:, target].min(axis=1, initial=NO_LIMIT)
             return replace(aimed, ceiling=np.maximum(aimed.ceiling, high), floor=np.minimum(aimed.floor, low))
         column = RESOURCES.index(aimed.goal.name)
-        load, ideal = found.loads[:, column], self._ideal[:, column]
+        load, ideal = placement.loads[:, column], self._ideal[:, column]
         ceiling, floor = aimed.ceiling.copy(), aimed.floor.copy()
         counted = target & (ideal > 0)
         if (load > ceiling)[target].any():
@@ -265,9 +265,9 @@ class _Aims:
             floor = np.where(target, np.minimum(np.minimum(floor, wider), load), floor)
         return replace(aimed, ceiling=ceiling, floor=floor)
 
-    def is_within(self, reached: GoalRange, found: SearchedPlacement) -> bool:
+    def is_within(self, reached: GoalRange, placement: SearchedPlacement) -> bool:
         """Whether a placement is within what was reached."""
-        return _is_same(self.widened(reached, found), reached)
+        return _is_same(self.widened(reached, placement), reached)
 
     def is_as_wanted(self, reached: GoalRange) -> bool:
         """Whether a goal was reached without widening what it aims at."""

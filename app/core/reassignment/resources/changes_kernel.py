@@ -7,7 +7,7 @@ from app.core.compiled.arrays import FloatVector, Int64Vector
 from app.core.compiled.loops import subroutine
 from app.core.reassignment.loads.moves_kernel import stays_free
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.receivers_kernel import givers_for
+from app.core.reassignment.resources.receivers_kernel import senders_for
 from app.core.reassignment.resources.state_kernel import (
     NOWHERE,
     ResourceRules,
@@ -59,9 +59,9 @@ def best_from(
             for to in receivers:
                 _try_move(rules, resources, state, slot, to, per_cost, least, change, best)
         for column in range(rules.current.shape[1]):
-            home = rules.current[row, column]
-            if home >= 0 and rules.stays_free[row, column] and home != broker:
-                _try_move(rules, resources, state, slot, home, per_cost, least, change, best)
+            current_broker = rules.current[row, column]
+            if current_broker >= 0 and rules.stays_free[row, column] and current_broker != broker:
+                _try_move(rules, resources, state, slot, current_broker, per_cost, least, change, best)
         slot = after
 
 
@@ -133,8 +133,8 @@ def best_to(
             value = worth_if_led(rules, resources, state, row, column, least)
             _consider(value, TRANSFER, slot, broker, change, best)
         slot = after
-    for giver in givers_for(rules, resources, state, broker, worst):
-        slot = state.first[giver]
+    for sender in senders_for(rules, resources, state, broker, worst):
+        slot = state.first[sender]
         while slot != NOWHERE:
             after = state.after[slot]
             _try_move(rules, resources, state, slot, broker, per_cost, least, change, best)
@@ -156,12 +156,12 @@ def lacking_resource(resources: ResourceRules, state: SearchState, broker: int) 
 def slots_to_fill(
     rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, lacking: int
 ) -> NDArray[np.int64]:
-    """Samples of the slots of a broker that is below a floor, and of those of its givers."""
-    givers = givers_for(rules, resources, state, broker, lacking)
-    slots = np.empty((len(givers) + 1) * 2 * FILLS, np.int64)
+    """Samples of the slots of a broker that is below a floor, and of those of the sending brokers."""
+    senders = senders_for(rules, resources, state, broker, lacking)
+    slots = np.empty((len(senders) + 1) * 2 * FILLS, np.int64)
     count = 0
-    for i in range(len(givers) + 1):
-        some = sampled_slots(state, broker if i == 0 else givers[i - 1], FILLS)
+    for i in range(len(senders) + 1):
+        some = sampled_slots(state, broker if i == 0 else senders[i - 1], FILLS)
         for slot in some:
             slots[count] = slot
             count += 1

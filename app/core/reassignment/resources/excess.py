@@ -27,7 +27,7 @@ def proven_excess(
     problem: ResourceProblem,
     rules: LoadRules,
     bounds: Bounds,
-    found: SearchedPlacement,
+    placement: SearchedPlacement,
     is_over: Callable[[], bool],
 ) -> tuple[ExcessProof, SearchedPlacement]:
     """What is proven of the excess of a placement, and the placement: another one if the model finds a smaller excess.
@@ -37,25 +37,25 @@ def proven_excess(
     bounds : of goals, for the search that undoes what a smaller excess does not need.
     """
     conflicts, hard, soft = conflicts_of(problem)
-    reached = hard_excess(problem, found)
+    reached = hard_excess(problem, placement)
     model = least_excess(problem, rules, is_over) if reached > hard else None
     if model is None:
-        return ExcessProof(tuple(conflicts), hard, soft), found
+        return ExcessProof(tuple(conflicts), hard, soft), placement
     proof = ExcessProof(tuple(conflicts) or model.conflicts, max(hard, model.bound), soft)
     if model.at is None:
-        return proof, found
+        return proof, placement
     loads = loads_of(problem.loads, problem.movement.rack_of, model.at, model.at[:, 0])
     hard_columns = ~problem.limits.is_soft
     upper = np.where(hard_columns, np.maximum(problem.limits.upper, loads), problem.limits.upper)
     within = replace(problem, limits=replace(problem.limits, upper=upper))
     better = search(within, rules, model.at, bounds, is_over)
-    return proof, better if hard_excess(problem, better) < reached else found
+    return proof, better if hard_excess(problem, better) < reached else placement
 
 
-def hard_excess(problem: ResourceProblem, found: SearchedPlacement) -> Fraction:
+def hard_excess(problem: ResourceProblem, placement: SearchedPlacement) -> Fraction:
     """The load above hard limits, in shares of the limits."""
     upper = problem.limits.upper
-    above = np.where((upper < NO_LIMIT) & ~problem.limits.is_soft, np.maximum(found.loads - upper, 0), 0)
+    above = np.where((upper < NO_LIMIT) & ~problem.limits.is_soft, np.maximum(placement.loads - upper, 0), 0)
     total = Fraction(0)
     for broker, column in zip(*np.nonzero(above), strict=True):
         total += Fraction(int(above[broker, column]), max(1, int(upper[broker, column])))

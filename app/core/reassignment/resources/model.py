@@ -95,7 +95,7 @@ class ResourceProblem:
     loads, limits : rows and brokers as in `movement`.
     leader : (rows,) int32 current leader's position, or `NO_LEADER`.
     may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
-    topic_of : (rows,) int32 index of the topic, for the goal `TOPIC_REPLICAS`; None if it is not asked for.
+    topic_of : (rows,) int32 index of the topic, for the goal `TOPIC_REPLICAS`; None if the goal is not requested.
     """
 
     movement: MovementProblem
@@ -127,7 +127,7 @@ class BalancedGoal:
 
     Parameters
     ----------
-    goal : that was asked for.
+    goal : the requested one.
     largest : the largest load of a target broker over its ideal load (its share of the total by capacity), and a lower
         bound on that of every placement. For `TOPIC_REPLICAS`: the most replicas of a topic on a broker over the
         topic's mean. The bound ignores the other goals.
@@ -193,7 +193,7 @@ class ResourcePlacement:
     loads : (brokers, resources) int64, base included.
     movement : moved weight; `then` counts leader changes, bounded by those that are forced. Both are among placements
         within the limits that are reached and the ceilings and floors in `goals`.
-    goals : what each goal reached, in the order in which they were asked for.
+    goals : what each goal reached, in the requested order.
     excess : None if every limit holds.
     """
 

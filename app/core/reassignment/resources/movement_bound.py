@@ -46,26 +46,26 @@ def moved_lower_bound(
     rules: LoadRules,
     start: Int32s,
     bounds: Bounds,
-    found: SearchedPlacement,
+    placement: SearchedPlacement,
     is_over: Callable[[], bool],
 ) -> int:
-    """A lower bound on the moved weight of placements within the bounds, widened to what was found where it is outside.
+    """A lower bound on the moved weight of placements within the bounds, widened to `placement` where it is outside.
 
     Parameters
     ----------
-    start : the fewest moves: what they weigh is a bound in any case. found : a placement; its weight is the target of
+    start : the fewest moves: what they weigh is a bound in any case. placement : its weight is the target of
         the steps.
     """
     least = moved_weight(rules, start)
-    if least >= found.moved or not len(rules.cost) or is_over():
-        return min(least, found.moved)
-    dual = _Dual(problem, rules, bounds, found)
+    if least >= placement.moved or not len(rules.cost) or is_over():
+        return min(least, placement.moved)
+    dual = _Dual(problem, rules, bounds, placement)
     best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
     steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
     for ascent in ASCENTS if steps >= MIN_STEPS else ():
-        if found.moved - best > WIDE * found.moved and not is_over():
-            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, found.moved, is_over))
-    return min(found.moved, max(least, ceil(best - 0.5)))
+        if placement.moved - best > WIDE * placement.moved and not is_over():
+            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, placement.moved, is_over))
+    return min(placement.moved, max(least, ceil(best - 0.5)))
 
 
 def _ascended(
@@ -119,11 +119,13 @@ class _Dual:
     settled: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
     added: Float64s = field(repr=False)
 
-    def __init__(self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, found: SearchedPlacement) -> None:
+    def __init__(
+        self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement
+    ) -> None:
         high = np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT)
-        high = np.maximum(np.minimum(high, problem.limits.upper), found.loads)
+        high = np.maximum(np.minimum(high, problem.limits.upper), placement.loads)
         unbounded = np.minimum(np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT), problem.limits.upper) >= NO_LIMIT
-        low = np.where(bounds.unit > 0, np.minimum(bounds.floor, found.loads), 0)
+        low = np.where(bounds.unit > 0, np.minimum(bounds.floor, placement.loads), 0)
         of_leader, of_follower = problem.loads.of_leader, problem.loads.of_follower
         reads = problem.loads.reads
         if reads is not None:  # Of the consumers, a leader serves those that no follower can: at least so many.

@@ -45,13 +45,13 @@ class Candidates(NamedTuple):
     ----------
     follows : (brokers,) the cost of a follower on each; infinite if it may not have one.
     extra : (brokers,) how much more the leader costs there. left : (brokers,) costs of those that may still be taken.
-    taken : (factor,) the chosen brokers. per_rack : (racks,) how many of them are in each rack.
+    members : (factor,) the chosen brokers. per_rack : (racks,) how many of them are in each rack.
     """
 
     follows: FloatVector
     extra: FloatVector
     left: FloatVector
-    taken: Int64Vector
+    members: Int64Vector
     per_rack: Int64Vector
 
 
@@ -151,14 +151,14 @@ def _raise_costs(rules: LoadRules, row: int, of: Candidates, moving: float, sinc
 def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
     """Take the cheapest legal set of followers: `least` of each rack, then the cheapest of racks below their `most`."""
     domain = rules.domain_of[row]
-    factor, kept = rules.factor[domain], rules.must_keep[row]
+    factor, pinned = rules.factor[domain], rules.must_keep[row]
     of.per_rack[:] = 0
-    of.taken[:factor] = NO_BROKER
+    of.members[:factor] = NO_BROKER
     for broker in range(len(of.left)):
         of.left[broker] = of.follows[broker]
     count = int(np.int64(0))
-    if kept >= 0 and of.follows[kept] < np.inf:
-        _take(rules, domain, of, count, kept)
+    if pinned >= 0 and of.follows[pinned] < np.inf:
+        _take(rules, domain, of, count, pinned)
         count += 1
     for rack in range(len(of.per_rack)):
         while of.per_rack[rack] < rules.least[domain, rack] and count < factor:
@@ -185,7 +185,7 @@ def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
 def _take(rules: LoadRules, domain: int, of: Candidates, at: int, broker: int) -> None:
     """Take a broker; if its rack is full then, no other of the rack may be taken."""
     rack = rules.rack_of[broker]
-    of.taken[at] = broker
+    of.members[at] = broker
     of.per_rack[rack] += 1
     of.left[broker] = np.inf
     if of.per_rack[rack] >= rules.most[domain, rack]:
@@ -200,7 +200,7 @@ def _least_cost(rules: LoadRules, row: int, of: Candidates) -> float:
     _choose(rules, row, of)
     total, least_extra, costliest = 0.0, np.inf, -np.inf
     for i in range(rules.factor[rules.domain_of[row]]):
-        member = of.taken[i]
+        member = of.members[i]
         if member >= 0:
             total += of.follows[member]
             costliest = max(costliest, of.follows[member])
@@ -221,7 +221,7 @@ def _costliest_for(rules: LoadRules, row: int, of: Candidates, candidate: int) -
     rack = rules.rack_of[candidate]
     costliest = -np.inf
     for i in range(rules.factor[domain]):
-        member = of.taken[i]
+        member = of.members[i]
         if member == candidate or member < 0:
             return -np.inf
         other = rules.rack_of[member]
@@ -249,14 +249,14 @@ def _use(
     factor = rules.factor[rules.domain_of[row]]
     leader, least = NO_BROKER, np.inf
     for i in range(factor):
-        broker = of.taken[i]
+        broker = of.members[i]
         if broker >= 0:
             lead = of.extra[broker] + LEADER_SPREAD * moving * _fullness(loads, used, broker, since, more)
             if lead < least:
                 leader, least = broker, lead
     for i in range(factor):
-        if of.taken[i] >= 0:
-            _add(loads, used, level, row, of.taken[i], of.taken[i] == leader)
+        if of.members[i] >= 0:
+            _add(loads, used, level, row, of.members[i], of.members[i] == leader)
 
 
 @subroutine

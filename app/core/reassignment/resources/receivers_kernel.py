@@ -63,7 +63,7 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
 
 
 @subroutine
-def givers_for(
+def senders_for(
     rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, resource: int
 ) -> NDArray[np.int64]:
     """The brokers that are furthest above their floor of a resource; some of them in the broker's rack."""

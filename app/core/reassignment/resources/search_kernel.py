@@ -193,8 +193,8 @@ def fill(
     least: float,
     of_topics: FloatVector,
 ) -> int:
-    """If a broker is below a floor, make many changes of samples of its replicas and its givers', the largest decreases
-    for their cost first, until half of its penalty is left; how many.
+    """If a broker is below a floor, make many changes of samples of its replicas and those of sending brokers, the
+    largest decreases for their cost first, until half of its penalty is left; how many.
     """
     lacking = lacking_resource(resources, state, broker)
     if lacking < 0:
@@ -211,8 +211,8 @@ def fill(
             break
         if _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least) < WORTH * values[i]:
             continue
-        row, giver = slots[i] // width, state.at[slots[i] // width, slots[i] % width]
-        if giver == broker:
+        row, sender = slots[i] // width, state.at[slots[i] // width, slots[i] % width]
+        if sender == broker:
             transfer(rules, resources, state, row, slots[i] % width)
         else:
             _move(rules, resources, state, slots[i], broker, of_topics)
@@ -327,14 +327,14 @@ def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, sl
     """The broker that a replica goes to; -1 if no receiver may have it."""
     width = state.at.shape[1]
     row, broker = slot // width, state.at[slot // width, slot % width]
-    gone = rise_if_gone(rules, resources, state, slot)
+    rise_without = rise_if_gone(rules, resources, state, slot)
     for column in range(rules.current.shape[1]):
-        home = rules.current[row, column]
-        if home < 0 or home == broker or not rules.stays_free[row, column]:
+        current_broker = rules.current[row, column]
+        if current_broker < 0 or current_broker == broker or not rules.stays_free[row, column]:
             continue
-        is_legal = may_place(rules, resources, state, slot, home)
-        if is_legal and rise_if_placed(rules, resources, state, slot, home) <= 0.5 * gone:
-            return int(home)
+        is_legal = may_place(rules, resources, state, slot, current_broker)
+        if is_legal and rise_if_placed(rules, resources, state, slot, current_broker) <= 0.5 * rise_without:
+            return int(current_broker)
     best, smallest = -1, np.inf
     first = sampled(state, len(receivers))
     for i in range(len(receivers)):
@@ -344,6 +344,6 @@ def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, sl
         rise = rise_if_placed(rules, resources, state, slot, to)
         if rise < smallest:
             best, smallest = to, rise
-            if rise <= gone:
+            if rise <= rise_without:
                 break
     return int(best)

@@ -118,13 +118,13 @@ def penalty_if(resources: ResourceRules, state: SearchState, broker: int, row: i
 
 @subroutine
 def penalty_if_swapped(
-    resources: ResourceRules, state: SearchState, broker: int, gone: int, gone_leads: int, new: int, new_leads: int
+    resources: ResourceRules, state: SearchState, broker: int, old: int, old_leads: int, new: int, new_leads: int
 ) -> float:
     """The penalty of a broker if it had a replica of one row instead of one of another."""
     total = 0.0
     for resource in range(state.loads.shape[1]):
         load = state.loads[broker, resource]
-        load -= resources.of_leader[gone, resource] if gone_leads else resources.of_follower[gone, resource]
+        load -= resources.of_leader[old, resource] if old_leads else resources.of_follower[old, resource]
         load += resources.of_leader[new, resource] if new_leads else resources.of_follower[new, resource]
         total += violation(resources, broker, resource, load)
     return total

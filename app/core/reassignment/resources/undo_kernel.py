@@ -37,17 +37,19 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
             broker = state.at[row, column]
             if broker < 0 or move_cost(rules, row, broker, broker) != 0:
                 continue
-            for current in range(rules.current.shape[1]):
-                home = rules.current[row, current]
-                if home < 0 or not rules.stays_free[row, current] or move_cost(rules, row, broker, home) >= 0:
+            for current_column in range(rules.current.shape[1]):
+                current_broker = rules.current[row, current_column]
+                if current_broker < 0 or not rules.stays_free[row, current_column]:
                     continue
-                if not may_place(rules, resources, state, slot, home):
+                if move_cost(rules, row, broker, current_broker) >= 0:
                     continue
-                if rise_if_placed(rules, resources, state, slot, home) <= 1e-15:
-                    place(rules, resources, state, slot, home)
+                if not may_place(rules, resources, state, slot, current_broker):
+                    continue
+                if rise_if_placed(rules, resources, state, slot, current_broker) <= 1e-15:
+                    place(rules, resources, state, slot, current_broker)
                     undone += 1
                     break
-                if _return_in_exchange(rules, resources, state, slot, home, looks):
+                if _return_in_exchange(rules, resources, state, slot, current_broker, looks):
                     undone += 1
                     break
         for column in range(1, width):
@@ -63,21 +65,21 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
 
 @subroutine
 def _return_in_exchange(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, home: int, looks: int
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, current_broker: int, looks: int
 ) -> bool:
     """Return a replica while another leaves its broker, if that does not raise the penalty and moves less."""
     width = state.at.shape[1]
     row = slot // width
     broker = state.at[row, slot % width]
-    saved = -move_cost(rules, row, broker, home)
-    rise = rise_if_placed(rules, resources, state, slot, home)
-    place(rules, resources, state, slot, home)
-    partner = state.first[home]
+    saved = -move_cost(rules, row, broker, current_broker)
+    rise = rise_if_placed(rules, resources, state, slot, current_broker)
+    place(rules, resources, state, slot, current_broker)
+    partner = state.first[current_broker]
     looked = 0
     while partner != NOWHERE and looked < looks:
         after = state.after[partner]
         looked += 1
-        is_cheaper = partner != slot and move_cost(rules, partner // width, home, broker) < saved
+        is_cheaper = partner != slot and move_cost(rules, partner // width, current_broker, broker) < saved
         if is_cheaper and may_place(rules, resources, state, partner, broker):
             more = rise_if_placed(rules, resources, state, partner, broker)
             if rise + more <= 1e-15:

@@ -249,24 +249,25 @@ def _short_of_racks(cluster: SweptCluster, problem: MovementProblem, replicas: I
 
 
 def _load_figures(
-    definition: ReassignmentSweepDefinition, problem: MovementProblem, change: BrokerChange, found: SweptPlacement
+    definition: ReassignmentSweepDefinition, problem: MovementProblem, change: BrokerChange, placement: SweptPlacement
 ) -> dict[str, Json]:
     """Feasibility, the limits that are exceeded, and the largest utilisation of each resource."""
-    violated = _violated(problem, found)
+    violated = _violated(problem, placement)
     stays = problem.broker_ids != (-1 if change.removed is None else change.removed)
     return {
         "feasible": all(limit["soft"] for limit in violated),
         "violated_limits": violated,
         **{
-            f"{name}_utilisation": _utilisation(definition, found, RESOURCES.index(name), stays) for name in OF_CAPACITY
+            f"{name}_utilisation": _utilisation(definition, placement, RESOURCES.index(name), stays)
+            for name in OF_CAPACITY
         },
-        "topic_excess": found.topic_excess,
+        "topic_excess": placement.topic_excess,
     }
 
 
-def _violated(problem: MovementProblem, found: SweptPlacement) -> list[dict[str, Any]]:
+def _violated(problem: MovementProblem, placement: SweptPlacement) -> list[dict[str, Any]]:
     """By resource whose limit is exceeded: how many brokers are above theirs, and the one farthest above."""
-    limits, loads = found.limits, found.loads
+    limits, loads = placement.limits, placement.loads
     if limits is None or loads is None:
         return []
     violated = []
@@ -290,12 +291,12 @@ def _violated(problem: MovementProblem, found: SweptPlacement) -> list[dict[str,
 
 
 def _utilisation(
-    definition: ReassignmentSweepDefinition, found: SweptPlacement, column: int, stays: NDArray[np.bool_]
+    definition: ReassignmentSweepDefinition, placement: SweptPlacement, column: int, stays: NDArray[np.bool_]
 ) -> float | None:
-    loads, known = found.loads, () if definition.loads is None else definition.loads.known
-    if loads is None or found.capacity is None or RESOURCES[column] not in known:
+    loads, known = placement.loads, () if definition.loads is None else definition.loads.known
+    if loads is None or placement.capacity is None or RESOURCES[column] not in known:
         return None
-    capacity = found.capacity[:, column]
+    capacity = placement.capacity[:, column]
     counted = stays & (capacity > NO_CAPACITY)
     if not counted.any():
         return None

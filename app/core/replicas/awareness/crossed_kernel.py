@@ -1,9 +1,9 @@
-"""Rows over attributes that cross: each broker by broker, where it costs least, then by what the brokers have already.
+"""Rows over attributes that cross: a greedy construction by cost and then by load, and a local search.
 
-A row is made of the brokers that add least to its cost, attribute by attribute, and of those the least loaded. Where it
-costs more than the least possible, one after another gives way to a broker whose place costs less; a row that does not
-come down that way either is built like one that is known to. Once all rows are made, brokers give way to others that
-cost as little and are less loaded.
+A row is filled with the brokers that add least to its cost, attribute by attribute, and of those with the least loaded.
+If it costs more than the least possible, its brokers are replaced one after another by cheaper ones. If that does not
+reach the least cost either, the row is built from the kinds of a row that is known to have it. Once all rows are made,
+brokers are replaced by others that cost as little and are less loaded.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def fill(
     costs: Int64Cube,
     best: Int64Vector,
     kind_of: Int64Vector,
-    known: Int64Vector,
+    known_kinds: Int64Vector,
     weights: FloatVector,
     load: Int64Matrix,
     claims_of: Int64Vector,
@@ -43,7 +43,7 @@ def fill(
     ----------
     value_of : (attributes, brokers) int64. costs : (attributes, values, placed + 1) int64: of the next replica, by how
         many there are. best : (attributes,) int64, the cost that every row has to have.
-    kind_of : (brokers,) int64: brokers of one kind have the same values. known : (placed,) int64 kinds, for `best`.
+    kind_of : (brokers,) int64: brokers of one kind have the same values. known_kinds : (placed,) int64, for `best`.
     load : (2, brokers) int64: what brokers hold in all, and what they hold where their value leads.
     claims_of : (brokers,) int64: which of the two says whose turn it is. ranks : (brokers,) int64; among equals the
         least (rank + row) modulo brokers goes first.
@@ -67,7 +67,9 @@ def fill(
             for column in range(replicas):
                 _put(table[row, column], -1, value_of, costs, counts, following, is_in, load, claims_of)
             for column in range(replicas):
-                new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, known[column], kind_of)
+                new = _next(
+                    value_of, following, is_in, weights, load, claims_of, ranks, row, known_kinds[column], kind_of
+                )
                 table[row, column] = new
                 _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
 
@@ -201,10 +203,10 @@ def _next(
 @subroutine
 def _is_forbidden(value_of: Int64Matrix, following: Int64Matrix, broker: int) -> bool:
     """Whether the broker's value of some attribute may have no further replica."""
-    dearest = 0
+    costliest = 0
     for attribute in range(len(value_of)):
-        dearest = max(dearest, following[attribute, value_of[attribute, broker]])
-    return dearest >= FORBIDDEN
+        costliest = max(costliest, following[attribute, value_of[attribute, broker]])
+    return costliest >= FORBIDDEN
 
 
 @subroutine

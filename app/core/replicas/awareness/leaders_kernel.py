@@ -1,15 +1,15 @@
-"""Which replica leads each row of a table: so that leaders are by weight as nearly as the rows allow.
+"""Leaders of the rows of a table, in proportion to weights as nearly as the rows allow.
 
-What is made least is Σ leaders² / weight. Each row first takes the candidate that it costs least; then leadership
-passes along chains (a row led by one broker is led by another of its replicas, one of whose rows by a third …) as long
-as one of them brings that sum down. Where none does it is the least there is: the sum is convex, and the rows a flow.
+The objective is to minimise Σ leaders² / weight. Each row first gets the candidate that adds least to the sum. Then
+leadership passes along chains (a row led by one broker is led by another of its replicas, one of that broker's rows by
+a third …) as long as a chain decreases the sum. If none does, it is minimal: it is convex, and the rows are a flow.
 """
 
 import numpy as np
 
 from app.core.compiled.arrays import FloatVector, Int32Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
-from app.core.replicas.awareness.rows_kernel import drawn, next_state
+from app.core.replicas.awareness.rows_kernel import integer_below, next_state
 
 _ENOUGH = 1e-9
 
@@ -66,7 +66,7 @@ def _shuffle_row(table: Int32Matrix, row: int, begin: int, end: int, state: np.u
     """Shuffle columns begin … end - 1 of a row, as `rows_kernel.shuffle` does."""
     for size in range(end - begin, 1, -1):
         state = next_state(state)
-        last, other = begin + size - 1, begin + drawn(state, size)
+        last, other = begin + size - 1, begin + integer_below(state, size)
         table[row, last], table[row, other] = table[row, other], table[row, last]
     return state
 
@@ -102,10 +102,11 @@ def _improve(
     after: Int64Vector,
     before: Int64Vector,
 ) -> None:
-    """Pass leadership along chains until none brings the sum down.
+    """Pass leadership along chains until none decreases the sum.
 
-    Brokers are taken by what their last lead costs, the dearest first. What one of them cannot better, none that it
-    reaches can either: those are closed, for good, since no later chain passes through them.
+    Chains begin at the brokers in descending order of what their last lead costs. If no chain from a broker decreases
+    the sum, none from a broker that it reaches does: all of these are closed for good, since no later chain passes
+    through them.
     """
     brokers = len(weights)
     is_closed = np.zeros(brokers, np.bool_)

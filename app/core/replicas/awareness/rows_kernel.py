@@ -27,8 +27,8 @@ def next_state(state: np.uint64) -> np.uint64:
 
 
 @inlined
-def drawn(state: np.uint64, bound: int) -> int:
-    """What a state draws: an integer below the bound."""
+def integer_below(state: np.uint64, bound: int) -> int:
+    """The integer below the bound that a state gives, as `JavaRandom.next_int` does for powers of two."""
     return int((np.int64(state >> _TO_31_BITS) * bound) >> 31)
 
 
@@ -37,7 +37,7 @@ def shuffle(items: Int64Vector, begin: int, end: int, state: np.uint64) -> np.ui
     """Shuffle items begin … end - 1 in place, a draw each but the first; gives the generator's new state."""
     for size in range(end - begin, 1, -1):
         state = next_state(state)
-        last, other = begin + size - 1, begin + drawn(state, size)
+        last, other = begin + size - 1, begin + integer_below(state, size)
         items[last], items[other] = items[other], items[last]
     return state
 

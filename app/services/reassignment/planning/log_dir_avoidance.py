@@ -54,23 +54,23 @@ def place_with_log_dirs(problem: ReassignmentProblem) -> PlacedInLogDirs:
     NoLogDirLeft, LogDirsTooSmall : of the placement without exclusions, if none is found that fits.
     BudgetBelowMinimum, LimitExceeded, NotFeasible : as `place` and `lead` do.
     """
-    first = found = _placed(problem)
+    first = latest = _placed(problem)
     excluded: dict[int, Bools] = {}
     failure: LogDirsTooSmall | NoLogDirLeft | None = None
     for _ in range(MOST_ROUNDS):
         try:
-            log_dirs = in_log_dirs(problem, found.leaders.after, relaxes=False)
+            log_dirs = in_log_dirs(problem, latest.leaders.after, relaxes=False)
         except (LogDirsTooSmall, NoLogDirLeft) as short:
             failure = failure or short
         else:
             if log_dirs is None or not excluded:
-                return replace(found, log_dirs=log_dirs)
-            placed = _bounded(problem, first.placed, found.placed)
-            return replace(found, placed=placed, log_dirs=replace(log_dirs, avoided=tuple(sorted(excluded))))
-        if problem.leaders_only or problem.is_over() or not _exclude(problem, found.leaders.after, excluded):
+                return replace(latest, log_dirs=log_dirs)
+            placed = _bounded(problem, first.placed, latest.placed)
+            return replace(latest, placed=placed, log_dirs=replace(log_dirs, avoided=tuple(sorted(excluded))))
+        if problem.leaders_only or problem.is_over() or not _exclude(problem, latest.leaders.after, excluded):
             break
         try:
-            found = _placed(_without(problem, excluded))
+            latest = _placed(_without(problem, excluded))
         except (InfeasibleFlow, NotFeasible):
             break
     if problem.relaxes:
@@ -141,19 +141,19 @@ def _restricted(movement: MovementProblem, excluded: Mapping[int, Bools]) -> Mov
     return replace(movement, domains=tuple(domains), domain_of=domain_of.reshape(-1).astype(np.int32))
 
 
-def _bounded(problem: ReassignmentProblem, first: PlacedReplicas, found: PlacedReplicas) -> PlacedReplicas:
+def _bounded(problem: ReassignmentProblem, first: PlacedReplicas, latest: PlacedReplicas) -> PlacedReplicas:
     """The placement with bounds that hold without exclusions."""
     parts = [
         _with_bound(part.movement, before, after)
-        for part, before, after in zip(problem.parts, first.parts, found.parts, strict=True)
+        for part, before, after in zip(problem.parts, first.parts, latest.parts, strict=True)
     ]
-    return PlacedReplicas.of(problem, parts, first.largest_bounds, found.relaxed)
+    return PlacedReplicas.of(problem, parts, first.largest_bounds, latest.relaxed)
 
 
-def _with_bound(movement: MovementProblem, first: ReplicaPlacement, found: ReplicaPlacement) -> ReplicaPlacement:
+def _with_bound(movement: MovementProblem, first: ReplicaPlacement, latest: ReplicaPlacement) -> ReplicaPlacement:
     """The placement with the bound of the first one if both are in the same band, else of all placements."""
     bound = first.certificate.lower_bound
-    if first.band != found.band:
+    if first.band != latest.band:
         bound = least_movement(movement, KEEP).certificate.lower_bound
-    value = found.certificate.value
-    return replace(found, certificate=replace(found.certificate, lower_bound=min(bound, value), then=None))
+    value = latest.certificate.value
+    return replace(latest, certificate=replace(latest.certificate, lower_bound=min(bound, value), then=None))

@@ -55,7 +55,7 @@ class LogDirSolution:
     ----------
     disks : of each replica, before and after. brokers : of those with known directories, by position.
     max_bytes : (disks,) int64 limits, without those that were relaxed.
-    avoided : positions of brokers that replicas were kept from, since their directories have no place for them.
+    avoided : positions of brokers that replicas must not be on, since their directories have no capacity for them.
     """
 
     disks: ReplicaLogDirs

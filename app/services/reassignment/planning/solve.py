@@ -42,8 +42,8 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         if _leads_afterwards(problem):
             leaders, more = lead(problem, resources.lists)
             resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
-            kept = (each for each in relaxed if not each.constraint.startswith("limits."))
-            relaxed = [*kept, *of_limits, *more]
+            others = (each for each in relaxed if not each.constraint.startswith("limits."))
+            relaxed = [*others, *of_limits, *more]
         else:
             leaders = leaders_with_resources(problem, resources)
         placed = resources.placed(problem)

@@ -170,25 +170,25 @@ class EligibleBrokers:
 
 
 def domains_of(
-    request: ReassignmentRequest, brokers: BrokerTable, sets: BrokerSets, scope: PartitionScope, homes: Int32s
+    request: ReassignmentRequest, brokers: BrokerTable, sets: BrokerSets, scope: PartitionScope, current: Int32s
 ) -> Domains:
     """Each row's domain.
 
     Parameters
     ----------
-    homes : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current`.
+    current : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current`.
 
     Raises
     ------
     NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
     """
-    search = _Search(request, brokers, scope, homes, EligibleBrokers(request, brokers, sets), _Relaxations())
+    search = _Search(request, brokers, scope, current, EligibleBrokers(request, brokers, sets), _Relaxations())
     pins = dict(search.pins())
-    is_free = np.ones(len(homes), np.bool_)
+    is_free = np.ones(len(current), np.bool_)
     is_free[list(pins)] = False
     free = np.flatnonzero(is_free)
     domains, of_free = search.of_rows(free)
-    domain_of = np.empty(len(homes), np.int32)
+    domain_of = np.empty(len(current), np.int32)
     domain_of[free] = of_free
     for place, row in enumerate(pins):
         domain_of[row] = len(domains) + place
@@ -243,13 +243,13 @@ class _Search:
 
     Parameters
     ----------
-    homes : (rows, widest) int32, as of `domains_of`. relaxed : what has been given up so far.
+    current : (rows, widest) int32, as of `domains_of`. relaxed : what has been given up so far.
     """
 
     request: ReassignmentRequest
     brokers: BrokerTable
     scope: PartitionScope
-    homes: Int32s
+    current: Int32s
     places: EligibleBrokers
     relaxed: _Relaxations
 
@@ -262,12 +262,12 @@ class _Search:
         rule = RackRule(max(racks, 1), request.max_replicas_per_rack, known=racks or None)
         if not is_strict:
             self._span_what_is_left(kinds)
-        homes = self.homes[free]
+        current = self.current[free]
         while True:
             try:
-                return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)
+                return find_domains(kinds.kinds, kinds.of_row, current, brokers.rack_of, rule)
             except NoDomain as short:
-                requirement = self._requirement(kinds, short.kind, homes[short.row])
+                requirement = self._requirement(kinds, short.kind, current[short.row])
                 if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
                     factor_is_requested = requirement.topic in request.replication_factor
                     raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
@@ -295,11 +295,11 @@ class _Search:
         for of_set, usable_racks in by_set.items():
             kinds.span(self.places, of_set, max(min(usable_racks), 1))
 
-    def _requirement(self, kinds: "_Kinds", number: int, homes: Int32s) -> Requirement:
+    def _requirement(self, kinds: "_Kinds", number: int, current: Int32s) -> Requirement:
         """The requirement of the partitions of a kind that have these current brokers."""
         group, kind = kinds.groups[number], kinds.kinds[number]
         stays = np.zeros(len(self.brokers.ids), np.bool_)
-        stays[homes[homes != NO_REPLICA]] = True
+        stays[current[current != NO_REPLICA]] = True
         stays &= kind.may_keep
         return Requirement(
             topic=self.scope.topics[self.scope.topic_of[kinds.rows[number]]],
@@ -320,7 +320,7 @@ class _Search:
             topic = self.scope.topic_of[row]
             group = places.group(self.scope.topics[topic], int(places.sets.of_topic[topic]))
             eligible = places.may_receive(group)
-            current = self.homes[row][self.homes[row] != NO_REPLICA]
+            current = self.current[row][self.current[row] != NO_REPLICA]
             eligible[current] |= places.may_keep(group)[current]
             wrong = [(place, broker) for place, broker in enumerate(pin.replicas) if not eligible[position_of[broker]]]
             if not wrong:

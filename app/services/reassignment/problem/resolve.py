@@ -68,9 +68,9 @@ def resolve(
     brokers = brokers_of(changes, cluster)
     scope = scope_of(changes, cluster, allowance)
     before = positions_of(scope.before, brokers.ids)
-    homes, is_copied = _homes(brokers, before)
+    current, is_copied = _current_brokers(brokers, before)
     sets = broker_sets_of(changes, brokers, scope)
-    domains = domains_of(changes, brokers, sets, scope, homes)
+    domains = domains_of(changes, brokers, sets, scope, current)
     loads = loads_of(request, brokers, scope)
     shares = shares_of(sets, brokers, scope, loads.replicas, before)
     sizes = loads.sizes
@@ -91,7 +91,7 @@ def resolve(
         base=loads.base,
         domains=domains.domains,
         domain_of=domains.domain_of,
-        current=homes,
+        current=current,
         is_copied=is_copied,
         must_keep=_must_keep(brokers, domains, before),
         weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
@@ -169,23 +169,23 @@ def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[s
     return None if is_decided else repaired_topics(request)
 
 
-def _homes(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
+def _current_brokers(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
     """Current brokers with successors in place of those that they replace, and which of them are such successors.
 
     A successor that has a replica of the partition already gets no second one: the replaced one's is removed.
     """
-    homes, is_copied = before.copy(), np.zeros(before.shape, np.bool_)
+    current, is_copied = before.copy(), np.zeros(before.shape, np.bool_)
     for old in np.flatnonzero(brokers.is_replaced).tolist():
         new = brokers.successor_of[old]
-        is_old = homes == old
-        is_double = (homes == new).any(axis=1)[:, None]
-        homes[is_old] = new
+        is_old = current == old
+        is_double = (current == new).any(axis=1)[:, None]
+        current[is_old] = new
         is_copied |= is_old & ~is_double
-        homes[is_old & is_double] = NO_REPLICA
+        current[is_old & is_double] = NO_REPLICA
     if not brokers.is_replaced.any():
-        return homes, is_copied
-    order = np.argsort(homes == NO_REPLICA, axis=1, kind="stable")
-    return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
+        return current, is_copied
+    order = np.argsort(current == NO_REPLICA, axis=1, kind="stable")
+    return np.take_along_axis(current, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
 
 
 def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s:
@@ -235,7 +235,7 @@ def _batch_rules(
 def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:
     """The cordons that a cluster of this release enforces: removed brokers are cordoned before anything moves.
 
-    A broker that is down is fenced, and cannot be asked to cordon its log directories.
+    A broker that is down is fenced, and cannot cordon its log directories.
     """
     if version < CORDONS_SINCE:
         return Cordons(rejects_lists=False)

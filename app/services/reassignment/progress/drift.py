@@ -56,7 +56,7 @@ class DriftReport:
 
 
 def drift_of(
-    located: LocatedPlan, found: StepProgress, placements: Sequence[Placement], cluster: Cluster, made_on: Cluster
+    located: LocatedPlan, progress: StepProgress, placements: Sequence[Placement], cluster: Cluster, made_on: Cluster
 ) -> DriftReport:
     """What has drifted: partitions of batches on none of their lists, and others that differ from the plan's snapshot.
 
@@ -65,8 +65,8 @@ def drift_of(
     placements : of the plan; those of partitions that its snapshot lacks are created by it.
     cluster, made_on : of the later snapshot, and of the plan's own.
     """
-    drifted = np.flatnonzero(found.is_lost | found.is_reordered)
-    named = [_of_step(located, found, row) for row in drifted[:NAMED_PARTITIONS].tolist()]
+    drifted = np.flatnonzero(progress.is_lost | progress.is_reordered)
+    named = [_of_step(located, progress, row) for row in drifted[:NAMED_PARTITIONS].tolist()]
     before = before_of(made_on)
     new = _new(placements, before)
     in_batches = _ids_by_topic(located)
@@ -91,9 +91,9 @@ def drift_of(
     return DriftReport(named[:NAMED_PARTITIONS], len(drifted) + of_new, of_others, total, total - missing)
 
 
-def _of_step(located: LocatedPlan, found: StepProgress, row: int) -> Drift:
+def _of_step(located: LocatedPlan, progress: StepProgress, row: int) -> Drift:
     actual = _ids(located.now.target[row]) or None
-    reason: Reason = "other_order" if found.is_reordered[row] else "other_replicas"
+    reason: Reason = "other_order" if progress.is_reordered[row] else "other_replicas"
     if located.is_recreated[row]:
         reason = "recreated"
     elif actual is None:

@@ -57,28 +57,29 @@ class PlanProgress:
     cluster: Cluster = field(repr=False)
     made_on: Cluster = field(repr=False)
     located: LocatedPlan = field(repr=False)
-    found: StepProgress = field(repr=False)
+    step_progress: StepProgress = field(repr=False)
 
     @property
     def counts(self) -> BatchCounts:
         """What is left of each batch."""
         located = self.located
-        return counts_of_batches(located.planned, self.found, located.now, len(located.steps))
+        return counts_of_batches(located.planned, self.step_progress, located.now, len(located.steps))
 
     def left(self, number: int) -> Int64s:
         """The steps of a batch, counted from 0, that are still to be requested of Kafka."""
         its = self.located.steps.batch(number)
-        return np.flatnonzero(self.found.state[its] == StepState.NOT_STARTED) + int(self.located.steps.offsets[number])
+        is_left = self.step_progress.state[its] == StepState.NOT_STARTED
+        return np.flatnonzero(is_left) + int(self.located.steps.offsets[number])
 
     def begun(self, number: int) -> Int64s:
         """The steps of a batch, counted from 0, that going back undoes."""
         its = self.located.steps.batch(number)
-        return np.flatnonzero(self.found.is_begun[its]) + int(self.located.steps.offsets[number])
+        return np.flatnonzero(self.step_progress.is_begun[its]) + int(self.located.steps.offsets[number])
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
         counts = self.counts
-        drift = drift_of(self.located, self.found, self.plan.placements, self.cluster, self.made_on)
+        drift = drift_of(self.located, self.step_progress, self.plan.placements, self.cluster, self.made_on)
         waiting = np.flatnonzero(counts.steps[:, StepState.NOT_STARTED])
         batch = int(waiting[0]) + 1 if len(waiting) else None
         seconds = self._seconds_left()
@@ -94,13 +95,13 @@ class PlanProgress:
             "seconds_left": None if seconds is None else _finite(float(seconds.sum())),
             "new_partitions": drift.new_partitions,
             "new_partitions_left": drift.new_partitions - drift.created_partitions,
-            "returning_partitions": int(np.count_nonzero(self.found.is_returning)),
+            "returning_partitions": int(np.count_nonzero(self.step_progress.is_returning)),
             "drift": as_json(drift.named),
             "drifted_partitions": drift.planned,
             "drifted_other_partitions": drift.others,
             "next": None if batch is None else f"batch/{batch}",
             "next_file": None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
-            "rollback": f"{address}?format=rollback&from={snapshot}" if self.found.differs.any() else None,
+            "rollback": f"{address}?format=rollback&from={snapshot}" if self.step_progress.differs.any() else None,
             "rollback_execution": self._rollback_execution(),
             "warnings": [caution.as_json() for caution in self._cautions(counts)],
         }
@@ -111,7 +112,7 @@ class PlanProgress:
         not_started, in_progress, done, _ = counts.steps.sum(axis=0).tolist()
         if not not_started and not in_progress and drift.created_partitions == drift.new_partitions:
             return "done"
-        is_begun = in_progress or done or drift.created_partitions or self.found.is_returning.any()
+        is_begun = in_progress or done or drift.created_partitions or self.step_progress.is_returning.any()
         return "in_progress" if is_begun else "not_started"
 
     def _seconds_left(self) -> Float64s | None:
@@ -120,7 +121,7 @@ class PlanProgress:
         throttle = request["batches"]["throttle_bytes_per_s"]
         if throttle is None:
             return None
-        steps, copies, rows = self.located.steps, self.found.copies, self.located.planned.rows
+        steps, copies, rows = self.located.steps, self.step_progress.copies, self.located.planned.rows
         step, column = np.nonzero(copies)
         ids, ends = np.unique(np.concatenate([steps.before[step, 0], steps.after[step, column]]), return_inverse=True)
         source, target = np.split(ends.astype(np.int32), 2)
@@ -143,7 +144,7 @@ class PlanProgress:
         return [execution_step_json(step) for step in executed] if order else []
 
     def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
-        steps, found = self.located.steps, self.found
+        steps, step_progress = self.located.steps, self.step_progress
         up = np.array([broker.id for broker in self.cluster.brokers if not broker.fenced], np.int32)
         moving = sum(int(topic.is_moving.sum()) for topic in self.cluster.topics)
         if moving and counts.steps[:, StepState.NOT_STARTED].any():
@@ -155,11 +156,11 @@ class PlanProgress:
         if steps.has_log_dirs and all(topic.log_dirs is None for topic in self.cluster.topics):
             detail = "the snapshot has no log directories of replicas: moves between those of a broker count as left"
             yield Caution("log_dirs_not_compared", detail)
-        receiving = _down(steps.after[found.copies], up)
+        receiving = _down(steps.after[step_progress.copies], up)
         if receiving:
             detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
             yield Caution("receivers_down", detail, receiving)
-        returning = _down(self.located.before[found.differs], up)
+        returning = _down(self.located.before[step_progress.differs], up)
         if returning:
             detail = f"the lists before the plan have brokers that are fenced or down: {_named(returning)}"
             yield Caution("rollback_brokers_down", detail, returning)
@@ -189,8 +190,8 @@ def progress_of(
     uow.release()
     _require_later(snapshot, own, path)
     located = locate(batches_of(head), cluster, made_on)
-    found = with_log_dirs(located, progress_of_steps(located.planned, located.now), cluster)
-    return PlanProgress(plan, snapshot, cluster, made_on, located, found)
+    step_progress = with_log_dirs(located, progress_of_steps(located.planned, located.now), cluster)
+    return PlanProgress(plan, snapshot, cluster, made_on, located, step_progress)
 
 
 def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:

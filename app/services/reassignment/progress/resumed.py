@@ -42,16 +42,16 @@ def resumed(
         raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
     if name == BATCH and batch is None:
         raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
-    found = progress_of(uow, plan, snapshot_id, path=("from",))
-    located, steps = found.located, found.located.steps
+    progress = progress_of(uow, plan, snapshot_id, path=("from",))
+    located, steps = progress.located, progress.located.steps
     if batch is None:
         # Where the plan chooses log directories, lists that are equal may have had others.
-        is_restored = ~found.found.is_lost if steps.has_log_dirs else found.found.differs
+        is_restored = ~progress.step_progress.is_lost if steps.has_log_dirs else progress.step_progress.differs
         keys = {located.name(row) for row in np.flatnonzero(is_restored).tolist()}
         restored = [one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys]
         return _file(restored, name)
     require_batch(steps, batch)
-    chosen = found.begun(batch - 1) if is_inverse else found.left(batch - 1)
+    chosen = progress.begun(batch - 1) if is_inverse else progress.left(batch - 1)
     requested = list(steps.requested(batch - 1, is_inverse=is_inverse))
     return _file([requested[step] for step in (chosen - steps.batch(batch - 1).start).tolist()], name)
 
