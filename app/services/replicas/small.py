@@ -1,10 +1,10 @@
 """Placements of so few replicas that they are planned between other requests, without a process of their own.
 
-What bounds the work is looked at before it is done: the entries of the body's lists before it is validated, the brokers
-and the replicas before they are placed. The largest take 2 ms of processor time, 36 replicas on 12 brokers half a
-millisecond.
+What bounds the work is looked at in the body, before it is validated. The largest take 2 ms of processor time, 36
+replicas on 12 brokers half a millisecond.
 """
 
+import math
 from typing import Any, Final
 
 from app.core.compiled.interpreted import interpreting
@@ -24,8 +24,10 @@ _MOST_LABELS = 16
 
 
 def is_short(body: Any) -> bool:
-    """Whether a body, as parsed, may be the request for a small plan: only these fields, and short lists."""
+    """Whether a body, as parsed, may be the request for a small plan: only these fields, short lists, few replicas."""
     if not isinstance(body, dict) or not _FIELDS.issuperset(body) or body.get("seed") is None:
+        return False
+    if body.get("algorithm") not in (None, "striped"):
         return False
     brokers, topics, labels = body.get("brokers"), body.get("topics"), body.get("labels", {})
     return (
@@ -34,22 +36,30 @@ def is_short(body: Any) -> bool:
         and all(isinstance(broker, dict) and _OF_A_BROKER.issuperset(broker) for broker in brokers)
         and isinstance(topics, list)
         and 0 < len(topics) * len(brokers) <= MOST_SORTED
+        and sum(map(_replicas, topics)) <= MOST_REPLICAS
         and isinstance(labels, dict)
         and len(labels) <= _MOST_LABELS
     )
 
 
+def _replicas(topic: Any) -> float:
+    """The replicas of a topic of a body; infinity if it does not state them."""
+    if not isinstance(topic, dict):
+        return math.inf
+    partitions, factor = topic.get("partitions"), topic.get("replication_factor")
+    if not isinstance(partitions, int) or not isinstance(factor, int) or partitions < 1 or factor < 1:
+        return math.inf
+    return partitions * factor
+
+
 def drafted(request: ReplicasRequest, limits: Limits) -> NewPlan | None:
-    """The plan, made by the one way of all plans but not stored; None if it is not small. Raises as `make_plan`.
+    """The plan, made by the one way of all plans but not stored; None if it has to be a job. Raises as `make_plan`.
 
     Parameters
     ----------
     request : of a body that `is_short`.
     """
-    replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
-    partitions = sum(max(topic.partitions, 0) for topic in request.topics)
-    is_striped = request.algorithm in (None, "striped")
-    if not is_striped or replicas > MOST_REPLICAS or partitions > limits.max_sync_partitions:
+    if sum(topic.partitions for topic in request.topics) > limits.max_sync_partitions:
         return None
     PLANNER.check_site(request)
     with interpreting():
