@@ -13,20 +13,28 @@
 # tests/test_deployment.py holds every variable, port, path, target and command here against the code.
 
 # The Debian is named, because "slim" alone moves to the next one some day. A build that has to be repeatable names the
-# digest as well: docker build --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:… .
+# digest as well, and a time for all files: docs/operations.md, "Supply chain", has the two commands.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 
 # The runtime's libraries, whose hashes are locked: nothing unlocked is fetched. All are wheels but PySpark, which comes
 # as a source archive only; what builds it has to be there before pip looks at it.
+#
+# Bytecode is not checked against its source. By default it has the source's time of modification, and a build that sets
+# one time for all files would leave bytecode that no process accepts: each would compile all that it imports.
 FROM ${PYTHON_IMAGE} AS libraries
-ENV PATH=/opt/rackplan/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+ENV PATH=/opt/rackplan/bin:$PATH \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONHASHSEED=0
 WORKDIR /srv/rackplan
 RUN python -m venv /opt/rackplan
 COPY requirements-build.lock requirements.lock ./
-RUN pip install --require-hashes --only-binary=:all: --requirement requirements-build.lock \
+RUN pip install --require-hashes --only-binary=:all: --no-compile --requirement requirements-build.lock \
     && pip install --require-hashes --only-binary=:all: --no-binary=pyspark --no-build-isolation --use-pep517 \
-        --requirement requirements.lock
+        --no-compile --requirement requirements.lock \
+    && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/rackplan/lib
 
 
 # The package is linked, not copied, into the environment: `rackplan migrate` looks for its migrations beside `app`.
@@ -36,22 +44,34 @@ COPY app app/
 COPY client client/
 COPY migrations migrations/
 COPY docs docs/
-RUN pip install --no-index --no-deps --no-build-isolation --editable client --editable . \
-    && python -m compileall -q app client migrations \
-    && rackplan compile \
+RUN pip install --no-index --no-deps --no-build-isolation --no-compile --editable client --editable . \
+    && python -m compileall -q -f --invalidation-mode unchecked-hash app client migrations \
     && python -m app.jobs.java /opt/java
+
+
+# The compiled loops are for the model of the processor that builds. On another model they are compiled again, in the
+# background, into the cache folder. `--build-arg LOOPS=none` leaves them out, for images that are alike wherever they are
+# built; then every model compiles them. One process compiles, since numba numbers in the code what it has compiled before.
+FROM build AS loops
+ARG LOOPS=compiled
+RUN mkdir /opt/loops \
+    && if [ "$LOOPS" != none ]; then rackplan compile --processes 1 && mv app/core/__pycache__/loops/* /opt/loops; fi
 
 
 # The account that everything runs as, and the three folders it may write to. Its number is fixed, and USER names the
 # number, so that an orchestrator can see that it is not root and a volume keeps its owner.
+#
+# The image of Python comes without the bytecode of its standard library, and nothing here may write it: each process
+# would compile what it imports, 0.3 s of processor time. SOURCE_DATE_EPOCH is the day that useradd notes.
 FROM ${PYTHON_IMAGE} AS base
-RUN groupadd --gid 10001 rackplan \
-    && useradd --no-log-init --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/rackplan \
+RUN python -m compileall -q -f --invalidation-mode unchecked-hash \
+        -x '/(site-packages|dist-packages|ensurepip|idlelib|lib2to3|test|tests|tkinter|turtledemo)/' \
+        "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
+    && groupadd --gid 10001 rackplan \
+    && SOURCE_DATE_EPOCH=0 useradd --no-log-init --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/rackplan \
         --shell /usr/sbin/nologin rackplan \
     && install --directory --owner=10001 --group=10001 --mode=0700 \
         /var/lib/rackplan /var/lib/spark /var/cache/rackplan
-# The compiled loops of the image are for the processor that built it. On another model they are compiled again, in the
-# background, into the cache folder.
 ENV PATH=/opt/rackplan/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -65,6 +85,7 @@ FROM base AS runtime
 COPY --from=build /opt/rackplan /opt/rackplan
 COPY --from=build /srv/rackplan /srv/rackplan
 COPY --from=build /opt/java /opt/java
+COPY --from=loops /opt/loops /srv/rackplan/app/core/__pycache__/loops
 ENV JAVA_HOME=/opt/java \
     PYSPARK_PYTHON=/opt/rackplan/bin/python
 

@@ -148,6 +148,19 @@ def package(found: Deployment) -> Iterator[str]:
     yield from (each for each in installs if not {"--require-hashes", "--no-index"} & set(each.split()))
 
 
+def reproducible(found: Deployment) -> Iterator[str]:
+    """Two builds make the same files: no bytecode or account has a time, and loops are compiled in one order."""
+    run = " && ".join(rest for image in found.images.values() for rest in image.all("RUN"))
+    steps = [step.split() for step in re.split(" && |; ", run)]
+    needed = {"compileall": "unchecked-hash", "useradd": "SOURCE_DATE_EPOCH=0", "compile": "--processes"}
+    for word, option in needed.items():
+        made = [step for step in steps if word in step]
+        yield from (f"{' '.join(step)}: no {option}" for step in made if option not in step)
+        yield from [] if made else [f"no step has {word}"]
+    installs = [step for step in steps if step[:2] == ["pip", "install"]]
+    yield from (f"{' '.join(step)} writes bytecode with times" for step in installs if "--no-compile" not in step)
+
+
 def commands(found: Deployment) -> Iterator[str]:
     """Every command exists, those in comments too, and takes the options that it is given."""
     quoted = [shlex.split(line) for line in QUOTED.findall(found.written)]
@@ -280,6 +293,10 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (package, "COPY LICENSE README.md", "COPY README.md"),
     (package, "COPY migrations migrations/", "COPY migrations schema/migrations/"),
     (package, "pip install --require-hashes", "pip install"),
+    (reproducible, "unchecked-hash /opt/rackplan/lib", "timestamp /opt/rackplan/lib"),
+    (reproducible, "SOURCE_DATE_EPOCH=0 useradd", "useradd"),
+    (reproducible, "rackplan compile --processes 1", "rackplan compile"),
+    (reproducible, "        --no-compile --requirement", "        --requirement"),
     (commands, 'CMD ["rackplan", "serve"]', 'CMD ["rackplan", "server"]'),
     (commands, 'CMD ["rackplan", "worker"]', "CMD rackplan worker"),
     (commands, "--no-worker", "--without-worker"),

@@ -5,6 +5,7 @@ they convert without loss, as an int32 does to an int64.
 """
 
 import functools
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -18,10 +19,16 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.typeconv import Conversion
 from numba.core.typing.typeof import Purpose, typeof
+from numba.np.ufunc import array_exprs
 
 from app.core.compiled import entries
 from app.core.compiled.arrays import Layout
 from app.core.compiled.records import Record, returns_record
+
+# numba names an expression over whole arrays by the hash of an object, which is its address: no two compilations of a
+# loop that has one would be the same bytes.
+_expressions = itertools.count()
+vars(array_exprs)["hash"] = lambda _: next(_expressions)
 
 # Divisors are counts and widths, never 0: the test for it costs a tenth of the time to compile.
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -164,7 +171,9 @@ class _Entry:
         if result.library.has_dynamic_globals:
             return  # its code has addresses of this process
         processor = result.target_context.codegen().magic_tuple()
-        entries.write(self._loop, serialize.dumps((processor, result._reduce())))  # noqa: SLF001 — as its own
+        # Only `inspect_types` prints the annotation, which has addresses: no two compilations would be the same bytes.
+        reduced = result._replace(type_annotation="")._reduce()  # noqa: SLF001 — as its own
+        entries.write(self._loop, serialize.dumps((processor, reduced)))
 
 
 def _type_of(annotation: Any) -> Any:

@@ -15,6 +15,16 @@ from tests.core.compiled.installation import ANSWER, Installation
 
 LOOP = "app.core.flow_kernel.any"
 STRANGER = 65534
+EXPRESSION = """
+from app.core.compiled.arrays import Int64Vector
+from app.core.compiled.loops import compiled
+
+
+@compiled
+def total(values: Int64Vector, others: Int64Vector) -> int:
+    return int((2 * values - others).sum())
+"""
+"""A loop with an expression over whole arrays, which numba makes a function of its own."""
 
 
 @pytest.fixture
@@ -140,7 +150,7 @@ def test_what_is_in_the_way_is_passed_over(both: tuple[Path, Path]) -> None:
 def test_what_compiled_code_depends_on_has_a_folder_of_its_own(
     monkeypatch: pytest.MonkeyPatch, name: str, is_another: bool
 ) -> None:
-    """numba can be told to compile for another processor, or otherwise; how many threads it has is no difference."""
+    """numba can be set to compile for another processor, or otherwise; how many threads it has is no difference."""
     usual = entries.environment()
     monkeypatch.setenv(name, "1")
     assert (entries.environment.__wrapped__() != usual) == is_another
@@ -184,6 +194,18 @@ class TestAnInstallation:
         assert installation.answer(4) == (9, False)
         assert installation.stored().keys() == {ANSWER}
 
+    @pytest.mark.long
+    def test_two_compilations_are_the_same_bytes(self, installation: Installation) -> None:
+        """Or else no image that has compiled loops could be built twice. Addresses differ from process to process."""
+        (installation.core / "arrays_kernel.py").write_text(EXPRESSION, encoding="utf-8")
+        compiled = []
+        for _ in range(2):
+            assert installation.compile_all(PYTHONHASHSEED="0") == 3
+            compiled.append({name: path.read_bytes() for name, path in installation.stored().items()})
+            for path in installation.stored().values():
+                path.unlink()
+        assert compiled[0] == compiled[1]
+
     def test_a_change_in_what_a_loop_calls_compiles_it_again(self, installation: Installation) -> None:
         assert installation.answer(3) == (7, True)
         before = installation.stored()
@@ -208,7 +230,7 @@ class TestAnInstallation:
 
     @pytest.mark.long
     def test_another_processor_compiles_for_itself(self, compiled: Installation) -> None:
-        """numba can be told to compile for a simpler processor than this one."""
+        """numba can be set to compile for a simpler processor than this one."""
         simpler = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
         assert compiled.answer(3, **simpler) == (7, True)
         assert compiled.answer(3, **simpler) == (7, False)
