@@ -80,7 +80,7 @@ class Connection:
             )
             self.archive = shipping.write_archive(self._folder)
             self.session.sparkContext.addFile(str(self.archive))
-        except (Py4JError, PySparkException, ConnectionError) as failure:  # a JVM that is refused ends
+        except (Py4JError, PySparkException, ConnectionError) as failure:  # a JVM that the master rejects ends
             self.end()
             raise SparkUnavailable(
                 f"no session could be started on {master.url}: {_first_line(failure)}", master=master.url
@@ -172,7 +172,7 @@ class Connection:
         self, local_address: str | None, driver_memory: str, properties_file: Path | None
     ) -> Mapping[str, str]:
         properties = {
-            "spark.master": self._master.url,
+            "spark.master": self._master.retrying,
             "spark.app.name": "rackplan",
             "spark.driver.memory": driver_memory,
             "spark.ui.enabled": "false",

@@ -38,6 +38,8 @@ TRACEPARENT = "rackplan.traceparent"
 _WATCHED_EVERY_S = 0.25
 _ANSWERS_WITHIN_S = 3.0
 _LONGEST_GIST = 500
+_OF_TASK = re.compile(r"most recent failure: [^\n]{0,300}?\): ([^\n]+)")
+_FRAME = re.compile(r"\s+(?:at |\.\.\. )")
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|Group))(?::.*)?$", re.MULTILINE)
 
 
@@ -336,7 +338,11 @@ def _destroy(broadcast_job: "Broadcast[tuple[str, Payload, bytes]]") -> None:
 
 
 def _gist(text: str) -> str:
-    """The most informative line of an error of Spark, for display: the Python error, else the last line."""
+    """The most informative line of an error of Spark, for display.
+
+    The error of Python, else that of the last task that failed, else the last line that is no frame of a stack.
+    """
     errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
     own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]
-    return quoted((own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1], _LONGEST_GIST)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.match(line)]
+    return quoted((own or errors or _OF_TASK.findall(text) or lines or ["Spark says nothing"])[-1], _LONGEST_GIST)

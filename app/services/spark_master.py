@@ -11,6 +11,9 @@ PATTERN = r"^(local(\[.+\])?|yarn|spark://[^/]+|k8s://.+)$"
 """URLs of masters."""
 
 _SERVER = re.compile(r"(?:^|,|//)(\[[0-9a-fA-F:.]+\]|[^\[\]:/,]+)(?::(\d+))?(?=,|/|$)")
+_LOCAL = re.compile(r"local(?:\[([^,\]]+)\])?")
+_TRIES = 4
+"""Spark's default of `spark.task.maxFailures`, which local masters do not read."""
 _DEFAULT_PORT = {"spark": 7077, "k8s": 443}
 
 
@@ -24,6 +27,15 @@ class SparkMaster:
     def is_local(self) -> bool:
         """Whether Spark runs inside the worker's own JVM."""
         return self.url.startswith("local")
+
+    @property
+    def retrying(self) -> str:
+        """The URL with which a task is tried as often as on a cluster: a local master tries each only once.
+
+        A Python process that the system kills for want of memory would end the job.
+        """
+        cores = _LOCAL.fullmatch(self.url)
+        return f"local[{cores[1] or 1},{_TRIES}]" if cores else self.url
 
     @property
     def servers(self) -> tuple[tuple[str, int], ...]:

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from app.core.compiled.entries import READ_ONLY_PATH, installed_folder
 from app.errors.machine import SparkUnavailable
 from app.jobs import shipping
-from app.jobs.spark import Spark
+from app.jobs.spark import Spark, _gist
 from app.services.spark_master import SparkMaster
 from tests.jobs import cluster as clusters
 from tests.jobs import keys
@@ -119,20 +119,20 @@ def completed(session: SparkSession) -> int:
 def test_a_master_that_is_gone_is_named_and_one_that_is_back_is_used(spark: Spark, cluster: Cluster) -> None:
     assert cluster.master is not None
     cluster.kill(cluster.master)
-    asked_at = time.monotonic()
+    began = time.monotonic()
     for _ in range(2):
         with pytest.raises(SparkUnavailable) as raised:
             keys.hashed(spark, keys.numbered(100, tasks=2), group="without-master")
         assert raised.value.context == {"master": cluster.url}
         assert f"{cluster.url} cannot be reached: Connection refused" in raised.value.detail
-    assert time.monotonic() - asked_at < 45, "Spark itself tries for a minute, each time"
+    assert time.monotonic() - began < 45, "Spark itself tries for a minute, each time"
     cluster.start_master()
     found = keys.hashed(spark, keys.numbered(100, tasks=2), group="with-master")
     assert keys.counts(found) == keys.expected(100)
 
 
 @pytest.mark.long
-def test_a_master_restarted_between_two_jobs_is_asked_anew(spark: Spark, cluster: Cluster) -> None:
+def test_a_master_restarted_between_two_jobs_is_contacted_again(spark: Spark, cluster: Cluster) -> None:
     """The new one knows nothing of the session, and ends its executors; a job would wait for others for ever."""
     assert cluster.master is not None
     spark.session()
@@ -168,7 +168,7 @@ def test_a_cluster_without_workers_is_no_place_for_a_job(cluster: Cluster, spark
         ("k8s://kube.example:6443", (("kube.example", 6443),)),
     ],
 )
-def test_where_a_master_is_asked(url: str, servers: tuple[tuple[str, int], ...]) -> None:
+def test_the_addresses_in_the_url_of_a_master(url: str, servers: tuple[tuple[str, int], ...]) -> None:
     assert SparkMaster(url).servers == servers
 
 
@@ -188,3 +188,41 @@ def test_one_of_several_masters_is_enough() -> None:
         port = server.getsockname()[1]
         master = SparkMaster(f"spark://127.0.0.1:{clusters.free_port()},127.0.0.1:{port}")
         assert master.connect(within_s=2) == "127.0.0.1"
+
+
+CRASHED = """An error occurred while calling o1.collect.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 1 in stage 0.0 failed 4 times, \
+most recent failure: Lost task 1.3 in stage 0.0 (TID 7) (host executor 1): org.apache.spark.SparkException: \
+Python worker exited unexpectedly (crashed)
+\tat a.B.c(D.scala:1)
+Caused by: java.io.EOFException
+\t... 24 more"""
+
+
+@pytest.mark.parametrize(
+    ("text", "gist"),
+    [
+        (CRASHED, "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
+        ("Traceback (most recent call last):\nKeyError: 'a'\n\tat a.B.c(D.scala:1)", "KeyError: 'a'"),
+        ("java.io.IOException: no space\n\tat a.B.c(D.scala:1)\n\t... 3 more", "java.io.IOException: no space"),
+        ("one\ntwo\n\t... 24 more\n", "two"),
+        ("", "Spark says nothing"),
+    ],
+)
+def test_the_gist_of_an_error_of_spark(text: str, gist: str) -> None:
+    assert _gist(text) == gist
+
+
+@pytest.mark.parametrize(
+    ("stated", "retrying"),
+    [
+        ("local", "local[1,4]"),
+        ("local[*]", "local[*,4]"),
+        ("local[3]", "local[3,4]"),
+        ("local[3,9]", "local[3,9]"),
+        ("spark://a:7077", "spark://a:7077"),
+        ("yarn", "yarn"),
+    ],
+)
+def test_a_local_master_tries_tasks_again(stated: str, retrying: str) -> None:
+    assert SparkMaster(stated).retrying == retrying

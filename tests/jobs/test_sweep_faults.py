@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 # A worker that takes others, and Spark, for dead sooner than one in service.
 WORKER = """
 from app.jobs import queue
-queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_CRON = 0.5, 2.0, "* * * * * *"
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS = 0.5, 2.0
 from functools import partial
 from app import worker
 from app.jobs.spark import Spark
@@ -74,7 +74,7 @@ def rows_of(database: Database, sweep_id: UUID) -> list[tuple[int, str]]:
 
 
 def undisturbed(database: Database, scenarios: int, **fields: Any) -> list[tuple[int, str]]:
-    """The rows of the same sweep, scored in one go and kept in the same way."""
+    """The rows of the same sweep, scored in one go and stored in the same way."""
     with database.begin() as uow:
         wanted = definition(scenarios, **fields)
         sweep = uow.sweeps.create(kind="capacity", definition=wanted, scenarios=scenarios, labels={}, principal="tests")
@@ -101,7 +101,7 @@ def ended(database: Database, sweep_id: UUID) -> str:
 
 
 def done(database: Database, sweep_id: UUID) -> int:
-    """How many scenarios have been kept."""
+    """How many scenarios have been stored."""
     with database.begin() as uow:
         return uow.sweeps.progress(sweep_id).done
 
@@ -128,12 +128,19 @@ class Worker:
     def task_seconds(self) -> float:
         """The CPU time of the Pythons that the JVM has started for tasks."""
         seconds = 0.0
+        for process in self.pythons():
+            with suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                seconds += times.user + times.system
+        return seconds
+
+    def pythons(self) -> list[psutil.Process]:
+        """The Pythons that the JVM has started for tasks."""
         # Spark's launcher is a short-lived java before the JVM of the session; any of them may end meanwhile.
         with suppress(psutil.NoSuchProcess):
-            for process in [child for jvm in self.jvms() for child in jvm.children(recursive=True)]:
-                times = process.cpu_times()
-                seconds += (times.user + times.system) * process.name().startswith("python")
-        return seconds
+            children = [child for jvm in self.jvms() for child in jvm.children(recursive=True)]
+            return [child for child in children if child.name().startswith("python")]
+        return []
 
 
 StartWorker = Callable[..., Worker]
@@ -194,6 +201,26 @@ def test_a_worker_that_is_killed(database: Database, start_worker: StartWorker, 
     assert stored == sorted(stored)
     assert 0 < stored[-1] < scenarios, "some rows were stored, and the last kill left some to do"
     start_worker(database)
+    assert ended(database, sweep_id) == "succeeded"
+    assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
+
+
+@pytest.mark.long
+def test_pythons_of_tasks_that_are_killed(database: Database, start_worker: StartWorker) -> None:
+    """As the system does if memory runs out: a local master tries their tasks again, as a cluster does."""
+    scenarios = 2_000
+    sweep_id = submitted(database, scenarios)
+    worker = start_worker(database)
+    for _ in range(3):
+        rows, seconds = done(database, sweep_id), worker.task_seconds()
+        _wait(lambda rows=rows: done(database, sweep_id) > rows)  # type: ignore[misc] # a default binds it
+        _wait(lambda seconds=seconds: worker.task_seconds() != seconds)  # type: ignore[misc] # as above
+        pythons = worker.pythons()
+        assert pythons
+        for python in pythons:
+            with suppress(psutil.NoSuchProcess):
+                python.kill()
+    assert done(database, sweep_id) < scenarios, "the last kill left some to do"
     assert ended(database, sweep_id) == "succeeded"
     assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
 
@@ -328,7 +355,7 @@ def _waiting(database: Database, sweep_id: UUID) -> object:
 
 @pytest.mark.long
 def test_an_api_that_is_killed_while_it_is_listened_to(database: Database, start_worker: StartWorker) -> None:
-    """The sweep does not notice; whoever listened comes back, and is told the rest."""
+    """The sweep does not notice; a listener reconnects and receives the remaining events."""
     with _served(database) as (address, service):
         sweep_id = UUID(httpx.post(f"{address}/v1/sweeps", json=definition(200), timeout=30).json()["id"])
         start_worker(database)
