@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from runpy import run_module
 from threading import Event, Thread
 from time import monotonic
 
@@ -135,7 +135,8 @@ def become(*, allow_root: bool) -> None:
     logs.configure(settings.log_format, settings.log_level)
     worker = prepare(settings, allow_root=allow_root)
     if worker.account is None:
-        run_module(_MODULE, run_name="__main__")
+        # Not as `__main__`: what is sent to the processes of slots is looked up by the name of its module.
+        import_module("app.worker").main()
         return
     os.set_inheritable(worker.account.lock, True)
     command = worker.command()

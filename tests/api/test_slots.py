@@ -27,6 +27,7 @@ from tests.api.contract import problem
 from tests.api.test_admission import locked
 from tests.conftest import ROOT
 from tests.databases import Rows
+from tests.jobs.cluster import wait_for
 from tests.profiles import costly
 from tests.service import client_of, served
 
@@ -132,9 +133,9 @@ class TestSlot:
             started = time.monotonic()
             slow = threads.submit(slotted.post, PLAN, json=seeded(903))
             while not slow.done():
-                asked = time.monotonic()
+                began = time.monotonic()
                 assert slotted.get("/healthz").is_success
-                assert time.monotonic() - asked < HEALTHY_S
+                assert time.monotonic() - began < HEALTHY_S
             found = problem(slow.result(), 413, "limit_exceeded")
             assert time.monotonic() - started < DEADLINE_S + 10
         assert (found["limit_name"], found["limit"]) == ("deadline_seconds", DEADLINE_S)
@@ -170,7 +171,25 @@ class TestSlot:
         assert (left["actor"], left["action"], left["resource"], left["status"]) == ("anyone", "POST", PLAN, None)
         assert (made["action"], made["status"]) == (f"POST {PLAN}", 201)
 
-    def test_a_slot_says_who_a_request_was_of(self, slotted: httpx.Client, database: Database) -> None:
+    def test_a_process_whose_end_is_not_reported_is_a_503(self, slotted: httpx.Client, database: Database) -> None:
+        """Only the server that has forked it knows how it ended; that may be stopped, or slow."""
+        with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
+            sent = threads.submit(slotted.post, PLAN, json=seeded(940))
+            wait_for(lambda: 'rackplan_occupied_slots{lane="solvers"} 1.0' in slotted.get("/metrics").text, within_s=20)
+            (server,) = [child for child in psutil.Process().children() if is_slot(child) and child.children()]
+            slots = server.children()
+            server.suspend()
+            try:
+                for slot in slots:
+                    slot.kill()
+                lost = sent.result(20)
+            finally:
+                server.resume()
+        problem(lost, 503, "process_lost")
+        assert int(lost.headers["Retry-After"]) > 0
+        assert slotted.post(PLAN, json=seeded(941)).status_code == 201
+
+    def test_a_slot_reports_the_caller_of_a_request(self, slotted: httpx.Client, database: Database) -> None:
         with database.begin() as uow:
             ops = uow.api_keys.create("ops", ["admin"], team="*")[1]
             low = uow.api_keys.create("low", ["read"], team="blue")[1]
@@ -383,7 +402,7 @@ class TestPreferences:
             found = problem(waiting.result(), 413, "limit_exceeded")
         assert found["limit_name"] == "deadline_seconds"
 
-    def test_only_what_can_be_a_job_is_told_to_be_one(self, slotted: httpx.Client, database: Database) -> None:
+    def test_only_operations_that_can_be_jobs_advise_one(self, slotted: httpx.Client, database: Database) -> None:
         """`/progress` is below `/v1/plans/` and has no asynchronous way."""
         with locked(database, "plans"):
             response = slotted.post(f"{READ}/progress", json={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID)})

@@ -101,14 +101,14 @@ class SlotDispatch:
         return False
 
     def hold(self, count: int) -> None:
-        """Count bytes that are held for a client. Raises `ServiceBusy` if they are too many."""
+        """Count bytes that are buffered for a client. Raises `ServiceBusy` if they are too many."""
         if self._held + count > _HELD_BYTES:
             detail = f"bodies of {self._held} bytes are being received or sent; the limit is {_HELD_BYTES}; try again"
             raise ServiceBusy(detail, limit=_HELD_BYTES)
         self._held += count
 
     def release(self, count: int) -> None:
-        """Bytes that are held no longer."""
+        """Subtract bytes that are no longer buffered."""
         self._held -= count
 
     @property
@@ -153,7 +153,7 @@ class _Exchange:
         finally:
             leaving.cancel()
             sending.cancel()
-            # A response that begins is soon complete, also if only its head was asked for; the process can stay then.
+            # A response that begins is soon complete, also if only its head was requested; the process can stay then.
             asyncio.get_running_loop().call_later(_DRAINED_WITHIN_S, exchange.cancel)
 
     def _ended(self, exchange: asyncio.Task[None]) -> None:
@@ -225,7 +225,8 @@ class _Exchange:
             count_stopped_slot("memory")
             return too_large(self._dispatch.limits.slot_memory_mib)
         count_stopped_slot("crash")
-        if slot.process.exitcode == UNKNOWN_EXIT_CODE:
+        # None if the server that forked it has not reported its end in time, as on a machine that is busy.
+        if slot.process.exitcode in {None, UNKNOWN_EXIT_CODE}:
             return ProcessLost(f"the process that served the request was lost: it {ending}")
         return SlotCrashed(ending)
 
