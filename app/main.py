@@ -10,6 +10,7 @@ gc.disable()
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from socket import socket
 from threading import Event
 
@@ -26,7 +27,6 @@ from app.api.http.compression import Compression
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import (
-    QUIET_PATHS,
     BodyLimit,
     Head,
     Interrupted,
@@ -37,6 +37,7 @@ from app.api.http.middleware import (
 )
 from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
+from app.api.http.turns import QUIET_PATHS
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
@@ -69,9 +70,25 @@ _PRELOADED = (
     "app.main",
     *(reference.partition(":")[0] for reference in ROUTERS.references.values()),
     "app.web.console",
+    # What functions import when a request needs it; the solvers bring pandas, which is most of their 35 MB.
+    "app.api.forms",
+    "app.api.openapi.document",
+    "app.api.problems.codes",
+    "app.web.problem_page",
+    "app.web.reference",
+    "markdown_it",
+    "ortools.graph.python.max_flow",
+    "ortools.graph.python.min_cost_flow",
+    "ortools.linear_solver.pywraplp",
+    "ortools.sat.python.cp_model",
+    "pyarrow.csv",
+    "pyarrow.parquet",
     "app.core.compiled.loaded",
 )
-"""Modules that slots share: all that they need, so that none of them imports it again."""
+"""Modules that slots share: all that they need, so that none of them imports it again.
+
+A slot that imported one would keep it to itself, and the request that was the first to need it would wait.
+"""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -93,7 +110,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     pool = _slots(settings) if settings.solver_processes else None
     store = DirectStore(database, may_be_open=settings.may_be_open)
     small_plans = SmallPlans(settings.limits)
-    storing = Admission(_capacity(settings, DIRECT_CONNECTIONS))
+    # Each takes a millisecond: they are limited by what they wait, not by their number.
+    storing = Admission(replace(_capacity(settings, DIRECT_CONNECTIONS), queued=settings.connections))
     readiness = Readiness(
         settings.database_url,
         settings.spark_master,

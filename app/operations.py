@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
+from fastapi.telemetry import TelemetryConfig
 from starlette.types import Lifespan
 
 from app import __version__
@@ -28,6 +29,9 @@ EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
 """Beginnings of the paths whose routers are not deferred."""
 SIGN_IN_PATHS = ("/sign-in", "/sign-out")
 """Beginnings of the paths that sign browsers in and out: only the process that listens sends requests to the issuer."""
+_OWN_TRACES: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False}
+"""What FastAPI is to report by itself: nothing. `app.tracing` and `app.api.http.metrics` do, and it would look at the
+environment for each request whether it has to."""
 _BY_KEY = "/use-key"
 """The path at which a browser asks for an API key, where it could sign in instead."""
 
@@ -36,7 +40,7 @@ def application(
     settings: Settings, database: Database, admission: Admission, lifespan: Lifespan[FastAPI] | None = None
 ) -> FastAPI:
     """The application without its middleware: operations and pages."""
-    app = FastAPI(version=__version__, lifespan=lifespan, openapi_url=None)
+    app = FastAPI(version=__version__, lifespan=lifespan, openapi_url=None, telemetry=_OWN_TRACES)
     app.state.database = database
     app.state.limits = settings.limits
     app.state.outbound = settings.outbound
@@ -91,7 +95,7 @@ def _issuer(options: OidcOptions) -> Any:
 
 
 def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
-    """The pages and the reference. Imported when one is first asked for: a start of the service needs none of them."""
+    """The pages and the reference. Imported when one is first requested: a start of the service needs none of them."""
     with IMPORTING:
         from app.api.forms import FormRequests  # noqa: PLC0415
         from app.api.problems import codes  # noqa: PLC0415

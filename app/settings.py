@@ -120,7 +120,12 @@ class Settings(Limits, OidcOptions, BaseSettings):
         description="Longest expected wait for a slot, in seconds; a request that would wait longer is answered 503 "
         "with `Retry-After` at once.",
     )
-    connections: int = Field(1000, ge=1, description="Open connections of clients; a further one is answered 503.")
+    connections: int = Field(
+        1000,
+        ge=1,
+        description="Open connections of clients; on a further one only health checks and metrics are "
+        "answered, and other requests 503.",
+    )
     head_seconds: float = Field(
         10.0, gt=0, le=600, description="Longest time until the head of a request is complete, in seconds; then 408."
     )

@@ -18,6 +18,7 @@ import uvicorn
 
 from app import logs
 from app.api.http.request_head import Patience, bounded_protocol
+from app.api.http.turns import Turns
 from app.cli import worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import Settings
@@ -100,7 +101,7 @@ def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: b
 
         when_started.append(start_worker)
         config = uvicorn.Config(
-            api,
+            Turns(api),
             http=bounded_protocol(Patience(settings.head_seconds, settings.body_seconds, settings.connections)),
             host=settings.host,
             port=settings.port,
@@ -192,8 +193,8 @@ def _require_address(settings: Settings) -> None:
         with socket.socket(family, kind) as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
             tried.bind(address)
-    except OSError as refused:
-        detail = f"port {settings.port} of {settings.host}: {refused.strerror}; RACKPLAN_PORT states another one"
+    except OSError as failure:
+        detail = f"port {settings.port} of {settings.host}: {failure.strerror}; RACKPLAN_PORT states another one"
         raise AddressInUse(detail, host=settings.host, port=settings.port) from None
 
 

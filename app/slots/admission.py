@@ -12,6 +12,7 @@ for one of the three while it has another.
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ class Admission:
         self._durations = Durations()
         # In the order of their arrival.
         self._waiting: dict[object, Work] = {}
+        self._waiting_of: Counter[Work] = Counter()
         self._served: dict[object, tuple[Work, float]] = {}
 
     @property
@@ -76,21 +78,34 @@ class Admission:
         """What a request that arrived now is expected to wait, in seconds; 0 if a slot is idle."""
         if not self._slots.locked():
             return 0.0
+        return wait_s(self._remaining_s(), map(self._durations.expected_s, self._waiting.values()))
+
+    def _remaining_s(self) -> list[float]:
+        """What is expected to remain of each slot's request."""
         now, expected_s = self._clock(), self._durations.expected_s
-        remaining = [0.0] * (self._capacity.concurrent - len(self._served))  # a slot that is being passed on
-        remaining += (remaining_s(expected_s(work), now - began) for work, began in self._served.values())
-        return wait_s(remaining, map(expected_s, self._waiting.values()))
+        passed_on = [0.0] * (self._capacity.concurrent - len(self._served))
+        return passed_on + [remaining_s(expected_s(work), now - began) for work, began in self._served.values()]
+
+    def _is_short(self) -> bool:
+        """Whether the mean time until a slot is free is within the limit, and the shortest, the expected wait, too.
+
+        It is computed from the classes of the requests that wait; the expected wait takes a step for each of them.
+        """
+        waiting_s = sum(self._durations.expected_s(work) * count for work, count in self._waiting_of.items())
+        return sum(self._remaining_s()) + waiting_s <= self._capacity.expected_s * self._capacity.concurrent
 
     def check(self) -> None:
         """Raise `ServiceBusy` if a request that arrived now would be rejected."""
         if not self._slots.locked():
             return
         if len(self._waiting) >= self._capacity.queued:
-            raise self._busy(f"{len(self._waiting)} more wait, which is the limit")
+            raise self._busy(f"{len(self._waiting)} more wait, which is the limit", self.expected_wait_s)
+        if self._is_short():
+            return
         expected_s = self.expected_wait_s
         if expected_s > self._capacity.expected_s:
             limit = f"the limit is {self._capacity.expected_s:g} s"
-            raise self._busy(f"another one would wait for some {expected_s:.1f} s; {limit}")
+            raise self._busy(f"another one would wait for some {expected_s:.1f} s; {limit}", expected_s)
 
     @asynccontextmanager
     async def slot(self, work: Work = UNKNOWN) -> AsyncIterator[None]:
@@ -123,19 +138,24 @@ class Admission:
         self.check()
         request = object()
         self._waiting[request] = work
+        self._waiting_of[work] += 1
         try:
             async with asyncio.timeout(self._capacity.queue_s):
                 await self._slots.acquire()
         except TimeoutError:
-            raise self._busy(f"none of them ended within {self._capacity.queue_s:g} s") from None
+            reason = f"none of them ended within {self._capacity.queue_s:g} s"
+            raise self._busy(reason, self.expected_wait_s) from None
         finally:
             del self._waiting[request]
+            self._waiting_of[work] -= 1
+            if not self._waiting_of[work]:
+                del self._waiting_of[work]
 
-    def _busy(self, reason: str) -> ServiceBusy:
+    def _busy(self, reason: str, expected_s: float) -> ServiceBusy:
         """The rejection; it is to be tried again when what is ahead of it is expected to have begun."""
         concurrent = self._capacity.concurrent
         return ServiceBusy(
             f"{concurrent} requests are being served and {reason}; try again",
             limit=concurrent,
-            retry_after_s=min(max(1, math.ceil(self.expected_wait_s)), _LONGEST_RETRY_S),
+            retry_after_s=min(max(1, math.ceil(expected_s)), _LONGEST_RETRY_S),
         )

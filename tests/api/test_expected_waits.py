@@ -31,7 +31,7 @@ class TestEstimate:
 
     @given(st.lists(seconds, min_size=1, max_size=4), st.lists(seconds, max_size=8))
     def test_the_wait_is_that_of_a_queue_in_its_order(self, remaining: list[float], waiting: list[float]) -> None:
-        """Held to a simulation: each one begins in the slot that is free first."""
+        """Compared with a simulation: each one begins in the slot that is free first."""
         free = list(remaining)
         for one in waiting:
             first = free.index(min(free))
@@ -205,13 +205,13 @@ def seeded(seed: int) -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_a_service_that_is_held_up_rejects_at_once(client: httpx.Client, database: Database) -> None:  # noqa: ARG001
+def test_a_blocked_service_rejects_at_once(client: httpx.Client, database: Database) -> None:  # noqa: ARG001
     """Its slot waits for a lock: the longer it does, the longer another request is expected to wait."""
     changed = {"solver_processes": 1, "reader_processes": 1, "queue_seconds": 0.5, "queued_requests": 300}
     with served(database, **changed) as address, client_of(address) as narrow, ThreadPoolExecutor(1) as threads:
         assert narrow.post(PATH, json=seeded(1)).is_success
         with locked(database, "plans"):
-            held = threads.submit(narrow.post, PATH, json=seeded(2))
+            waiting = threads.submit(narrow.post, PATH, json=seeded(2))
             time.sleep(1.2)
             for number in range(20):
                 began = time.monotonic()
@@ -221,5 +221,5 @@ def test_a_service_that_is_held_up_rejects_at_once(client: httpx.Client, databas
                 assert "the limit is 0.5 s" in found["detail"]
                 assert response.headers["Retry-After"] == str(found["retry_after_s"])
                 assert found["retry_after_s"] >= 2
-        assert held.result().status_code == 201
+        assert waiting.result().status_code == 201
         assert narrow.post(PATH, json=seeded(3)).status_code == 201, "it has recovered"

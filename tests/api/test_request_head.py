@@ -12,7 +12,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.api.http.request_head import MAX_HEAD_BYTES, Patience, bounded_protocol
+from app.api.http.request_head import MAX_HEAD_BYTES, SPARE_CONNECTIONS, Patience, bounded_protocol
+from app.api.http.turns import QUIET_PATHS
 from app.store.database import Database
 from tests.api.conftest import RunService
 
@@ -84,14 +85,14 @@ def sent(port: int, *pieces: bytes) -> bytes:
     ],
     ids=["request line", "one header", "many headers"],
 )
-def test_a_head_without_end_is_refused(port: int, pieces: list[bytes]) -> None:
+def test_a_head_without_end_is_rejected(port: int, pieces: list[bytes]) -> None:
     answer = sent(port, *pieces)
     # What is still on its way when a connection ends may take the answer with it.
     assert not answer or answer.startswith(b"HTTP/1.1 431 ")
 
 
 @pytest.mark.parametrize("tail", [b"0\r\nX-A: ", b"1;x="], ids=["trailer", "chunk extension"])
-def test_what_follows_a_body_without_end_is_refused(port: int, tail: bytes) -> None:
+def test_what_follows_a_body_without_end_is_rejected(port: int, tail: bytes) -> None:
     head = START + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n" + tail
     answer = sent(port, head, *[b"x" * MAX_HEAD_BYTES] * MUCH)
     assert b" 200 " not in answer
@@ -170,12 +171,25 @@ class TestPatience:
                 time.sleep(0.2)
                 assert client.post("/", content=b"abc").text == "3"
 
-    def test_a_connection_beyond_the_limit_gets_a_503(self, impatient_port: int) -> None:
+    def test_connections_beyond_the_limit_are_for_health_checks(self, impatient_port: int) -> None:
         with ExitStack() as opened:
             for _ in range(3):
                 opened.enter_context(closing(socket.create_connection(("127.0.0.1", impatient_port))))
-            answer = sent(impatient_port)
+            for path in QUIET_PATHS:
+                assert sent(impatient_port, request(path)).startswith(b"HTTP/1.1 200 ")
+            answer = sent(impatient_port, request("/v1/plans"))
             assert answer.startswith(b"HTTP/1.1 503 ")
             assert b"retry-after: 1" in answer
+            assert b"there are 3 connections, which is the limit" in answer
+
+    def test_connections_beyond_those_of_health_checks_get_a_503(self, impatient_port: int) -> None:
+        with ExitStack() as opened:
+            for _ in range(3 + SPARE_CONNECTIONS):
+                opened.enter_context(closing(socket.create_connection(("127.0.0.1", impatient_port))))
+            assert sent(impatient_port).startswith(b"HTTP/1.1 503 ")
         time.sleep(0.1)
-        assert sent(impatient_port, START + b"Content-Length: 1\r\n\r\na").startswith(b"HTTP/1.1 200 ")
+        assert sent(impatient_port, request("/")).startswith(b"HTTP/1.1 200 ")
+
+
+def request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()

@@ -2,6 +2,7 @@
 
 middleware.py    request ids, the log, overload, the body limit, same origin
 request_head.py  bounds on a request's head, and on the time of head and body
+turns.py         how many requests begin in a round of the event loop
 compression.py   gzip and Zstandard
 known_query.py   query parameters that an operation does not have
 memory.py        freed memory goes back to the system

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.metrics import REQUESTS, count_plan
+from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
@@ -27,7 +28,6 @@ _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _TRUSTED = "rackplan.trusted_host"
-QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestLog:
@@ -51,7 +51,7 @@ class RequestLog:
         # A context variable that is set here would not come back from the thread of the operation; this record does.
         plans: list[PlanOutcome] = []
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        started = time.perf_counter()
+        started = state.get(ARRIVED_AT) or time.perf_counter()
         status = 500
 
         async def send_with_id(message: Message) -> None:

@@ -10,8 +10,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 import orjson
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from app.api.http.turns import QUIET_PATHS
+
+SPARE_CONNECTIONS = 100
+"""Connections beyond the limit, for health checks: a busy service must not be taken for one that has failed."""
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that a request may send without a piece of its body; what one read of the socket adds is let through."""
 
@@ -24,7 +29,7 @@ class Patience:
     ----------
     head_s : from the first byte of a request, or from the connection, to the end of its head, in seconds.
     body_s : from the end of the head to the end of the body, in seconds.
-    connections : open connections, of all clients.
+    connections : open connections, of all clients; more are for health checks alone.
     """
 
     head_s: float = 10.0
@@ -37,20 +42,36 @@ def bounded_protocol(patience: Patience) -> type["BoundedHeadProtocol"]:
     return type("BoundedProtocol", (BoundedHeadProtocol,), {"patience": patience})
 
 
-def _answer(status: HTTPStatus, detail: str, *headers: str) -> bytes:
-    """A problem, written by the protocol itself: there may be no request that the application could answer."""
-    code = "service_busy" if status is HTTPStatus.SERVICE_UNAVAILABLE else status.phrase.lower().replace(" ", "_")
-    title = "The service is busy" if status is HTTPStatus.SERVICE_UNAVAILABLE else status.phrase
+def _problem(status: HTTPStatus, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """The headers and the body of a problem without the application, after which the connection ends."""
+    is_busy = status is HTTPStatus.SERVICE_UNAVAILABLE
+    code = "service_busy" if is_busy else status.phrase.lower().replace(" ", "_")
+    title = "The service is busy" if is_busy else status.phrase
     document = {"type": f"/problems#{code}", "title": title, "status": status, "detail": detail, "code": code}
     body = orjson.dumps(document | {"errors": []})
-    head = [
-        f"HTTP/1.1 {status.value} {status.phrase}",
-        "content-type: application/problem+json",
-        f"content-length: {len(body)}",
-        *headers,
-        "connection: close",
-    ]
-    return "\r\n".join([*head, "", ""]).encode() + body
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body))]
+    return [*headers, *([(b"retry-after", b"1")] if is_busy else []), (b"connection", b"close")], body
+
+
+def _answer(status: HTTPStatus, detail: str) -> bytes:
+    """A problem, written by the protocol itself: there may be no request that the application could answer."""
+    headers, body = _problem(status, detail)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode(), *(b": ".join(header) for header in headers)]
+    return b"\r\n".join([*lines, b"", body])
+
+
+def _quiet_alone(app: ASGIApp, detail: str) -> ASGIApp:
+    """The application for health checks and metrics; all else is answered 503."""
+    headers, body = _problem(HTTPStatus.SERVICE_UNAVAILABLE, detail)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] in QUIET_PATHS:
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": HTTPStatus.SERVICE_UNAVAILABLE, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return answer
 
 
 class BoundedHeadProtocol(HttpToolsProtocol):
@@ -65,13 +86,16 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
-        """Wait for a request, or reject the connection if there are too many."""
+        """Wait for a request; one for other than the health of the service is rejected if there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.patience.connections:
+        excess = len(self.connections) - self.patience.connections
+        if excess > 0:
             detail = f"there are {self.patience.connections} connections, which is the limit; try again"
-            transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, detail, "retry-after: 1"))
-            transport.close()
-            return
+            if excess > SPARE_CONNECTIONS:
+                transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, detail))
+                transport.close()
+                return
+            self.app = _quiet_alone(self.app, detail)
         self._await("the head of the request", self.patience.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
