@@ -37,7 +37,8 @@ _USED_FOR_SECONDS = 5.0
 _SILENT_S = 10
 """Seconds without a heartbeat after which a worker counts as dead, for the queue too."""
 _ALIVE = sa.text(
-    "SELECT EXISTS (SELECT FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :seconds))"
+    "SELECT EXISTS (SELECT FROM procrastinate_workers "
+    "WHERE last_heartbeat BETWEEN now() - make_interval(secs => :seconds) AND now() + make_interval(secs => :seconds))"
 )
 ResultT = TypeVar("ResultT")
 
@@ -175,6 +176,9 @@ async def read_metrics(request: Request) -> Response:
 def _database(database: Database) -> str:
     try:
         with database.engine.connect() as connection:
+            if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+                connection.invalidate()  # the next check looks whether another server takes writes
+                return "is read-only; nothing can be stored"
             revision = migrations.current(connection)
     except DatabaseUnavailable as failure:
         return f"cannot be reached: {type(failure.__cause__).__name__}"

@@ -3,6 +3,7 @@
 Rows never leave this package: its methods take and return frozen records. Only the unit of work commits.
 
     database.py     the engine and the unit of work: one transaction, committed at the edge
+    addresses.py    one address or several, and when a connection counts as lost
     transaction.py  takes a connection with its first statement; the base class of the stores
     teams.py        the team that a request or job acts for
     row_security.py the role of requests, from which policies hide the rows of other teams
@@ -15,7 +16,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     sweeps.py       sweeps, their ledger and their rows
     webhooks.py     webhooks, and the outbox of events
     share_links.py  links that are valid, without their signatures
-    queue.py        puts a task on the queue, in the transaction of the rows that it refers to
+    queue.py        puts tasks on the queue, and again if their worker is dead
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     api_keys.py     API keys; only their hashes are stored
     installation_keys.py  keys that the installation makes for itself

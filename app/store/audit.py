@@ -15,7 +15,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.errors.quotation import quoted
-from app.store import actors, row_security
+from app.store import actors, addresses, row_security
 from app.store.actors import Actor
 from app.store.pages import Page, equal
 from app.store.tables import audit_entries
@@ -150,11 +150,14 @@ class Audit(Store):
 
 
 def record(connection: sa.Connection, action: str, resource: str, *, team: str | None = None) -> None:
-    """Add an entry on a change in the transaction of the change, on behalf of whoever acts now."""
+    """Add an entry on a change in the transaction of the change, on behalf of the current actor."""
     row = NewEntry(actors.acting(), action, resource).row()
     row |= {} if team is None else {"team": team}
     # Inline: the row may be one that the role does not see, so that it cannot be returned.
     connection.execute(audit_entries.insert().inline().values(row))
+
+
+_LOST = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
 
 
 class AuditConnection:
@@ -164,7 +167,7 @@ class AuditConnection:
     """
 
     def __init__(self, url: sa.URL) -> None:
-        self._url = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._parameters = addresses.parameters(url)
         self._connection: psycopg.Connection[Any] | None = None
         self._lock = Lock()
 
@@ -180,14 +183,14 @@ class AuditConnection:
                     self._connection.execute(_ADD, (rows,), prepare=True)
                 except psycopg.errors.DiskFull:
                     raise
-                except psycopg.OperationalError:
+                except _LOST:
                     self._discard()
                 else:
                     return
             try:
                 self._connection = self._connected()
                 self._connection.execute(_ADD, (rows,), prepare=True)
-            except psycopg.OperationalError:
+            except _LOST:
                 self._discard()
                 raise
 
@@ -202,7 +205,7 @@ class AuditConnection:
             connection.close()
 
     def _connected(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=10, application_name="rackplan")
+        connection = psycopg.connect(**self._parameters, autocommit=True, application_name="rackplan")
         usable = connection.execute(row_security.IS_USABLE).fetchone()
         if usable is not None and usable[0]:
             connection.execute(f"SET ROLE {row_security.ROLE}")

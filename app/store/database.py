@@ -12,7 +12,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.errors.access import DatabaseUnavailable, StorageFull
-from app.store import row_security
+from app.store import addresses, row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
@@ -20,11 +20,12 @@ from app.store.audit import Audit
 from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
+from app.store.queue import Queue
 from app.store.sessions import Sessions
 from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import FULL, LOCKED, LOST, RowSecurity, Transaction
+from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, RowSecurity, Transaction
 from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
@@ -56,6 +57,7 @@ class UnitOfWork:
         self.installation_keys = InstallationKeys(transaction)
         self.sessions = Sessions(transaction)
         self.share_links = ShareLinks(transaction)
+        self.queue = Queue(transaction)
 
     @property
     def is_open(self) -> bool:
@@ -83,8 +85,8 @@ class Database:
 
     Parameters
     ----------
-    url : `postgresql://…`; any driver that it names is replaced. Every statement raises `DatabaseUnavailable` if there
-        is no connection, or if it is lost.
+    url : `postgresql://…`, of one host or several; any driver that it names is replaced. Every statement raises
+        `DatabaseUnavailable` if there is no connection, or if it is lost.
     connections : pool size; a transaction that needs one more waits for some seconds, then raises `ServiceBusy`.
     own_locks_s : the longest wait for a lock of the service's own transactions, such as the check of a key, which
         raise `DatabaseUnavailable` then; None is as long as it takes. Those that act for a team wait in any case:
@@ -95,7 +97,7 @@ class Database:
         options = "-c timezone=UTC"
         if own_locks_s is not None:
             options += f" -c lock_timeout={own_locks_s * 1000:.0f}"
-        self.url = sa.make_url(url).set(drivername="postgresql+psycopg")
+        self.url = addresses.parsed(url)
         self.engine = sa.create_engine(
             self.url,
             pool_size=connections,
@@ -103,7 +105,7 @@ class Database:
             pool_timeout=_FREE_WITHIN_S,
             json_serializer=lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode(),
             json_deserializer=orjson.loads,
-            connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": options},
+            connect_args={**addresses.parameters(self.url), "application_name": "rackplan", "options": options},
         )
         sa.event.listen(self.engine, "handle_error", _raise_unavailable)
         sa.event.listen(self.engine, "checkin", _note_use)
@@ -183,6 +185,9 @@ def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
         raise StorageFull(FULL) from context.original_exception
     if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
         detail = LOCKED
+    elif isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
+        detail = READ_ONLY
+        context.is_disconnect = True  # another server may take writes by now: the pool connects anew
     elif context.connection is None:
         detail = "no connection to the database can be made; try again in a moment"
     elif context.is_disconnect:

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.types.json import set_json_loads
 
 from app.core.model import Placement
-from app.store import audit, row_security, teams
+from app.store import addresses, audit, row_security, teams
 from app.store.actors import Actor
 from app.store.api_keys import USE_RECORDED_EVERY, key_hash
 from app.store.database import Database
@@ -29,6 +29,7 @@ MOST_BYTES = 32 * 1024
 _WITHIN_S = 1.0
 NO_KEY = ""
 """Takes the place of the hash of a key that a request does not have."""
+_RECENT_S = f"{USE_RECORDED_EVERY.total_seconds():.0f}"
 _ANSWERED = ("kind", "hash", "cluster", "snapshot_id", "request", "answer", "title", "summary")
 _HEAD = ", ".join(field.name for field in fields(PlanHead))
 
@@ -47,7 +48,7 @@ PREPARE acting (text) AS
     WITH presented AS (
         SELECT team, scopes, id, name FROM api_keys
         WHERE key_hash = $1 AND revoked_at IS NULL AND coalesce(expires_at > now(), true)
-        AND last_used_at > now() - interval '{USE_RECORDED_EVERY.total_seconds():.0f} s'
+        AND last_used_at BETWEEN now() - interval '{_RECENT_S} s' AND now() + interval '{_RECENT_S} s'
     ), acting AS (
         SELECT team, scopes, id, name FROM presented
         UNION ALL
@@ -102,7 +103,7 @@ class DirectPlan:
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """Who sends a request, by its key; `scopes` are those of the key, None if the service is open."""
+    """The caller of a request, by its key; `scopes` are those of the key, None if the service is open."""
 
     actor: Actor
     scopes: tuple[str, ...] | None
@@ -121,7 +122,7 @@ class DirectStore:
 
     def __init__(self, database: Database, *, may_be_open: bool) -> None:
         self._may_be_open = may_be_open
-        _, self._arguments = database.engine.dialect.create_connect_args(database.url)
+        self._arguments = addresses.parameters(database.url)
         self._idle: list[psycopg.AsyncCursor[Any]] = []
 
     async def plan(self, secret: str | None, plan_id: UUID) -> DirectPlan | None:
@@ -137,7 +138,7 @@ class DirectStore:
         return DirectPlan(None if scopes is None else tuple(scopes), PlanHead(*head), _placements(rows))
 
     async def acting(self, secret: str | None) -> Acting | None:
-        """Who acts: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
+        """The actor: anyone, if no key is needed, or the key, if its use was recorded lately. Raises as `plan`."""
         hashed = NO_KEY if secret is None else key_hash(secret)
         (rows,) = await self._results(_KEY, (hashed,))
         if not rows:

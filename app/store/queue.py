@@ -1,12 +1,14 @@
 """Tasks on the queue, written in the transaction of the rows that they refer to: both are stored, or neither."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import orjson
 import sqlalchemy as sa
 
 from app import tracing
+from app.store.transaction import Store
 
 JOBS, DELIVERIES = "default", "webhooks"
 """The queues: jobs and chunks of sweeps, few of which run at a time; and deliveries, which mostly wait for answers."""
@@ -14,6 +16,28 @@ JOBS, DELIVERIES = "default", "webhooks"
 _DEFER = sa.text(
     "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(:queue, :task, 0, NULL, NULL, CAST(:args AS jsonb), "
     "now() + make_interval(secs => CAST(:seconds AS double precision)))::procrastinate_job_to_defer_v1])"
+)
+_SILENT = sa.text(
+    "SELECT id, last_heartbeat FROM procrastinate_workers "
+    "WHERE abs(extract(epoch FROM now() - last_heartbeat)) > :seconds"
+)
+# The event of a repetition, which the queue's own triggers write, needs one more attempt.
+_REPEAT = sa.text(
+    """
+    UPDATE procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
+    WHERE id IN (
+        SELECT task.id FROM procrastinate_jobs task LEFT JOIN procrastinate_workers worker ON worker.id = task.worker_id
+        WHERE task.status = 'doing' AND (worker.id IS NULL OR (worker.id, worker.last_heartbeat) IN (
+            SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:heartbeats AS timestamptz[]))
+        ))
+        FOR UPDATE OF task SKIP LOCKED
+    )
+    RETURNING id, task_name, args
+    """
+)
+_BRING_FORWARD = sa.text(
+    "UPDATE procrastinate_jobs SET scheduled_at = now() "
+    "WHERE status = 'todo' AND queue_name = :queue AND scheduled_at > now() + make_interval(secs => :seconds)"
 )
 
 
@@ -31,3 +55,40 @@ def defer(
     traced = {} if (origin := tracing.origin()) is None else {"traceparent": origin}
     values = {"queue": queue, "task": task, "args": orjson.dumps({**arguments, **traced}).decode(), "seconds": seconds}
     connection.execute(_DEFER, values)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedTask:
+    """A task that is on the queue again."""
+
+    id: int
+    name: str
+    arguments: Mapping[str, str | int]
+
+
+class Queue(Store):
+    """The queue in one transaction, which is the service's own."""
+
+    def silent_workers(self, *, seconds: float) -> dict[int, datetime]:
+        """The last heartbeat of each worker that has had none for so long.
+
+        A heartbeat in the future counts, too: the clock of the database was set back since. One look tells no dead
+        worker from a clock that was set forward a moment ago.
+        """
+        rows = self._reading.execute(_SILENT, {"seconds": seconds})
+        return {worker: last for worker, last in rows}  # noqa: C416 -- rows are no pairs to the type checker
+
+    def repeat_tasks(self, workers: Mapping[int, datetime]) -> list[RepeatedTask]:
+        """Put tasks on the queue again that workers were at which are removed, or have had no heartbeat since the one
+        stated. Transactions of several callers share no task.
+        """
+        dead = {"ids": list(workers), "heartbeats": list(workers.values())}
+        return [RepeatedTask(*row) for row in self._writing.execute(_REPEAT, dead)]
+
+    def bring_forward(self, queue: str, *, later_than: timedelta) -> int:
+        """Make tasks due that are scheduled later than any is; return their number.
+
+        The clock of the database was set back since, and they would wait for as long.
+        """
+        values = {"queue": queue, "seconds": later_than.total_seconds()}
+        return self._writing.execute(_BRING_FORWARD, values).rowcount

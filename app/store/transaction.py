@@ -13,6 +13,7 @@ from app.store import row_security, teams
 
 LOST = "the connection to the database was lost; try again in a moment"
 LOCKED = "a table of the database is locked; try again in a moment"
+READ_ONLY = "the database is read-only at present; try again in a moment"
 FULL = "the disk of the database is full; nothing is stored until its operator makes space"
 
 
@@ -23,6 +24,8 @@ def driver_failures() -> Iterator[None]:
         yield
     except psycopg.errors.DiskFull as full:
         raise StorageFull(FULL) from full
+    except psycopg.errors.ReadOnlySqlTransaction as read_only:
+        raise DatabaseUnavailable(READ_ONLY) from read_only
     except psycopg.OperationalError as lost:
         raise DatabaseUnavailable(LOST) from lost
 
@@ -107,7 +110,7 @@ class Transaction:
         connection, self._connection, self._is_pinned = self._connection, None, False
         if connection is not None:
             with connection:
-                if connection.invalidated:  # lost at a statement whose failure somebody answered
+                if connection.invalidated:  # lost at a statement whose failure a caller handled
                     raise DatabaseUnavailable(LOST)
                 connection.commit()
 

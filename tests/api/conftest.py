@@ -25,7 +25,7 @@ Serve = Callable[..., httpx.Client]
 # A worker that takes others for dead sooner than one in service.
 _WORKER = """
 from app.jobs import queue
-queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_CRON = 0.5, 4.0, "* * * * * *"
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS = 0.5, 4.0
 from app.worker import main
 main()
 """
@@ -71,7 +71,7 @@ def run_service(tmp_path: Path) -> RunService:
     def run(database: Database, **environment: str) -> Iterator[Running]:
         name = token_hex(4)
         said, log = tmp_path / f"{name}.out", tmp_path / f"{name}.log"
-        variables = _environment(database, RACKPLAN_PORT="0", **environment)
+        variables = environment_of(database, RACKPLAN_PORT="0", **environment)
         service = (_interpreter if "PYTHONHASHSEED" in environment else _fork)(variables, said, log)
         try:
             with client_of(_announced(service, said, log)) as client:
@@ -126,17 +126,17 @@ StartWorker = Callable[..., Worker]
 
 @pytest.fixture
 def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
-    """Start a worker over the database of the run: `start_worker(**environment)`.
+    """Start a worker over the database of the run, or another: `start_worker(over=None, **environment)`.
 
     Those that still run are killed after the test.
     """
     started: list[Worker] = []
 
-    def start(**environment: str) -> Worker:
+    def start(over: Database | None = None, **environment: str) -> Worker:
         process = forked.start(
             _WORKER,
-            environment=_environment(
-                database,
+            environment=environment_of(
+                over or database,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.
                 TMPDIR=str(tmp_path),
                 RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path)),
@@ -152,7 +152,8 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
         worker.kill()
 
 
-def _environment(database: Database, **changed: str) -> dict[str, str]:
+def environment_of(database: Database, **changed: str) -> dict[str, str]:
+    """The environment of a process that uses a database, with some variables changed."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     url = database.url.render_as_string(hide_password=False)
     # Most of the tests need neither a JVM nor slots.

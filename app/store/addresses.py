@@ -1,0 +1,40 @@
+"""Where the database is: one address, or several, of which a new connection takes the first that will do."""
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+
+DRIVER = "postgresql+psycopg"
+_PORT = 5432
+_PARTS = re.compile(
+    r"(?P<before>[^:/?#]+://(?:[^/?#]*@)?)(?P<hosts>[^/?#@]*)(?P<database>/[^?#]*)?(?:\?(?P<query>.*))?"
+)
+# A machine that is gone answers nothing, and what is sent to it is repeated for a quarter of an hour unless this says
+# otherwise. Nothing is sent while a statement is awaited: keepalives find out then.
+_NOTICES_WITHIN = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 15_000,
+    "connect_timeout": 10,
+}
+
+
+def parsed(url: str) -> sa.URL:
+    """The URL of a database; several hosts, `postgresql://a:5432,b:5432/…`, become parameters of it, as `str` has it.
+
+    SQLAlchemy does not read libpq's lists of hosts with ports, and libpq does not read SQLAlchemy's.
+    """
+    found = _PARTS.fullmatch(url)
+    if found is not None and "," in found["hosts"]:
+        hosts = [each if ":" in each else f"{each}:{_PORT}" for each in found["hosts"].split(",")]
+        query = "&".join([*(f"host={each}" for each in hosts), *([found["query"]] if found["query"] else [])])
+        url = f"{found['before']}{found['database'] or '/'}?{query}"
+    return sa.make_url(url).set(drivername=DRIVER)
+
+
+def parameters(url: sa.URL) -> dict[str, Any]:
+    """What a connection of the driver takes: the URL's parameters, and limits for what the URL does not state."""
+    _, stated = url.get_dialect()().create_connect_args(url)
+    return {**_NOTICES_WITHIN, **stated}
