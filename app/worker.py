@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from app import __version__, logs, tracing
 from app.deferred import IMPORTING
-from app.jobs import keys, plans, queue
+from app.jobs import housekeeping, keys, plans, queue
 from app.jobs.spark import Spark
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots import process, server
@@ -69,7 +69,7 @@ def main() -> None:
                 spark=spark,
                 lane=None if pool is None else pool.lanes[_PLANS],
                 sender=_sender(settings),
-                retention=queue.Retention(
+                retention=housekeeping.Retention(
                     answers=timedelta(hours=settings.idempotency_hours),
                     sweeps=timedelta(days=settings.sweep_days),
                     deliveries=timedelta(days=settings.webhook_days),

@@ -5,8 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,17 +13,21 @@ from uuid import UUID
 import procrastinate
 import psycopg
 import structlog
+from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
+from psycopg.conninfo import make_conninfo
 
 from app import tracing
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.jobs import attempts, sweeps
+from app.jobs.housekeeping import DeadWorkers, Retention, keep_house
 from app.jobs.plans import AttemptFailed, PlanSlots
 from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, receiving
 from app.slots.pool import Lane
+from app.store import addresses
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.queue import DELIVERIES, JOBS
@@ -37,8 +40,18 @@ if TYPE_CHECKING:
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker without a heartbeat for so long is considered dead, and its jobs are run again."""
-STALLED_CRON = "* * * * * */5"
-"""When jobs of dead workers are searched for; the last field of the cron line is seconds."""
+_CONFIRMED_AFTER_HEARTBEATS = 2
+"""A worker has missed so many before it is considered dead, whatever the clock of the database says."""
+_DECISION = datetime.fromtimestamp(0, UTC)
+"""Stands for the moment at which a retry is decided."""
+_OF_EARLIER_RELEASES = (
+    "retry_stalled_jobs",
+    "forget_answers",
+    "forget_sweeps",
+    "forget_deliveries",
+    "forget_audit_entries",
+)
+"""Tasks that workers of earlier releases queue, which may run beside this one; `housekeeping` does what they did."""
 CONNECTION_TIMEOUT_S = 5.0
 RECONNECTED_AFTER_S = 1.0
 """The pause after the connection to the database is lost."""
@@ -51,16 +64,6 @@ CONCURRENCY = 2
 
 DELIVERY_CONCURRENCY = 8
 """Attempts to deliver an event that a worker makes at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How old rows become before a worker deletes them: stored answers, ended sweeps, deliveries, audit entries."""
-
-    answers: timedelta
-    sweeps: timedelta
-    deliveries: timedelta
-    audit_entries: timedelta
 
 
 class HandedBack(Exception):
@@ -84,8 +87,34 @@ class _Retry(procrastinate.BaseRetryStrategy):
         job: procrastinate.jobs.Job,  # noqa: ARG002 -- the base class names it
     ) -> procrastinate.RetryDecision | None:
         """When the job runs again."""
-        return procrastinate.RetryDecision(
-            retry_in={"seconds": 0 if isinstance(exception, HandedBack) else self._after_s}
+        after_s = 0 if isinstance(exception, HandedBack) else self._after_s
+        return procrastinate.RetryDecision(retry_at=_DECISION + timedelta(seconds=after_s))
+
+
+class _Queue(JobManager):
+    """The queue, which takes the moment of a retry as its distance from `_DECISION`, by the clock of the database.
+
+    The library adds a pause to the clock of the worker's machine. If that is an hour ahead, what is handed back by one
+    worker would wait for an hour.
+    """
+
+    async def retry_job(
+        self,
+        job: procrastinate.jobs.Job,
+        retry_at: datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        """Put a job on the queue again."""
+        await self.connector.execute_query_async(
+            "SELECT procrastinate_retry_job_v2(%(job_id)s, now() + make_interval(secs => %(seconds)s), "
+            "%(priority)s, %(queue)s, %(lock)s)",
+            job_id=job.id,
+            seconds=((retry_at or _DECISION) - _DECISION).total_seconds(),
+            priority=priority,
+            queue=queue,
+            lock=lock,
         )
 
 
@@ -145,36 +174,8 @@ async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None
             raise
 
 
-async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — every periodic task gets it
-    """Put the jobs of dead workers back on the queue; one over which too many workers died has failed then."""
-    manager = context.app.job_manager
-    for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
-        structlog.get_logger().warning("job.stalled", queue_id=job.id, task=job.task_name)
-        if job.task_name in {RUN_JOB, RUN_SWEEP}:
-            row_id = UUID(str(next(value for name, value in job.task_kwargs.items() if name != "traceparent")))
-            await asyncio.to_thread(attempts.lost, context.additional_context["database"], job.task_name, row_id)
-        await manager.retry_job(job)
-
-
-def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete old answers to Idempotency-Keys."""
-    database: Database = context.additional_context["database"]
-    with database.begin() as uow:
-        uow.answers.expire(older_than=context.additional_context["retention"].answers)
-
-
-def forget_deliveries(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete deliveries of events that happened long ago."""
-    database: Database = context.additional_context["database"]
-    with database.begin() as uow:
-        uow.webhooks.expire(older_than=context.additional_context["retention"].deliveries)
-
-
-def forget_audit_entries(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete old entries of the audit log."""
-    database: Database = context.additional_context["database"]
-    with database.begin() as uow:
-        uow.audit.expire(older_than=context.additional_context["retention"].audit_entries)
+def _nothing(**_: Any) -> None:
+    """What a task of an earlier release does here."""
 
 
 async def deliver_webhook(
@@ -185,13 +186,6 @@ async def deliver_webhook(
     database: Database = context.additional_context["database"]
     with tracing.continued(traceparent), tracing.span(DELIVER, "consumer", rackplan_delivery=delivery_id):
         await sender.deliver(database, delivery_id=UUID(delivery_id), attempts_before=attempts)
-
-
-def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete sweeps that ended long ago."""
-    database: Database = context.additional_context["database"]
-    with database.begin() as uow:
-        uow.sweeps.expire(older_than=context.additional_context["retention"].sweeps)
 
 
 async def run(
@@ -220,12 +214,15 @@ async def run(
         "limits": limits,
         "spark": spark,
         "sender": sender,
-        "retention": retention,
     }
     stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
-    loops = [_loop(partial(_run_jobs, database, additional_context, stop_requested), stop_requested)]
+    dead = DeadWorkers(database, STALLED_SECONDS, _CONFIRMED_AFTER_HEARTBEATS * HEARTBEAT_SECONDS)
+    loops = [
+        _loop(partial(_run_jobs, database, additional_context, stop_requested), stop_requested),
+        _loop(partial(keep_house, database, retention, dead, pause_s=HEARTBEAT_SECONDS), stop_requested),
+    ]
     if sender is not None:
         loops.append(_loop(partial(_deliver, database, additional_context, stop_requested), stop_requested))
     await asyncio.gather(*loops)
@@ -253,15 +250,8 @@ async def _run_jobs(database: Database, additional_context: dict[str, Any], stop
     for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
         handed_back = _handed_back(_traced(name, run_one), stop_requested)
         app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
-    for function, cron in (
-        (retry_stalled_jobs, STALLED_CRON),
-        (forget_answers, "17 * * * *"),
-        (forget_sweeps, "23 * * * *"),
-        (forget_deliveries, "29 * * * *"),
-        (forget_audit_entries, "31 * * * *"),
-    ):
-        name = function.__name__
-        app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))
+    for name in _OF_EARLIER_RELEASES:
+        app.task(name=name)(_nothing)
     await _work(app, JOBS, additional_context, stop_requested, concurrency=CONCURRENCY)
 
 
@@ -273,12 +263,14 @@ async def _deliver(database: Database, additional_context: dict[str, Any], stop_
 
 
 def _app(database: Database, *, connections: int) -> procrastinate.App:
-    dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    return procrastinate.App(
+    conninfo = make_conninfo("", **addresses.parameters(database.url))
+    app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(
-            conninfo=dsn, min_size=1, max_size=connections, timeout=CONNECTION_TIMEOUT_S
+            conninfo=conninfo, min_size=1, max_size=connections, timeout=CONNECTION_TIMEOUT_S
         )
     )
+    app.job_manager = _Queue(app.connector)
+    return app
 
 
 async def _work(

@@ -1,7 +1,7 @@
 """API keys: their scopes, and what a new one has to be."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,6 @@ def create(
         detail = f"{quoted(str(team)) or 'an empty text'} is no name of a team: it has 1 to {teams.LONGEST} lower-case"
         detail += " letters, digits, `-` and `_`, and begins with a letter or a digit"
         raise InvalidField(detail, path=("team",), limit=teams.LONGEST)
-    if expires_at is not None and expires_at <= datetime.now(UTC):
+    if expires_at is not None and uow.api_keys.is_past(expires_at):
         raise InvalidField(f"the expiry {expires_at:%Y-%m-%d %H:%M} UTC is not in the future", path=("expires_at",))
     return uow.api_keys.create(name, scopes, team=team, expires_at=expires_at)

@@ -63,9 +63,8 @@ def links(
     uow: "UnitOfWork", key: bytes, base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT
 ) -> SharedLinks:
     """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
-    made = uow.share_links.create(
-        subject.kind, subject.name, team=team, expires_at=datetime.now(UTC) + timedelta(days=days)
-    )
+    expires_at = uow.share_links.expiry_after(timedelta(days=days))
+    made = uow.share_links.create(subject.kind, subject.name, team=team, expires_at=expires_at)
     path = f"{subject.kind}s/{quote(subject.name, safe='')}"
     page, picture = (make(key, subject, granted, made, team=team) for granted in get_args(Granted))
     of_page, of_picture = {PARAMETER: page}, {subject.kind: subject.name, PARAMETER: picture}
@@ -114,7 +113,7 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
     if granted == "picture" and wanted == "page":
         raise ShareLinkRejected("the link is for the picture alone, not for its page")
     expires = datetime.fromtimestamp(int(moment), UTC)
-    if expires <= datetime.now(UTC):
+    if uow.share_links.is_past(expires):
         raise ShareLinkRejected(f"the link expired at {expires:%Y-%m-%d %H:%M} UTC")
     if link_id and not uow.share_links.is_stored(UUID(link_id)):
         raise ShareLinkRejected(_INVALID)

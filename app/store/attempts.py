@@ -1,5 +1,6 @@
 """Deadlines and failed attempts, which jobs and sweeps have in the same columns."""
 
+from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -17,7 +18,8 @@ def seconds_left(
     The time begins with the first start, and the deadline is the shorter one of the limit and the row's own.
     """
     deadline_s = sa.func.least(limit_s, sa.func.coalesce(table.c.deadline_s, limit_s))
-    since = sa.func.now() - sa.func.coalesce(table.c.started_at, sa.func.now())
+    elapsed = sa.func.now() - sa.func.coalesce(table.c.started_at, sa.func.now())
+    since = sa.func.greatest(elapsed, timedelta())  # if the clock was set back, no attempt gets more than its deadline
     query = sa.select(deadline_s - sa.func.extract("epoch", since)).where(
         table.c.id == row_id, table.c.state.not_in(ended)
     )

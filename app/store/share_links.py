@@ -4,7 +4,7 @@ A row has what a link is for and until when, but not its signature: a list of li
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -56,6 +56,15 @@ class ShareLinks(Store):
             expires_at=expires_at,
         )
         return ShareLink(*self._writing.execute(new.returning(*_COLUMNS)).one())
+
+    def expiry_after(self, valid_for: timedelta) -> datetime:
+        """When a link expires that is made now, by the clock that decides whether it has."""
+        expiry: datetime = self._reading.execute(sa.select(sa.func.now() + valid_for)).scalar_one()
+        return expiry
+
+    def is_past(self, moment: datetime) -> bool:
+        """Whether a link that expires then has expired, by the clock that has set its expiry."""
+        return bool(self._reading.scalar(sa.select(sa.literal(moment) <= sa.func.now())))
 
     def is_stored(self, link_id: UUID) -> bool:
         """Whether a link was made and not revoked."""

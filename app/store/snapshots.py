@@ -1,6 +1,7 @@
 """Snapshots of clusters, each stored once by its content."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -42,11 +43,12 @@ class Snapshots(Store):
             document=document,
             columns=columns,
             summary=summary,
+            last_seen_at=_next_seen_at(self._team, cluster),
         )
         upserted = row.on_conflict_do_update(
             index_elements=[snapshots.c.team, snapshots.c.cluster, snapshots.c.content_hash],
             set_={
-                "last_seen_at": sa.func.clock_timestamp(),
+                "last_seen_at": row.excluded.last_seen_at,
                 "columns": sa.func.coalesce(snapshots.c["columns"], row.excluded.columns),
             },
         ).returning(*_HEAD)
@@ -130,6 +132,13 @@ class Snapshots(Store):
         query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster), *self._visible(snapshots))
         rows = self._reading.execute(newest_first(query, snapshots.c.id, before=before, size=size))
         return Page.of([Snapshot(*row) for row in rows], size)
+
+
+def _next_seen_at(team: str, cluster: str) -> sa.ColumnElement[datetime]:
+    """Now, or just after the cluster was last seen: what comes later is newer, even if the clock was set back."""
+    same = (snapshots.c.team == team, snapshots.c.cluster == cluster)
+    latest = sa.select(sa.func.max(snapshots.c.last_seen_at) + timedelta(microseconds=1)).where(*same)
+    return sa.func.greatest(sa.func.clock_timestamp(), latest.scalar_subquery())
 
 
 def _not_found(snapshot_id: UUID) -> SnapshotNotFound:

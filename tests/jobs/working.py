@@ -8,6 +8,7 @@ from threading import Event, Thread
 from typing import Any
 
 from app.jobs import queue
+from app.jobs.housekeeping import Retention
 from app.jobs.spark import Spark
 from app.settings import Settings
 from app.store.database import Database
@@ -35,7 +36,7 @@ def working(database: Database, spark: Spark) -> Iterator[None]:
     loop = _Loop()
     running = queue.run(
         database, Settings().limits, spark=spark, lane=None, sender=None,
-        retention=queue.Retention(_AGE, _AGE, _AGE, _AGE),
+        retention=Retention(_AGE, _AGE, _AGE, _AGE),
     )  # fmt: skip
     thread = Thread(target=loop.run_until_complete, args=(running,), daemon=True)
     thread.start()

@@ -4,5 +4,5 @@ registration.py  create, ping, replay
 attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means
 """
 
-from app.services.webhooks.attempts import Answer, Attempt, begin, record, signed_headers
+from app.services.webhooks.attempts import LONGEST_PAUSE, Answer, Attempt, begin, record, signed_headers
 from app.services.webhooks.registration import Registration, create, ping, replay

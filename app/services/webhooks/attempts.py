@@ -27,6 +27,7 @@ RETRY_AFTER = (
 """The pause after each failed attempt. The delivery has failed with its last attempt, about a day after the event."""
 JITTER = 0.1
 """Each pause is longer by a random part of it, up to this: receivers that were down are not called all at once."""
+LONGEST_PAUSE = max(RETRY_AFTER) * (1 + JITTER)
 DISABLED_AFTER = timedelta(days=3)
 """A webhook none of whose attempts has succeeded for so long is disabled."""
 
