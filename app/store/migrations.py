@@ -4,10 +4,14 @@ Alembic is imported only when there is something to migrate: every start asks wh
 """
 
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
+import psycopg
 import sqlalchemy as sa
+import structlog
 
+from app.errors.access import DatabaseUnavailable
 from app.store import row_security
 
 if TYPE_CHECKING:
@@ -16,24 +20,50 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
 # An arbitrary number that all Rackplan processes share.
 _LOCK = 0x7261636B706C616E
+WAITS_FOR_LOCKS_S = 1.0
+"""A statement that waits for the lock of a table makes every later statement on the table wait, of a service too."""
+TRIED_FOR_S = 120.0
+_TRIED_AGAIN_AFTER_S = 1.0
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
-    """Upgrade the schema to `revision`; whether there was anything to do. Processes that start together take turns."""
+    """Upgrade the schema to `revision`; whether there was anything to do. Processes that start together take turns.
+
+    A service may run meanwhile. If a table is in use for longer than `WAITS_FOR_LOCKS_S`, everything is rolled back and
+    tried again, so that requests wait no longer than that for the migration.
+
+    Raises
+    ------
+    DatabaseUnavailable : a table was in use at each of the attempts, for `TRIED_FOR_S`. Nothing has been changed.
+    """
     with engine.connect() as connection:
         if revision == "head" and suffices(current(connection)):
             # Roles belong to the server: a database that was restored on another one lacks it.
             row_security.establish(connection)
             connection.commit()
             return False
+    ends = monotonic() + TRIED_FOR_S
+    while True:
+        try:
+            _upgrade(engine, revision)
+        except DatabaseUnavailable as failure:
+            if not isinstance(failure.__cause__, psycopg.errors.LockNotAvailable) or monotonic() > ends:
+                raise
+            structlog.get_logger().info("schema.locked", again_after_s=_TRIED_AGAIN_AFTER_S)
+            sleep(_TRIED_AGAIN_AFTER_S)
+        else:
+            return True
+
+
+def _upgrade(engine: sa.Engine, revision: str) -> None:
     from alembic import command  # noqa: PLC0415 — see the module's docstring
 
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        connection.execute(sa.text(f"SET LOCAL lock_timeout = '{WAITS_FOR_LOCKS_S * 1000:.0f}ms'"))
         command.upgrade(_config(connection), revision)
         if revision == "head":
             row_security.establish(connection)
-    return True
 
 
 def downgrade(engine: sa.Engine, revision: str = "base") -> None:

@@ -1,12 +1,15 @@
 """The migrations make the tables that the code uses, from nothing, and take them down again."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
+from app.errors.access import DatabaseUnavailable
 from app.store import embedded, migrations
 from app.store.database import Database
 from app.store.ids import uuid7
@@ -95,3 +98,34 @@ def scopes_of(database: Database) -> dict[str, list[str]]:
     """The scopes of every key, by name."""
     with database.engine.connect() as connection:
         return {row.name: row.scopes for row in connection.execute(sa.text("SELECT name, scopes FROM api_keys"))}
+
+
+def test_a_table_in_use_delays_the_migration_and_nothing_else(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked for after the migration does not wait for it for longer than it waits for locks."""
+    migrations.upgrade(empty.engine, "0009")
+    monkeypatch.setattr(migrations, "WAITS_FOR_LOCKS_S", 0.2)
+    with ThreadPoolExecutor(1) as thread, empty.engine.connect() as using:
+        using.execute(sa.text("SELECT count(*) FROM plans"))
+        migrating = thread.submit(migrations.upgrade, empty.engine)
+        for _ in range(20):
+            with empty.engine.connect() as asking:
+                asking.execute(sa.text("SET LOCAL statement_timeout = '20s'"))
+                asking.execute(sa.text("SELECT count(*) FROM plans"))
+            time.sleep(0.05)
+        assert not migrating.done(), "a transaction has read a table that it changes"
+        using.rollback()
+        assert migrating.result(60)
+    with empty.engine.connect() as connection:
+        assert migrations.current(connection) == migrations.newest()
+
+
+def test_a_table_that_stays_in_use_ends_the_migration(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrations.upgrade(empty.engine, "0009")
+    monkeypatch.setattr(migrations, "WAITS_FOR_LOCKS_S", 0.1)
+    monkeypatch.setattr(migrations, "TRIED_FOR_S", 0.0)
+    with empty.engine.connect() as using:
+        using.execute(sa.text("SELECT count(*) FROM plans"))
+        with pytest.raises(DatabaseUnavailable, match="locked"):
+            migrations.upgrade(empty.engine)
+    with empty.engine.connect() as connection:
+        assert migrations.current(connection) == "0009"
