@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from app.jobs.spark import Spark
     from tests.web.chromium import Visit
 
-# Nothing of what is imported and collected is garbage; looking for it takes a tenth of the time.
-gc.disable()
-
 profiles.register()
 
 # Where several files are tested at once, the processes that do so ignore Ctrl-C, and what tests start would inherit it.
@@ -35,6 +32,9 @@ VECTORS = ROOT / "tests" / "vectors"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Add the rules by which tests are distributed, left out and judged."""
+    # Nothing of what is imported and collected is garbage; looking for it takes a tenth of the time. Not when this
+    # module is imported: benchmarks and fuzzing import it, too, and their garbage would stay.
+    gc.disable()
     for rules in (premises, profiles):
         config.pluginmanager.register(rules)
     if config.pluginmanager.has_plugin("xdist"):

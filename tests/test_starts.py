@@ -17,7 +17,10 @@ from tests.distribution import ONE_SESSION
 
 INTERPRETERS = {
     "tests/api/conftest.py": "PYTHONHASHSEED is read while Python starts",
+    "tests/api/test_database_moves.py": "the command itself, in the long test",
+    "tests/api/test_preloaded_modules.py": "what is imported",
     "tests/api/test_slots.py": "signals of a process that imports",
+    "tests/api/test_two_versions.py": "the code of another release; long",
     "tests/client/test_client_docs.py": "the client has no application beside it",
     "tests/core/compiled/installation.py": "an installation has sources of its own",
     "tests/core/compiled/test_compiled_loops.py": "what is imported",
@@ -38,6 +41,7 @@ INTERPRETERS = {
     "tests/store/test_embedded.py": "accounts and closed folders",
     "tests/test_cli.py": "the command itself, once",
     "tests/test_deployment.py": "commands of the images",
+    "tests/test_garbage.py": "what is imported",
     "tests/test_house.py": "what is imported",
     "tests/test_keys_docs.py": "a program of the documentation",
     "tests/test_live_snapshot.py": "a missing package",

@@ -26,7 +26,7 @@ from app.formats.snapshots import snapshot_columns, snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
-from app.services.snapshots.recent import RECENT
+from app.services.snapshots.recent import RECENT, memory_of
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
             cluster = snapshot_columns.read(columns)
         else:
             cluster = snapshot_json.read(uow.snapshots.document(snapshot_id))
-        RECENT.keep(snapshot.content_hash, cluster)
+        RECENT.keep(snapshot.content_hash, cluster, memory_of(cluster))
     return snapshot, cluster
 
 
