@@ -1,30 +1,30 @@
-"""Many clients at once: how fast they are answered, what is turned away, and whether the service stays healthy."""
+"""Many clients at once: how fast they are answered, what is rejected, and whether the service stays healthy."""
 
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import orjson
 from httpx import URL
 
 from app.errors import Json
-from benchmarks import load, service
-from benchmarks.load import Figures, Served
-from benchmarks.measure import Line, Result, Times
-from benchmarks.request import PLANS, TopicRequest
-from benchmarks.service import Service
+from benchmarks import load
+from benchmarks.load import MIX, Figures, Served
+from benchmarks.request import PLANS
 
-CONNECTIONS = (1, 16, 64, 256, 1_000)
+CONNECTIONS = (16, 64, 256, 990)
+"""Of clients that send without a pause; the last number is close to the limit of connections."""
 SECONDS = 5.0
+_MIXES: Mapping[str, tuple[int, int]] = {"reads": (100, 0), "small plans": (0, 100), "mix": MIX, "large plans": (0, 0)}
 _ANSWERED_WITHIN_S = 60.0
 _HEALTH_ASKED_EVERY_S = 0.02
+_CHECKS = ("/healthz", "/readyz")
 LARGE = ((60, 10_000), (60, 100_000), (20, 300_000))
-"""Plans that are asked for at once, each on a connection of its own, and their partitions."""
-_SMALL = TopicRequest("admin_utils", "even", 42, 12)
+"""Plans that are requested at once, each on a connection of its own, and their partitions."""
 
 
 @dataclass(slots=True)
@@ -39,25 +39,35 @@ class Tally:
         self.seconds.setdefault(status, []).append(seconds)
 
 
-def run() -> Iterator[Line]:
-    """Reads, small plans and pages from 1 to 1,000 connections, closed-loop, for some seconds; large plans at once."""
+def run() -> Iterator[Figures]:
+    """Large plans at once; then clients that send without a pause. Health checks meanwhile."""
     with load.serving() as served:
         for plans, partitions in LARGE:
             yield Figures(
                 {"name": "burst of large plans", "plans": plans, "partitions": partitions}
                 | _of_large_plans(served, plans, partitions)
             )
-    with service.running() as running:
-        plan_id = orjson.loads(_SMALL.post(running.client))["id"]
-        read, page = (_request("GET", f"{path}/{plan_id}") for path in ("/v1/plans", "/plans"))
-        requests: Mapping[str, Callable[[], bytes]] = {
-            "read": lambda: read,
-            "small plan": lambda: _request("POST", PLANS, _SMALL.body()),
-            "page": lambda: page,
-        }
-        for name, request in requests.items():
+        read = f"/v1/plans/{load.stored_plan(served)}"
+        for name, mix in _MIXES.items():
             for connections in CONNECTIONS:
-                yield _measured(running, name, request, connections)
+                yield Figures({"name": f"burst of {name}", **_without_pause(served, read, mix, connections)})
+
+
+def _without_pause(served: Served, read: str, mix: tuple[int, int], connections: int) -> Mapping[str, Json]:
+    """What wrk reports, and health checks meanwhile: from another process, whose clients delay no check."""
+    address = URL(served.address)
+
+    async def checked() -> tuple[load.Run, dict[str, list[float]]]:
+        is_over = asyncio.Event()
+        with ThreadPoolExecutor(1) as threads:
+            under = partial(served.under, read, mix, connections, seconds=SECONDS)
+            loading = asyncio.get_running_loop().run_in_executor(threads, under)
+            loading.add_done_callback(lambda _: is_over.set())
+            checks = await _checked(address.host, address.port or 80, is_over)
+            return await loading, checks
+
+    measured, checks = asyncio.run(checked())
+    return {"connections": connections, **measured, **_figures(checks)}
 
 
 def _of_large_plans(served: Served, plans: int, partitions: int) -> dict[str, Json]:
@@ -76,11 +86,17 @@ def _of_large_plans(served: Served, plans: int, partitions: int) -> dict[str, Js
             for status, taken in sorted(tally.seconds.items())
         },
         "connections_lost": tally.lost,
-        **{path: {"p99_ms": _ms(taken, 0.99), "max_ms": _ms(taken, 1)} for path, taken in checks.items()},
+        **_figures(checks),
         "mib_before": round(before / 2**20),
         "mib_after": round(served.resident_bytes() / 2**20),
         "load_average": round(os.getloadavg()[0], 1),
     }
+
+
+def _figures(checks: Mapping[str, Sequence[float]]) -> dict[str, Json]:
+    """Times of health checks, by path."""
+    shares = {"p50_ms": 0.5, "p99_ms": 0.99, "max_ms": 1.0}
+    return {path: {name: _ms(taken, share) for name, share in shares.items()} for path, taken in checks.items()}
 
 
 def _ms(seconds: Sequence[float], share: float) -> float:
@@ -90,69 +106,28 @@ def _ms(seconds: Sequence[float], share: float) -> float:
 async def _at_once(host: str, port: int, requests: Sequence[bytes]) -> tuple[Tally, dict[str, list[float]]]:
     """Send each request once, all at the same time; the seconds of health checks until all are answered, by path."""
     tally, is_over = Tally(), asyncio.Event()
-    checks: dict[str, list[float]] = {"/healthz": [], "/readyz": []}
-    probes = [asyncio.create_task(_probe(host, port, path, taken, is_over)) for path, taken in checks.items()]
+    checking = asyncio.create_task(_checked(host, port, is_over))
     async with asyncio.timeout(_ANSWERED_WITHIN_S):
-        await asyncio.gather(*(_client(host, port, partial(bytes, each), tally, 0.0) for each in requests))
+        await asyncio.gather(*(_client(host, port, each, tally) for each in requests))
     is_over.set()
-    await asyncio.gather(*probes)
-    return tally, checks
+    return tally, await checking
 
 
-def _measured(running: Service, name: str, request: Callable[[], bytes], connections: int) -> Result:
-    address = URL(str(running.client.base_url))
-    tally, health, recovery_s = asyncio.run(_burst(address.host, address.port or 80, request, connections))
-    served = [seconds for status, taken in tally.seconds.items() if status < 400 for seconds in taken]
-    ms = 1000 * np.sort(served)
-    errors: Mapping[str, Json] = {
-        str(status): len(taken) for status, taken in sorted(tally.seconds.items()) if status >= 400
-    }
-    return Result(
-        name="burst",
-        parameters={"request": name, "connections": connections},
-        times=Times(tuple(ms.tolist()), tuple(ms.tolist())),
-        is_in_process=False,
-        facts={
-            "served_per_s": round(len(served) / SECONDS, 1),
-            "p99_ms": round(float(np.quantile(ms, 0.99)), 1),
-            "errors": errors,
-            "connections_lost": tally.lost,
-            "healthz_max_ms": round(1000 * max(health), 1),
-            "recovered_after_s": round(recovery_s, 3),
-        },
-    )
+async def _checked(host: str, port: int, is_over: asyncio.Event) -> dict[str, list[float]]:
+    """Seconds of every health check until it is over, by path."""
+    checks: dict[str, list[float]] = {path: [] for path in _CHECKS}
+    await asyncio.gather(*(_probe(host, port, path, taken, is_over) for path, taken in checks.items()))
+    return checks
 
 
-async def _burst(
-    host: str, port: int, request: Callable[[], bytes], connections: int
-) -> tuple[Tally, list[float], float]:
-    """The burst; seconds of every `/healthz` during it; and until a request is served once it is over."""
-    tally, health, ends = Tally(), list[float](), time.monotonic() + SECONDS
-    is_over = asyncio.Event()
-    probe = asyncio.create_task(_probe(host, port, "/healthz", health, is_over))
-    async with asyncio.timeout(SECONDS + _ANSWERED_WITHIN_S):
-        await asyncio.gather(*(_client(host, port, request, tally, ends) for _ in range(connections)))
-        is_over.set()
-        await probe
-        started = time.monotonic()
-        while True:
-            after = Tally()
-            await _client(host, port, request, after, 0.0)
-            if set(after.seconds) & {200, 201}:
-                return tally, health, time.monotonic() - started
-
-
-async def _client(host: str, port: int, request: Callable[[], bytes], tally: Tally, ends: float) -> None:
-    """Send the request again and again over one connection, once at least, until the time is over."""
+async def _client(host: str, port: int, request: bytes, tally: Tally) -> None:
+    """Send a request over a connection of its own."""
+    started = time.monotonic()
     try:
         reader, writer = await asyncio.open_connection(host, port)
         try:
-            while True:
-                started = time.monotonic()
-                writer.write(request())
-                tally.add(await _status(reader), time.monotonic() - started)
-                if time.monotonic() >= ends:
-                    return
+            writer.write(request)
+            tally.add(await _status(reader), time.monotonic() - started)
         finally:
             writer.close()
     except (OSError, asyncio.IncompleteReadError):
@@ -163,9 +138,8 @@ async def _probe(host: str, port: int, path: str, seconds: list[float], is_over:
     """Ask for a health check over and over, each time over a new connection as an orchestrator does."""
     while not is_over.is_set():
         tally = Tally()
-        started = time.monotonic()
-        await _client(host, port, lambda: _request("GET", path), tally, 0.0)
-        seconds.append(time.monotonic() - started)
+        await _client(host, port, _request("GET", path), tally)
+        seconds += tally.seconds.get(200, [_ANSWERED_WITHIN_S])
         await asyncio.sleep(_HEALTH_ASKED_EVERY_S)
 
 

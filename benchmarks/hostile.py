@@ -1,10 +1,10 @@
 """Hostile requests to a served clone: examples of every operation with changed bodies, paths, queries and headers.
 
 `HOSTILE_REQUESTS` is their number, 100,000 by default, and `HOSTILE_FIRST` the number of the first, 0 by default: a run
-can be made in pieces, since each request is drawn from its number. It ends after `HOSTILE_SECONDS`, an hour by default.
-The result has the statuses, the answers of 500 and more, of which only 503 is allowed, and the memory of each part of
-the service each 250 requests. Its slope is that of the second half, with its standard error, of all and of all but
-Spark, which the first sweep that is accepted starts.
+can be made in pieces, since each request is generated from its number. It ends after `HOSTILE_SECONDS`, an hour by
+default. The result has the statuses, the answers of 500 and more, of which only 503 is allowed, and the memory of each
+part of the service each 250 requests. Its slope is that of the second half, with its standard error, of all and of all
+but Spark, which the first sweep that is accepted starts.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ _NOT_ENDING = "/events"
 
 
 def run() -> Iterator[Figures]:
-    """All requests, from several clients at once; each is drawn from its number, so that a run can be repeated."""
+    """All requests, from several clients at once; each is generated from its number, so that a run can be repeated."""
     with serving() as service:
         began, cpu_s, own_cpu_s = time.monotonic(), service.cpu_s(), time.process_time()
         statuses, faults, memory = asyncio.run(_sent(service))
@@ -93,7 +93,7 @@ async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[in
             for number in numbers:
                 if (number - FIRST) % SAMPLE_EVERY == 0:
                     memory.append((number, service.resident_by_part()))
-                request = drawn(Random(number))  # noqa: S311 — so that a run can be repeated
+                request = random_request(Random(number))  # noqa: S311 — so that a run can be repeated
                 try:
                     answer = await http.request(**request)
                 except (httpx.HTTPError, httpx.InvalidURL) as lost:
@@ -108,7 +108,7 @@ async def _sent(service: Served) -> tuple[Counter[str], list[Any], list[tuple[in
     return statuses, faults, memory
 
 
-def drawn(draw: Random) -> dict[str, Any]:
+def random_request(draw: Random) -> dict[str, Any]:
     """A request: an operation of the document with what a stranger may send instead."""
     method, path, operation = draw.choice([each for each in OPERATIONS if not each[1].endswith(_NOT_ENDING)])
     for name in [part for part in path.split("/") if part.startswith("{")]:

@@ -1,21 +1,26 @@
 """The load that a service sustains: reads, small plans and large ones from 1 to 64 connections, against a floor.
 
 `rackplan serve` as it is by default, with its worker and its Postgres; the load is wrk's. The floor is the same
-framework with one SELECT, in as many processes as there are cores, in the same run. Rates depend on what else the
-machine does, so that shares of the floor are of processor time: that of all processes but Postgres, for one request.
+framework with one SELECT, in as many processes as there are cores, in turn with the service. Rates depend on what else
+the machine does, so that shares of the floor are of processor time: that of all processes but Postgres for one request,
+the median of the turns.
 """
 
 import contextlib
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import httpx
@@ -27,18 +32,23 @@ from benchmarks.service import ROOT
 
 CONNECTIONS = (1, 4, 16, 64)
 SECONDS = float(os.environ.get("LOAD_SECONDS", "10"))
+"""Of all turns of one kind of request together."""
 MIX = (70, 25)
 """Of a hundred requests: reads, small plans; the others are large plans."""
 READS_OF_FLOOR, SMALL_OF_FLOOR = 0.6, 0.5
-REJECTED_WITHIN_MS = 100.0
 _KINDS: Mapping[str, tuple[tuple[int, int], float | None]] = {
     "reads": ((100, 0), READS_OF_FLOOR),
     "small plans": ((0, 100), SMALL_OF_FLOOR),
     "mix": (MIX, None),
 }
+_TURNS = 5
+_TURN_S = SECONDS / _TURNS
+Run = dict[str, Any]
+"""What wrk reported."""
+_ALL = (100, 0)
 _PLANS = "/v1/plans/replicas"
 _LUA = Path(__file__).with_suffix(".lua")
-_OVERLOAD = 512
+_OVERLOAD = (128, 512)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +69,39 @@ def run() -> Iterator[Figures]:
     with serving() as service:
         read = f"/v1/plans/{stored_plan(service)}"
         with floor(service) as beneath:
-            least = [beneath.under(f"/plans/{read.rpartition('/')[2]}", (100, 0), n) for n in CONNECTIONS]
             for connections in CONNECTIONS:
-                inserted = beneath.under("/inserted", (100, 0), connections)
-                yield Figures({"name": "load floor of an insert", "connections": connections, **inserted})
-        for name, (mix, share) in _KINDS.items():
-            for connections, floor_run in zip(CONNECTIONS, least, strict=True):
-                measured = service.under(read, mix, connections)
-                of_floor = floor_run["cpu_ms"] / measured["cpu_ms"]
-                yield Figures(
-                    {"name": f"load {name}", "connections": connections, **measured, "floor": floor_run,
-                     "of_floor": round(of_floor, 3), "target": share}
-                )  # fmt: skip
-        yield Figures({"name": "load beyond capacity", **_overloaded(service, read)})
+                yield from _in_turns(service, beneath, read, connections)
+        for connections in _OVERLOAD:
+            yield Figures({"name": "load beyond capacity", **_overloaded(service, read, connections)})
+
+
+def _in_turns(service: "Served", beneath: "Served", read: str, connections: int) -> Iterator[Figures]:
+    """The floor and each kind of request in turn, so that what else the machine does falls upon all of them."""
+    calls: dict[str, Callable[[], Run]] = {
+        "select": lambda: beneath.under(f"/plans/{read.rpartition('/')[2]}", _ALL, connections, seconds=_TURN_S),
+        "insert": lambda: beneath.under("/inserted", _ALL, connections, seconds=_TURN_S),
+    }
+    for name, (mix, _) in _KINDS.items():
+        calls[name] = partial(service.under, read, mix, connections, seconds=_TURN_S)
+    for call in calls.values():
+        call()  # caches fill
+    runs: dict[str, list[Run]] = {name: [] for name in calls}
+    for _ in range(_TURNS):
+        for name, call in calls.items():
+            runs[name].append(call())
+    least_ms = _median(runs["select"], "cpu_ms")
+    for name, of_name in runs.items():
+        figures = {figure: _median(of_name, figure) for figure in ("per_s", "p50_ms", "p99_ms", "cpu_ms")}
+        statuses = sum((Counter(run["statuses"]) for run in of_name), Counter[str]())
+        share = {"of_select": round(least_ms / figures["cpu_ms"], 2), "target": _KINDS.get(name, ((), None))[1]}
+        lost = sum(run["lost"] for run in of_name)
+        yield Figures(
+            {"name": f"load {name}", "connections": connections, **figures, "statuses": statuses, "lost": lost, **share}
+        )
+
+
+def _median(runs: Sequence[Run], figure: str) -> float:
+    return round(float(median(run[figure] for run in runs)), 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,39 +119,44 @@ class Served:
         *,
         seconds: float = SECONDS,
         per_s: float | None = None,
-    ) -> dict[str, Any]:
+        is_timed: bool = False,
+    ) -> Run:
         """Rate, percentiles and processor time of a request with so many connections.
 
         Parameters
         ----------
         per_s : requests a second at most, of all connections together; None for as many as are answered.
+        is_timed : whether times are reported by status, too, which takes a thread of wrk for each connection.
         """
         environment = os.environ | {
             "LOAD_READS": str(mix[0]), "LOAD_SMALL": str(mix[1]), "LOAD_PATH": read,
             "LOAD_SMALL_BODY": body(12), "LOAD_LARGE_BODY": body(10_000),
             "LOAD_DELAY_MS": "0" if per_s is None else str(round(1000 * connections / per_s)),
+            "LOAD_TIMED": str(int(is_timed)),
         }  # fmt: skip
         before = self.cpu_s()
-        command = ["wrk", "--threads", str(min(connections, 2)), "--connections", str(connections), "--timeout", "60"]
+        threads = connections if is_timed else min(connections, 2)
+        command = ["wrk", "--threads", str(threads), "--connections", str(connections), "--timeout", "60"]
         done = subprocess.run(
             [*command, "--duration", f"{max(1, round(seconds))}s", "--script", str(_LUA), self.address],
             env=environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
         cpu_s = self.cpu_s() - before
-        found: dict[str, Any] = orjson.loads(done.stdout.partition("RESULT ")[2])
+        found: Run = orjson.loads(done.stdout.partition("RESULT ")[2])
         return found | {
             "per_s": round(found["requests"] / found["seconds"], 1),
             "cpu_ms": round(1000 * cpu_s / max(1, found["requests"]), 3),
         }
 
     def resident_bytes(self) -> int:
-        """Memory of all of its processes but Postgres'; of what they share, each has its part (PSS)."""
+        """Memory of all of its processes but Postgres', as `resident_by_part` counts it."""
         return sum(self.resident_by_part().values())
 
     def resident_by_part(self) -> dict[str, int]:
-        """The same by part: `listener`, `slots`, `worker` with its own slots; `spark`, which the first sweep starts.
+        """Resident memory by part: `listener`, `slots`, `worker` with its own slots; `spark`, which a sweep starts.
 
-        The shared memory of Postgres is in none of them.
+        Of what processes share, each has its part (PSS). Pages of files, such as libraries, are in none of them: the
+        part of each depends on what other services of the machine run. Nor is the shared memory of Postgres.
         """
         parts = dict.fromkeys(("listener", "slots", "worker", "spark"), 0)
         below = {self.process.pid: "listener"}
@@ -132,7 +167,7 @@ class Served:
                     part = "spark" if process.name() == "java" else "worker" if "app.worker" in command else "slots"
                     above = below.get(process.ppid(), "slots")
                     below[process.pid] = part if part == "spark" or above == "listener" else above
-                parts[below[process.pid]] += process.memory_full_info().pss
+                parts[below[process.pid]] += anonymous_bytes(process)
         return parts
 
     def _family(self) -> list[psutil.Process]:
@@ -147,6 +182,16 @@ class Served:
                 times = process.cpu_times()
                 total += times.user + times.system
         return total
+
+
+def anonymous_bytes(process: psutil.Process) -> int:
+    """Resident memory of a process that is of no file; of what it shares with others, its part. Linux 5.0 states it."""
+    try:
+        rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        raise psutil.NoSuchProcess(process.pid) from None
+    kib = {name: int(value) for name, value in re.findall(r"^(Pss_\w+): +(\d+) kB$", rollup, re.MULTILINE)}
+    return 1024 * (kib["Pss_Anon"] + kib["Pss_Shmem"])
 
 
 @contextlib.contextmanager
@@ -204,16 +249,17 @@ def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[tup
         server.wait()
 
 
-def _overloaded(service: Served, read: str) -> dict[str, Any]:
+def _overloaded(service: Served, read: str, connections: int) -> dict[str, Any]:
     """Large plans from more connections than can be served or wait: how soon are the rejections, and the recovery?"""
     before = service.resident_bytes()
-    measured = service.under(read, (0, 0), _OVERLOAD)
+    measured = service.under(read, (0, 0), connections, is_timed=True)
     ended = time.monotonic()
     with httpx.Client(base_url=service.address, timeout=60) as client:
         while client.post(_PLANS, content=body(12).replace("SEED", "1"), headers=_JSON).status_code != 201:
             time.sleep(0.1)
         recovered_s = time.monotonic() - ended
-    return {**measured, "recovered_s": round(recovered_s, 2), "grown_bytes": service.resident_bytes() - before}
+    grown = service.resident_bytes() - before
+    return {"connections": connections, **measured, "recovered_s": round(recovered_s, 2), "grown_bytes": grown}
 
 
 _JSON = {"Content-Type": "application/json"}
