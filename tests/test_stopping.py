@@ -223,7 +223,7 @@ def test_after_the_integer_solver(used_data_dir: Path) -> None:
     ],
 )
 def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_java: bool, has_session: bool) -> None:
-    """Its entry is on the queue again, due, and no worker has it."""
+    """Its entry is on the queue again, due, and no worker has it; there are two if its chunk was stored meanwhile."""
     with serving(used_data_dir) as service:
         sweep = submit(service, LARGE_SWEEP)
         until(lambda: state_of(service, sweep) == "running")
@@ -240,7 +240,8 @@ def test_a_running_sweep_is_handed_back(used_data_dir: Path, has_java: bool, has
             "SELECT status::text, args->>'sweep_id', coalesce(scheduled_at, now()) <= now() FROM procrastinate_jobs "
             "WHERE task_name LIKE '%sweep%' AND args ? 'sweep_id'"
         ).fetchall()
-        assert rows == [("todo", sweep, True)]
+        assert set(rows) == {("todo", sweep, True)}
+        assert len(rows) <= (2 if has_session else 1)
         assert connection.execute("SELECT count(*) FROM procrastinate_workers").fetchone() == (0,)
 
 

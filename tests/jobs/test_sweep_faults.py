@@ -272,10 +272,14 @@ def _wait(until: Callable[[], bool]) -> None:
 
 
 def _crash(url: str) -> None:
-    with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        os.kill(connection.info.backend_pid, signal.SIGKILL)
+    with (
+        psycopg.connect(url.replace("+psycopg", "")) as killed,
+        psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as bystander,
+    ):
+        os.kill(killed.info.backend_pid, signal.SIGKILL)
+        # The server notices a moment later, and accepts connections until then.
         with pytest.raises(psycopg.OperationalError):
-            connection.execute("SELECT 1")
+            bystander.execute("SELECT pg_sleep(20)")
     until = time.monotonic() + 20
     while time.monotonic() < until:
         try:
