@@ -21,7 +21,7 @@ _WITHOUT_LOCALS = structlog.tracebacks.ExceptionDictTransformer(show_locals=Fals
 
 
 def configure(log_format: Literal["auto", "json", "console"], level: str) -> None:
-    """Send structlog's and the standard library's lines through one renderer.
+    """Write structlog's and the standard library's lines by one renderer.
 
     `auto` is `console` if standard error is a terminal, and otherwise JSON.
     """
@@ -37,8 +37,9 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
         else [structlog.processors.ExceptionRenderer(_WITHOUT_LOCALS), structlog.processors.JSONRenderer()]
     )
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        processors=[*shared, *renderers],
+        # Not through a record of the standard library, which takes three times as long: a tenth of a small request.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         cache_logger_on_first_use=True,
     )

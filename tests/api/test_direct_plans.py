@@ -1,6 +1,8 @@
 """Small plans without a slot: what is taken, and that what is stored is what the operation stores."""
 
 import asyncio
+import subprocess
+import sys
 import time
 from typing import Any
 from uuid import UUID
@@ -15,6 +17,7 @@ from app.api.slots import direct_plans
 from app.api.slots.direct import KNOWN_FOR_S, KeyCheck
 from app.api.slots.direct_plans import SmallPlans
 from app.core.compiled import interpreted
+from app.core.compiled.loops import Loop
 from app.core.measures import tally_kernel
 from app.services.limits import Limits
 from app.services.plans import Plan, load, plan_json
@@ -40,6 +43,29 @@ BODY = {
         {"name": "more", "partitions": 2, "replication_factor": 1, "start_partition_id": 3},
     ],
 }
+
+MANY_PLANS = """
+import sys, threading
+from app.api.slots.direct_plans import LOADED_AFTER, SmallPlans
+from app.services.limits import Limits
+from app.services.plans import plan_json
+
+plans = SmallPlans(Limits())
+plans.load()
+body = {
+    "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}],
+    "seed": 1,
+    "topics": [{"name": "t", "partitions": 3, "replication_factor": 2}],
+}
+made = [plan_json(plans.draft(body)) for _ in range(LOADED_AFTER - 1)]
+print("numba" in sys.modules)
+made.append(plan_json(plans.draft(body)))
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join()
+made.append(plan_json(plans.draft(body)))
+print("numba" in sys.modules, len(set(made)))
+"""
 
 
 def drafted(body: object, limits: Limits | None = None) -> NewPlan | None:
@@ -237,19 +263,26 @@ class TestSmall:
     def test_a_small_plan_is_the_plan_of_the_planner(
         self, brokers: list[tuple[int, str]], shapes: list[tuple[int, int]], seed: int
     ) -> None:
-        """Sources of loops in Python place and count as their machine code does."""
+        """Sources of loops in Python place and count as their machine code does, which is used once it is loaded."""
         listed = {broker: {"id": broker, "rack": rack} for broker, rack in brokers}
         if len(listed) < 3:
             return
         topics = [{"name": f"t{n}", "partitions": p, "replication_factor": f} for n, (p, f) in enumerate(shapes)]
         body = {"brokers": list(listed.values()), "seed": seed, "topics": topics}
-        ours = drafted(body)
-        assert ours is not None
         with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Loop, "is_loaded", lambda _: False)
+            ours = drafted(body)
             patched.setattr(interpreted, "source_of", lambda loop: loop)
             theirs = drafted(body)
+        assert ours is not None
         assert theirs is not None
         assert plan_json(ours) == plan_json(theirs)
+
+    @pytest.mark.slow
+    def test_loops_are_loaded_after_many_plans(self) -> None:
+        """Loading takes half a second and 55 MB: a service that makes few plans does without."""
+        done = subprocess.run([sys.executable, "-c", MANY_PLANS], check=True, capture_output=True, text=True)
+        assert done.stdout.splitlines() == ["False", "True 1"]
 
     @pytest.mark.parametrize(
         "changed",
@@ -273,7 +306,8 @@ class TestSmall:
         assert drafted(BODY, Limits(max_sync_partitions=7)) is not None
 
     def test_no_loop_is_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Importing numba would stop every other request for a second."""
+        """By a plan itself: importing numba would stop every other request for a second."""
+        monkeypatch.setattr(Loop, "is_loaded", lambda _: False)
         monkeypatch.setattr(type(tally_kernel.count), "__call__", lambda *_: pytest.fail("a loop was called"))
         assert drafted(BODY) is not None
 

@@ -7,10 +7,12 @@ other request. Whatever is not a plain request for a small plan that succeeds go
 says what is wrong with it. If the answer of the database is lost, the operation finds the plan by its hash.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -39,6 +41,8 @@ MOST_BYTES: Final = 8 * 1024
 _PLANS: Final = "/v1/plans/"
 _MOST_RECENT: Final = 1000
 """Bodies whose plan is looked up before it is made again."""
+LOADED_AFTER: Final = 200
+"""Small plans after which the loops that make them are loaded, in a thread."""
 _ROUTE = SimpleNamespace(path=PATH)
 _JSON = b"application/json"
 _PLAIN: Mapping[bytes, frozenset[bytes]] = {b"content-type": frozenset({_JSON}), b"accept": frozenset({b"*/*", _JSON})}
@@ -64,9 +68,13 @@ class SmallPlans:
             from app.api.replicas.requests import PlaceRequest  # noqa: PLC0415 -- pydantic builds it in 0.2 s
             from app.services.replicas import small  # noqa: PLC0415 -- with its planner
 
+        count = itertools.count(1)
+
         def draft(body: Any) -> NewPlan | None:
             if not small.is_short(body):
                 return None
+            if next(count) == LOADED_AFTER:
+                Thread(target=small.load_loops, name="load loops", daemon=True).start()
             return small.drafted(PlaceRequest.model_validate(body).service(), self.limits)
 
         self.draft = draft

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.core.compiled.loops import Function, Subroutine
+from app.core.compiled.loops import Function, Loop, Subroutine
 
 LARGEST = 20_000
 """Steps that this process takes by sources before it loads loops; a step takes 1 to 5 µs."""
@@ -30,7 +30,7 @@ _is_interpreting: ContextVar[bool] = ContextVar("is_interpreting", default=False
 
 @contextmanager
 def interpreting() -> Iterator[None]:
-    """Take every step of `of_size` by sources: for little work in a process that has no loops, however often."""
+    """Take any number of steps of `of_size` by sources until their loop is loaded: for a thread that must not wait."""
     token = _is_interpreting.set(True)
     try:
         yield
@@ -46,7 +46,7 @@ def of_size(loop: Function, steps: int) -> Function:
     steps : about how often the innermost statement runs.
     """
     if _is_interpreting.get():
-        return source_of(loop)
+        return loop if cast("Loop", loop).is_loaded() else source_of(loop)
     if "numba" in sys.modules or _Steps.taken + steps > LARGEST:
         return loop
     _Steps.taken += steps

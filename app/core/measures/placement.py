@@ -112,8 +112,9 @@ def rack_safe_share(counts: Tally) -> float | None:
 
 
 def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:
-    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
-    return PerBroker(low, high, high - low, dict(zip(ids, numbers.tolist(), strict=True)))
+    of_brokers = numbers.tolist()
+    low, high = min(of_brokers, default=0), max(of_brokers, default=0)
+    return PerBroker(low, high, high - low, dict(zip(ids, of_brokers, strict=True)))
 
 
 def _losses(counts: Int64s) -> list[Loss]:

@@ -5,11 +5,11 @@ Hard constraints
 Goals, in order
     1. Each partition is spread over as many racks as it can be.
     2. Fenced brokers are used only where a rack has no unfenced one left.
-    3. Leaders and replicas are spread evenly over brokers; not where racks differ in size, which gives way to goal 1.
+    3. Leaders and replicas are balanced over brokers, unless racks differ in size: goal 1 comes first.
 
 Algorithm
-    Racks stand in order of their names (none first), and so do the brokers of a rack: the unfenced in one list, the
-    fenced in another. Each list and the racks begin at a random offset. A partition's replicas come from the racks one
+    Racks are sorted by name (none first), and the brokers of a rack by id: the unfenced in one list, the fenced in
+    another. Each list and the racks begin at a random offset. A partition's replicas come from the racks one
     after another, the leader from the first that has an unfenced broker. With each partition the racks begin one
     further, and so does each list that is used. After as many partitions as there are unfenced brokers (if more than
     one) the racks and the lists are shuffled.
@@ -28,6 +28,7 @@ Source: `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kaf
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,16 +158,12 @@ class Racks:
         by_rack: dict[str | None, tuple[list[int], list[int]]] = {}
         for broker in brokers:
             by_rack.setdefault(broker.rack, ([], []))[broker.fenced].append(broker.id)
-        in_hash_order: JavaHashMap[str | None, bool] = JavaHashMap(OPTIONAL_STRING)
-        for rack in by_rack:
-            in_hash_order[rack] = True
-        names = sorted(by_rack, key=lambda rack: (rack is not None, utf16_order(rack or "")))
-        index_of = {name: index for index, name in enumerate(names)}
+        names, hash_order = _orders(tuple(by_rack))
         lists = [sorted(ids) for name in names for ids in by_rack[name]]
         return cls(
             members=np.array([broker_id for ids in lists for broker_id in ids], np.int32),
             bounds=np.cumsum([0, *map(len, lists)], dtype=np.int64),
-            hash_order=np.array([index_of[name] for name in in_hash_order], np.int64),
+            hash_order=np.array(hash_order, np.int64),
             sizes=np.array([len(ids) for ids in lists], np.int64),
         )
 
@@ -204,6 +201,22 @@ class Racks:
         cursors = np.zeros((len(self.sizes), 3), np.int64)
         cursors[:, 1] = offsets
         return cursors
+
+
+@lru_cache(maxsize=16)
+def _orders(racks: tuple[str | None, ...]) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
+    """Racks in order of their names, none first; and the order in which Java's HashMap iterates over them, as indices.
+
+    Parameters
+    ----------
+    racks : in the order in which they enter the map, which counts if hashes collide.
+    """
+    in_hash_order: JavaHashMap[str | None, bool] = JavaHashMap(OPTIONAL_STRING)
+    for rack in racks:
+        in_hash_order[rack] = True
+    names = tuple(sorted(racks, key=lambda rack: (rack is not None, utf16_order(rack or ""))))
+    index_of = {name: index for index, name in enumerate(names)}
+    return names, tuple(index_of[name] for name in in_hash_order)
 
 
 def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:

@@ -189,6 +189,8 @@ def _with_releases(
     answer_of: releases.AnswerOf,
 ) -> NewPlan:
     """The plan with warnings about later releases that answer otherwise, and with the requested comparisons."""
+    if not later and not compared:
+        return plan
     answer = dict(plan.answer)
     cautions = [caution.as_json() for caution in releases.upgrade_cautions(plan.placements, later, answer_of)]
     if cautions:
