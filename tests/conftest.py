@@ -75,6 +75,13 @@ def template(postgres: embedded.Server) -> str:
     return databases.TEMPLATE
 
 
+@pytest.fixture
+def scratch(postgres: embedded.Server, template: str) -> Iterator[Database]:
+    """A migrated database of the test's own, which it may break."""
+    with databases.copied(template, server=postgres.url) as database:
+        yield database
+
+
 @pytest.fixture(scope="session")
 def rows(postgres: embedded.Server, template: str) -> Iterator[databases.Rows]:
     """The rows of the database of the run."""

@@ -13,9 +13,8 @@ from secrets import token_hex
 import httpx
 import pytest
 
-from app.store import embedded
 from app.store.database import Database
-from tests import databases, forked
+from tests import forked
 from tests.conftest import ROOT
 from tests.jobs.cluster import quick_java
 from tests.service import client_of, served
@@ -31,13 +30,6 @@ main()
 """
 _COMMAND = "from app.cli import main; main()"
 _SERVE = ("serve", "--no-worker")
-
-
-@pytest.fixture
-def scratch(postgres: embedded.Server, template: str) -> Iterator[Database]:
-    """A migrated database of the test's own, which it may break."""
-    with databases.copied(template, server=postgres.url) as database:
-        yield database
 
 
 @pytest.fixture

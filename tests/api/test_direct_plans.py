@@ -280,7 +280,7 @@ class TestSmall:
 
     @pytest.mark.slow
     def test_loops_are_loaded_after_many_plans(self) -> None:
-        """Loading takes half a second and 55 MB: a service that makes few plans does without."""
+        """Loading takes half a second and 30 MB: a service that makes few plans does without."""
         done = subprocess.run([sys.executable, "-c", MANY_PLANS], check=True, capture_output=True, text=True)
         assert done.stdout.splitlines() == ["False", "True 1"]
 

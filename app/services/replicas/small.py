@@ -49,7 +49,7 @@ def is_short(body: Any) -> bool:
 def load_loops() -> None:
     """Load the loops that place and count, unless some loops have to be compiled first; their sources are run before.
 
-    It imports numba: 0.4 s and 55 MB, so that a process which makes few plans does without.
+    It imports numba: 0.4 s and 30 MB, so that a process which makes few plans does without.
     """
     if not uncompiled():
         for loop in (striped_kernel.fill, tally_kernel.count):
