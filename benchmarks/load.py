@@ -48,7 +48,8 @@ Run = dict[str, Any]
 _ALL = (100, 0)
 _PLANS = "/v1/plans/replicas"
 _LUA = Path(__file__).with_suffix(".lua")
-_OVERLOAD = (128, 512)
+_OVERLOAD: Sequence[tuple[int, float | None]] = ((128, None), (512, None), (512, 1_000.0))
+"""Connections that send large plans, and requests a second of all of them; None is without a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ def run() -> Iterator[Figures]:
         with floor(service) as beneath:
             for connections in CONNECTIONS:
                 yield from _in_turns(service, beneath, read, connections)
-        for connections in _OVERLOAD:
-            yield Figures({"name": "load beyond capacity", **_overloaded(service, read, connections)})
+        for connections, per_s in _OVERLOAD:
+            yield Figures({"name": "load beyond capacity", **_overloaded(service, read, connections, per_s)})
 
 
 def _in_turns(service: "Served", beneath: "Served", read: str, connections: int) -> Iterator[Figures]:
@@ -249,17 +250,18 @@ def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[tup
         server.wait()
 
 
-def _overloaded(service: Served, read: str, connections: int) -> dict[str, Any]:
+def _overloaded(service: Served, read: str, connections: int, per_s: float | None) -> dict[str, Any]:
     """Large plans from more connections than can be served or wait: how soon are the rejections, and the recovery?"""
     before = service.resident_bytes()
-    measured = service.under(read, (0, 0), connections, is_timed=True)
+    measured = service.under(read, (0, 0), connections, per_s=per_s, is_timed=True)
     ended = time.monotonic()
     with httpx.Client(base_url=service.address, timeout=60) as client:
-        while client.post(_PLANS, content=body(12).replace("SEED", "1"), headers=_JSON).status_code != 201:
+        while client.post(_PLANS, content=body(10_000).replace("SEED", "1"), headers=_JSON).status_code != 201:
             time.sleep(0.1)
         recovered_s = time.monotonic() - ended
     grown = service.resident_bytes() - before
-    return {"connections": connections, **measured, "recovered_s": round(recovered_s, 2), "grown_bytes": grown}
+    sent = {"connections": connections, "sent_per_s": per_s}
+    return {**sent, **measured, "recovered_s": round(recovered_s, 2), "grown_bytes": grown}
 
 
 _JSON = {"Content-Type": "application/json"}

@@ -11,8 +11,8 @@ import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from threading import Event
@@ -168,33 +168,53 @@ class Pool:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _start(self) -> Slot:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                process = await asyncio.get_running_loop().run_in_executor(self._threads, self._forked, theirs)
-                reader, writer = await asyncio.open_connection(sock=ours)
-            except BaseException as failure:
-                self._is_failing = isinstance(failure, Exception)
-                ours.close()  # the process, if there is one, reads the end of the connection and ends
-                raise
+        starting = self._threads.submit(self._forked)
+        try:
+            process, ours = await asyncio.wrap_future(starting)
+        except BaseException as failure:
+            self._is_failing = isinstance(failure, Exception)
+            starting.add_done_callback(_abandon)
+            raise
+        try:
+            reader, writer = await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
         self._is_failing = False
         self._started = {slot for slot in self._started if slot.is_usable}
         slot = Slot(process, reader, writer)
         self._started.add(slot)
         return slot
 
-    def _forked(self, connection: socket.socket) -> BaseProcess:
-        # Not a fork of this process, whose threads would not come along with their locks.
-        process = self._context.Process(target=self._target, args=(connection, *self._arguments), daemon=True)
-        ends = time.monotonic() + _FORKED_WITHIN_S
-        with suppress(BrokenPipeError):
+    def _forked(self) -> tuple[BaseProcess, socket.socket]:
+        """A new process, and the socket to it. A request that is cancelled meanwhile leaves both to this thread.
+
+        If it closed the other end of the socket before that was sent, another file of the same number would be sent in
+        its place, or none: then the server that forks ends, with all processes that it has forked.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # Not a fork of this process, whose threads would not come along with their locks.
+            process = self._context.Process(target=self._target, args=(theirs, *self._arguments), daemon=True)
+            ends = time.monotonic() + _FORKED_WITHIN_S
             while True:
                 try:
                     process.start()
-                    break
-                except (EOFError, ConnectionResetError, ConnectionRefusedError):
-                    # The server that forks was killed. It is started anew as soon as the system has ended it.
+                except BrokenPipeError:  # the process has ended already, as its socket shows
+                    return process, ours
+                except (EOFError, OSError):
+                    # The server that forks was killed, or this process has too many files. The server is started anew
+                    # as soon as the system has ended it.
                     if time.monotonic() > ends:
+                        ours.close()
                         raise ProcessLost("no process can be started that would serve the request") from None
                     time.sleep(_POLLING_S)
-        return process
+                else:
+                    return process, ours
+
+
+def _abandon(starting: Future[tuple[BaseProcess, socket.socket]]) -> None:
+    """Close the socket to a process that no request waits for: the process reads its end, and ends."""
+    if not starting.cancelled() and starting.exception() is None:
+        _, ours = starting.result()
+        ours.close()

@@ -7,8 +7,10 @@ import os
 import signal
 import socket
 import sys
-from contextlib import closing
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import psutil
@@ -29,7 +31,19 @@ SHARED: list[int] = []
 """Has an item in the service, which no import would give it."""
 
 
-def report(connection: socket.socket) -> None:
+class Gate:
+    """An argument of slots. The start of one waits here, before the server that forks is asked for a process."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = Event(), Event()
+
+    def __reduce__(self) -> tuple[type["Gate"], tuple[()]]:
+        self.reached.set()
+        assert self.opened.wait(ANSWERS_WITHIN_S)
+        return Gate, ()
+
+
+def report(connection: socket.socket, _: object = None) -> None:
     """A slot that says what it shares, and ends when its connection does."""
     tie_to_parent()
     with closing(connection):
@@ -41,8 +55,9 @@ def report(connection: socket.socket) -> None:
             "files": [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()],
             "terminated_by_default": signal.getsignal(signal.SIGTERM) is signal.SIG_DFL,
         }
-        connection.sendall(json.dumps(facts).encode() + b"\n")
-        connection.recv(1)
+        with suppress(BrokenPipeError):  # nothing waits for it
+            connection.sendall(json.dumps(facts).encode() + b"\n")
+            connection.recv(1)
 
 
 def program() -> None:
@@ -73,6 +88,41 @@ async def reported() -> list[dict[str, Any]]:
     return found
 
 
+def program_of_a_client_that_leaves() -> None:
+    """Fork the server of slots; print what two slots say, between which the start of another is cancelled."""
+    server.fork((MODULE,))
+    os.write(1, json.dumps(asyncio.run(reported_around_a_cancelled_start())).encode() + b"\n")
+    os._exit(0)
+
+
+async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
+    gate = Gate()
+    pool = Pool(report, (gate,), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+
+    async def one() -> dict[str, Any]:
+        async with pool.lanes["only"].slot() as slot:
+            facts = await facts_of(slot)
+            slot.stop()
+        return facts
+
+    gate.opened.set()
+    found = [await one()]
+    gate.reached.clear()
+    gate.opened.clear()
+    leaving = asyncio.create_task(one())
+    assert await asyncio.to_thread(gate.reached.wait, ANSWERS_WITHIN_S)
+    leaving.cancel()
+    await asyncio.wait({leaving})
+    os.pipe()  # has the numbers of what the request would have closed
+    gate.opened.set()
+    found.append(await one())
+    slots = psutil.Process(found[-1]["parent"]).children()
+    _, alive = await asyncio.to_thread(psutil.wait_procs, slots, ANSWERS_WITHIN_S)
+    assert not alive
+    pool.close()
+    return found
+
+
 async def facts_of(slot: Slot) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(await asyncio.wait_for(slot.reader.readline(), ANSWERS_WITHIN_S))
     return facts
@@ -81,17 +131,21 @@ async def facts_of(slot: Slot) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("slots")
-    out = folder / "out"
     temporary = folder / ("long" * 25)  # a socket below it would have a path that the system rejects
     temporary.mkdir()
     environment = {**os.environ, "LOCK": str(folder / "lock"), "TMPDIR": str(temporary)}
-    process = forked.start(f"from {MODULE} import program; program()", environment=environment, out=out)
+    found: dict[str, Any] = printed("program", environment, folder / "out")
+    return found
+
+
+def printed(program: str, environment: Mapping[str, str], out: Path) -> Any:
+    """What a program of this module prints, as JSON."""
+    process = forked.start(f"from {MODULE} import {program}; {program}()", environment=environment, out=out)
     try:
         assert process.wait(3 * ANSWERS_WITHIN_S) == 0, out.read_text()
     finally:
         process.kill()
-    found: dict[str, Any] = json.loads(out.read_text().splitlines()[-1])
-    return found
+    return json.loads(out.read_text().splitlines()[-1])
 
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names and descriptors as Linux has them")
@@ -123,3 +177,11 @@ def test_a_server_that_was_killed_is_started_anew(said: dict[str, Any]) -> None:
     _, second = said["slots"]
     assert second["has_mark"]
     assert not second["shares"]
+
+
+def test_a_client_that_leaves_while_its_slot_starts(tmp_path: Path) -> None:
+    """Its slot got another file of the service as its connection; if there was none, the server that forks ended."""
+    out = tmp_path / "out"
+    before, after = printed("program_of_a_client_that_leaves", os.environ, out)
+    assert before["parent"] == after["parent"]
+    assert "Traceback" not in out.read_text(), out.read_text()
