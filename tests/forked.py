@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
@@ -22,6 +23,7 @@ _CONTEXT: ForkServerContext = multiprocessing.get_context("forkserver")
 PRELOADED = ("tests.forked", "app.worker", "app.main", "app.cli.serving", "app.cli.checking", "app.cli.service")
 """What the process imports from which others are forked; there is one for all of a test's process."""
 _CONTEXT.set_forkserver_preload(list(PRELOADED))
+_STARTS_WITHIN_S = 20.0
 
 
 class Forked:
@@ -30,9 +32,19 @@ class Forked:
     def __init__(
         self, code: str, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, ...], cwd: Path
     ) -> None:
-        # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
-        self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), files, cwd))
-        self._process.start()
+        ends = time.monotonic() + _STARTS_WITHIN_S
+        while True:
+            # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
+            self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), files, cwd))
+            try:
+                self._process.start()
+            except (EOFError, ConnectionError):
+                # A service with slots that was served in this process has ended the server with the thread that started
+                # it; another one is started as soon as the system has done so.
+                assert time.monotonic() < ends, "no process can be started"
+                time.sleep(0.05)
+            else:
+                break
         assert self._process.pid is not None
         self.pid = self._process.pid
 
