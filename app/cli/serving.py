@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -13,11 +14,12 @@ from threading import Thread
 from types import FrameType
 from typing import NoReturn
 
+import structlog
 import typer
 import uvicorn
 
 from app import logs
-from app.api.http.request_head import Patience, bounded_protocol
+from app.api.http.request_head import SPARE_CONNECTIONS, Patience, bounded_protocol
 from app.api.http.turns import Turns
 from app.cli import worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
@@ -26,6 +28,8 @@ from app.store import embedded, migrations
 from app.store.database import Database
 
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_OTHER_FILES = 400
+"""Files of the process that listens beside its clients' connections: of slots, the database, libraries, 40 at rest."""
 
 
 def serve(*, with_worker: bool, allow_root: bool = False) -> None:
@@ -48,6 +52,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     _require_address(settings)
+    _allow_files(settings.connections + SPARE_CONNECTIONS + _OTHER_FILES)
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
@@ -196,6 +201,28 @@ def _require_address(settings: Settings) -> None:
     except OSError as failure:
         detail = f"port {settings.port} of {settings.host}: {failure.strerror}; RACKPLAN_PORT states another one"
         raise AddressInUse(detail, host=settings.host, port=settings.port) from None
+
+
+def _allow_files(needed: int) -> None:
+    """Raise this process's limit of open files as far as the system permits.
+
+    Most systems allow 1,024 unless a process sets more, and a connection beyond the limit is closed without an answer,
+    that of a health check as well.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    except (OSError, ValueError):  # a system may have a limit of its own beside these
+        allowed = soft
+    if allowed < needed:
+        structlog.get_logger().warning(
+            "files.limited",
+            detail=f"this process may open {allowed} files, and its connections need up to {needed}; raise the limit "
+            "(ulimit -n, LimitNOFILE of systemd), or lower RACKPLAN_CONNECTIONS",
+        )
 
 
 def _require_key(database: Database, settings: Settings) -> None:

@@ -57,14 +57,19 @@ RunService = Callable[..., AbstractContextManager[Running]]
 
 @pytest.fixture
 def run_service(tmp_path: Path) -> RunService:
-    """`rackplan serve` as an operator runs it: `run_service(database, **environment)`, until the context ends."""
+    """`rackplan serve` as an operator runs it: `run_service(database, **environment)`, until the context ends.
+
+    `files` is how many files its shell lets it open, by the soft and the hard limit.
+    """
 
     @contextmanager
-    def run(database: Database, **environment: str) -> Iterator[Running]:
+    def run(database: Database, files: tuple[int, int] | None = None, **environment: str) -> Iterator[Running]:
         name = token_hex(4)
         said, log = tmp_path / f"{name}.out", tmp_path / f"{name}.log"
         variables = environment_of(database, RACKPLAN_PORT="0", **environment)
-        service = (_interpreter if "PYTHONHASHSEED" in environment else _fork)(variables, said, log)
+        limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {files})\n" if files else ""
+        start = _interpreter if "PYTHONHASHSEED" in environment else _fork
+        service = start(limit + _COMMAND, variables, said, log)
         try:
             with client_of(_announced(service, said, log)) as client:
                 yield Running(client, log)
@@ -75,15 +80,13 @@ def run_service(tmp_path: Path) -> RunService:
     return run
 
 
-def _fork(variables: Mapping[str, str], said: Path, log: Path) -> forked.Forked:
-    return forked.start(_COMMAND, arguments=["rackplan", *_SERVE], environment=variables, out=said, err=log)
+def _fork(code: str, variables: Mapping[str, str], said: Path, log: Path) -> forked.Forked:
+    return forked.start(code, arguments=["rackplan", *_SERVE], environment=variables, out=said, err=log)
 
 
-def _interpreter(variables: Mapping[str, str], said: Path, log: Path) -> "subprocess.Popen[bytes]":
+def _interpreter(code: str, variables: Mapping[str, str], said: Path, log: Path) -> "subprocess.Popen[bytes]":
     with said.open("wb") as out, log.open("wb") as err:
-        return subprocess.Popen(
-            [sys.executable, "-c", _COMMAND, *_SERVE], cwd=ROOT, stdout=out, stderr=err, env=variables
-        )
+        return subprocess.Popen([sys.executable, "-c", code, *_SERVE], cwd=ROOT, stdout=out, stderr=err, env=variables)
 
 
 def _announced(service: "forked.Forked | subprocess.Popen[bytes]", said: Path, log: Path) -> str:

@@ -190,6 +190,21 @@ class TestPatience:
         time.sleep(0.1)
         assert sent(impatient_port, request("/")).startswith(b"HTTP/1.1 200 ")
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("hard", [4_000, 300])
+    def test_the_limit_of_open_files_is_raised_to_the_connections(
+        self, scratch: Database, run_service: RunService, hard: int
+    ) -> None:
+        """With 1,024, as most shells have it, a service at its limit of connections answered no health check."""
+        with run_service(scratch, files=(200, hard), RACKPLAN_CONNECTIONS="250") as service, ExitStack() as opened:
+            address = httpx.URL(service.client.base_url)
+            assert address.port is not None
+            is_limited = "may open 300 files, and its connections need up to 750" in service.log.read_text()
+            assert is_limited == (hard == 300)
+            for _ in range(200 if is_limited else 260):
+                opened.enter_context(closing(socket.create_connection(("127.0.0.1", address.port))))
+            assert service.client.get("/healthz").status_code == 200
+
 
 def request(path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
