@@ -1,4 +1,4 @@
-"""The audit log: who did what, and when. Entries are added, and deleted only once they are as old as settings say.
+"""The audit log: each change with its actor and time. Entries are only added; settings state when old ones are deleted.
 
 Postgres enforces it: the role of requests may read and insert alone, and triggers reject every change but the deletion
 of old entries by the owner of the table, which states the age in `SETTING`.

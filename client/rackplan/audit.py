@@ -1,4 +1,4 @@
-"""The audit log: who changed what, and what was denied."""
+"""The audit log: changes with their actors, and denied requests."""
 
 from __future__ import annotations
 

@@ -95,15 +95,15 @@ def _rate(scenario: Scenario, resource: str, spread: LoadSpread, failure: str, l
     return Headroom(factor, Limit(resource, spread.broker, failure, growing + fixed, limit))
 
 
-def first_breaking_month(room: Headroom, traffic: TrafficGrowth) -> int | None:
+def first_breaking_month(margin: Headroom, traffic: TrafficGrowth) -> int | None:
     """The first month within the horizon in which a limit breaks; 0 if it is broken now, None if none breaks.
 
     ⌈ln(headroom) / ln(1 + growth)⌉, with a tolerance so that rounding does not add a month.
     """
-    if not room.is_feasible:
+    if not margin.is_feasible:
         return 0
-    growth, factor = traffic.growth_per_month, room.factor * (1 - ROUNDING)
-    if growth <= 0 or room.factor == inf:
+    growth, factor = traffic.growth_per_month, margin.factor * (1 - ROUNDING)
+    if growth <= 0 or margin.factor == inf:
         return None
     months = log(max(1.0, factor)) / log1p(growth)
     return max(1, ceil(months)) if max(1.0, months) <= traffic.horizon_months else None

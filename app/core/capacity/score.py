@@ -84,18 +84,18 @@ def place(
 
 def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
     """Compare the loads of a scenario's brokers with its limits, and price them."""
-    room = headroom(scenario, carried)
+    margin = headroom(scenario, carried)
     cost = monthly_cost(scenario, carried.cross_rack)
     classes = carried.failures.values()
     return Score(
         seed=scenario.seed,
         brokers=len(scenario.topology.brokers),
         partitions=len(carried.storage.rows),
-        feasible=room.is_feasible,
-        binding=None if room.is_feasible else room.first,
-        first_limit=room.first,
-        headroom=None if room.factor == inf else room.factor,
-        first_breaking_month=first_breaking_month(room, scenario.traffic),
+        feasible=margin.is_feasible,
+        binding=None if margin.is_feasible else margin.first,
+        first_limit=margin.first,
+        headroom=None if margin.factor == inf else margin.factor,
+        first_breaking_month=first_breaking_month(margin, scenario.traffic),
         monthly_cost=cost.total,
         monthly_cost_parts=cost,
         cross_rack_bytes_per_s=carried.cross_rack.total,

@@ -38,6 +38,12 @@ def interpreting() -> Iterator[None]:
         _is_interpreting.reset(token)
 
 
+def load(*loops: Callable[..., Any]) -> None:
+    """Load loops, which `interpreting` then uses; those that are not compiled are compiled in this thread."""
+    for loop in loops:
+        cast("Loop", loop).prepare()
+
+
 def of_size(loop: Function, steps: int) -> Function:
     """The loop, or its source while numba is not imported and little work has been done so.
 

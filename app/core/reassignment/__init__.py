@@ -1,6 +1,6 @@
 """Reassignment: replicas and leaders moved as little as possible, with the proof, in batches that Kafka executes.
 
-Callers import this room; its files are:
+Callers import this package; its files are:
 
 model.py          the problem, the balance and the placement, as arrays
 domains.py        eligible brokers of each partition, and its spread over racks

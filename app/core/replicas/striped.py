@@ -20,7 +20,7 @@ Racks A with brokers 0 1, B with 2 3, C with 4 5; all offsets 0, factor 3:
 
 Draws
     In the order in which Java's HashMap iterates over the racks, for each the offset of its fenced and of its unfenced
-    list, where not empty; then the racks' offset, where there is a broker. For a reshuffle first the racks, then in the
+    list, unless it is empty; then the racks' offset, if there is a broker. For a reshuffle first the racks, then in the
     same HashMap order each rack's fenced and unfenced list. A placement that fails has drawn its offsets all the same.
 
 Source: `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.0 to 4.4.
@@ -240,21 +240,21 @@ def check(racks: Racks, topic: NewTopic, rejections: Rejections = UNTIL_4_2) -> 
     factor = (topic.replication_factor + 2**15) % 2**16 - 2**15
     brokers = len(racks.members)
     if factor <= 0:
-        raise _refused(
+        raise _rejected(
             topic,
             f"a partition needs 1 replica or more; replication factor {topic.replication_factor} given",
             f"Invalid replication factor {factor}: the replication factor must be positive.",
             minimum=1,
         )
     if racks.unfenced == 0:
-        raise _refused(
+        raise _rejected(
             topic,
             f"a leader needs an unfenced broker; {brokers} brokers given, 0 of them unfenced",
             rejections.none_active,
             maximum=0,
         )
     if factor > brokers:
-        raise _refused(
+        raise _rejected(
             topic,
             f"replication factor {factor} needs {factor} brokers; {brokers} given",
             f"The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
@@ -272,7 +272,7 @@ def check(racks: Racks, topic: NewTopic, rejections: Rejections = UNTIL_4_2) -> 
     return factor
 
 
-def _refused(topic: NewTopic, detail: str, message: str, **limit: int) -> InvalidReplicationFactor:
+def _rejected(topic: NewTopic, detail: str, message: str, **limit: int) -> InvalidReplicationFactor:
     return InvalidReplicationFactor(
         detail,
         kafka=KafkaError("InvalidReplicationFactorException", message),

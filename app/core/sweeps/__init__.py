@@ -5,7 +5,7 @@
     fields.py    reads and validates JSON objects as records, with the path of what is invalid
     scoring.py   the protocol that a kind implements, and the loop that scores a range of its scenarios
 
-A kind is `app/core/<room>/sweep.py`; to add one, see docs/extending.md.
+A kind is `app/core/<package>/sweep.py`; to add one, see docs/extending.md.
 """
 
 from app.core.sweeps.axes import Axis, Grid, Span, read_axis

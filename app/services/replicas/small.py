@@ -5,11 +5,10 @@ replicas on 12 brokers 0.4 ms, and 0.3 ms once the loops are loaded.
 """
 
 import math
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from app.core.compiled.building import uncompiled
-from app.core.compiled.interpreted import interpreting
-from app.core.compiled.loops import Loop
+from app.core.compiled.interpreted import interpreting, load
 from app.core.measures import tally_kernel
 from app.core.replicas import striped_kernel
 from app.services.limits import Limits
@@ -52,8 +51,7 @@ def load_loops() -> None:
     It imports numba: 0.4 s and 30 MB, so that a process which makes few plans does without.
     """
     if not uncompiled():
-        for loop in (striped_kernel.fill, tally_kernel.count):
-            cast("Loop", loop).prepare()
+        load(striped_kernel.fill, tally_kernel.count)
 
 
 def _replicas(topic: Any) -> float:

@@ -96,13 +96,13 @@ def recommended_throttle(copies: BatchCopies, rates: ReplicationRates) -> int | 
     a broker that sends or receives in a batch has less than that besides its present traffic.
     """
     brokers = len(rates.nic_in)
-    least, room = 0.0, np.inf
+    least, spare = 0.0, np.inf
     for ends, nic in ((copies.source, rates.nic_out), (copies.target, rates.nic_in)):
         pairs = copies.batch * brokers + ends
         distinct, place = np.unique(pairs, return_inverse=True)
         at_once = np.bincount(place, copies.ingress_bytes_per_s, len(distinct))
         least = max(least, float(at_once.max(initial=0.0)))
-        room = min(room, float(nic[distinct % brokers].min(initial=np.inf)))
+        spare = min(spare, float(nic[distinct % brokers].min(initial=np.inf)))
     if not least:
         return None
     wanted = LEAST_OVER_INGRESS * least
@@ -110,4 +110,4 @@ def recommended_throttle(copies: BatchCopies, rates: ReplicationRates) -> int | 
     figure = next(
         figure for power in (digits, digits + 1) for each in _ROUND_FIGURES if (figure := each * 10**power) >= wanted
     )
-    return figure if figure <= room else None
+    return figure if figure <= spare else None

@@ -35,12 +35,12 @@ def largest_share_lower_bound(problem: LogDirProblem) -> Fraction:
 def _fractional(base: list[int], capacity: list[int], movable: int) -> Fraction:
     """The share up to which directories are filled if replicas can be divided."""
     order = sorted(range(len(base)), key=lambda directory: Fraction(base[directory], capacity[directory]))
-    filled, room = movable, 0
+    filled, total = movable, 0
     share = Fraction(0)
     for place, directory in enumerate(order):
         filled += base[directory]
-        room += capacity[directory]
-        share = Fraction(filled, room)
+        total += capacity[directory]
+        share = Fraction(filled, total)
         if place + 1 == len(order) or share * capacity[order[place + 1]] <= base[order[place + 1]]:
             break
     return share
