@@ -132,6 +132,13 @@ class Settings(Limits, OidcOptions, BaseSettings):
     body_seconds: float = Field(
         60.0, gt=0, le=3600, description="Longest time until the body of a request is complete, in seconds; then 408."
     )
+    stall_seconds: float = Field(
+        20.0,
+        gt=0,
+        le=600,
+        description="Longest time in which a client takes nothing of a response, in seconds; then its connection is "
+        "closed.",
+    )
     rate_per_key: int = Field(
         6000, ge=0, le=10_000_000, description="Requests a minute of one API key; beyond it 429. 0 is no limit."
     )

@@ -19,7 +19,7 @@ import typer
 import uvicorn
 
 from app import logs
-from app.api.http.request_head import SPARE_CONNECTIONS, Patience, bounded_protocol
+from app.api.http.bounded_protocol import SPARE_CONNECTIONS, Patience, bounded_protocol
 from app.api.http.turns import Turns
 from app.cli import worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
@@ -105,9 +105,15 @@ def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: b
                 when_stopping.append(started.enter_context(worker.running()).set)
 
         when_started.append(start_worker)
+        patience = Patience(
+            head_s=settings.head_seconds,
+            body_s=settings.body_seconds,
+            stall_s=settings.stall_seconds,
+            connections=settings.connections,
+        )
         config = uvicorn.Config(
             Turns(api),
-            http=bounded_protocol(Patience(settings.head_seconds, settings.body_seconds, settings.connections)),
+            http=bounded_protocol(patience),
             host=settings.host,
             port=settings.port,
             log_config=None,

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from string import printable
 
 import httpx
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.http.auth import CHECKED_WITHIN_S
-from app.api.slots import scopes
+from app.api.slots import dispatch, scopes
 from app.slots import frames
 from app.store.audit import AuditFilter
 from app.store.database import Database
@@ -390,6 +390,48 @@ class TestDirectReads:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+class TestSlowReaders:
+    """Clients that request more than they read."""
+
+    def test_what_waited_longest_for_its_client_is_dropped(
+        self,
+        rows: Rows,
+        client: httpx.Client,
+        monkeypatch: pytest.MonkeyPatch,  # noqa: ARG002 -- rows are reset
+    ) -> None:
+        """Each response would stay in memory for as long as its client likes, or new requests would be rejected."""
+        csv = {"Accept": "text/csv", "Accept-Encoding": "identity"}
+        big = {**PLACE, "seed": 1, "topics": [{"name": "t", "partitions": 400_000, "replication_factor": 3}]}
+        with served(rows.database, solver_processes=1, reader_processes=1) as address, client_of(address) as slotted:
+            path = slotted.post(PLAN, json=big).headers["Location"]
+            whole = len(slotted.get(path, headers=csv).content)
+            monkeypatch.setattr(dispatch, "_HELD_BYTES", 5 * whole // 2)
+            head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\nConnection: close\r\n\r\n"
+            with ExitStack() as opened:
+                readers = []
+                for _ in range(3):
+                    reader = opened.enter_context(closing(socket.socket()))
+                    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    reader.connect((slotted.base_url.host, slotted.base_url.port))
+                    reader.settimeout(20)
+                    reader.sendall(head.encode())
+                    reader.recv(1)  # its slot has answered, or begins to
+                    readers.append(reader)
+                assert slotted.get("/v1/plans").status_code == 200
+                taken = [_taken(reader) for reader in readers]
+            assert taken[0] < whole <= min(taken[1:])
+
+
+def _taken(reader: socket.socket) -> int:
+    """Bytes that are left to read."""
+    taken = 0
+    with suppress(ConnectionResetError):
+        while received := reader.recv(2**20):
+            taken += len(received)
+    return taken
+
+
 class TestPreferences:
     """What waits for a job is served by the process that listens; what computes is not, whatever it prefers."""
 

@@ -1,7 +1,7 @@
 """What HTTP asks of every operation.
 
 middleware.py    request ids, the log, overload, the body limit, same origin
-request_head.py  bounds on a request's head, and on the time of head and body
+bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 turns.py         how many requests begin in a round of the event loop
 compression.py   gzip and Zstandard
 known_query.py   query parameters that an operation does not have

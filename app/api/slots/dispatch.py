@@ -33,6 +33,8 @@ _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
 _HELD_BYTES = 256 * 2**20
 """Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
+_PIECE_BYTES = 128 * 1024
+"""Bytes of a response that are sent at a time: the server takes what it is given, however slowly the client reads."""
 _DRAINED_WITHIN_S = 0.5
 _FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
 """Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
@@ -65,6 +67,8 @@ class SlotDispatch:
         self._own_paths = tuple(own_paths)
         self._is_compiling = is_compiling
         self._held = 0
+        # Exchanges of which the slot has answered and the client has not read all, the oldest first.
+        self._unread: dict[_Exchange, None] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
@@ -101,7 +105,13 @@ class SlotDispatch:
         return False
 
     def hold(self, count: int) -> None:
-        """Count bytes that are buffered for a client. Raises `ServiceBusy` if they are too many."""
+        """Count bytes that are buffered for a client.
+
+        If they are too many, the responses that clients have been reading for longest are dropped. Raises `ServiceBusy`
+        if there are none.
+        """
+        while self._held + count > _HELD_BYTES and self._unread:
+            next(iter(self._unread)).drop()
         if self._held + count > _HELD_BYTES:
             detail = f"bodies of {self._held} bytes are being received or sent; the limit is {_HELD_BYTES}; try again"
             raise ServiceBusy(detail, limit=_HELD_BYTES)
@@ -110,6 +120,13 @@ class SlotDispatch:
     def release(self, count: int) -> None:
         """Subtract bytes that are no longer buffered."""
         self._held -= count
+
+    def note_unread(self, exchange: "_Exchange", *, is_unread: bool) -> None:
+        """Note that a slot has answered and the client has yet to read, or that the client has read or left."""
+        if is_unread:
+            self._unread[exchange] = None
+        else:
+            self._unread.pop(exchange, None)
 
     @property
     def limits(self) -> Limits:
@@ -129,7 +146,9 @@ class _Exchange:
         self._dispatch, self._lane = dispatch, lane
         self._scope, self._receive, self._send = scope, receive, send
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._held = 0
+        self._sending: asyncio.Task[None] | None = None
+        self._held = self._received = 0
+        self._is_over = False
         self.has_started = False
         self.is_in_slot = False
 
@@ -139,25 +158,46 @@ class _Exchange:
             self._lane.admission.check()
             body = await self._body()
         except BaseException:
-            self._dispatch.release(self._held)
+            self._release(self._held)
             raise
+        self._received = self._held
         exchange = asyncio.create_task(self._exchanged(body))
         exchange.add_done_callback(self._ended)
         leaving, sending = asyncio.create_task(self._disconnected()), asyncio.create_task(self._sent())
+        self._sending = sending
         try:
             await asyncio.wait({exchange, leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
             if not leaving.done() and (not exchange.done() or exchange.exception() is None):
                 await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.cancelled():
+                raise ClientDisconnect  # as good as left: it was dropped
             if sending.done() or exchange.done():
                 await (exchange if exchange.done() else sending)
         finally:
             leaving.cancel()
             sending.cancel()
+            self._is_over = True
+            self._dispatch.note_unread(self, is_unread=False)
+            if exchange.done():
+                self._release(self._held)
             # A response that begins is soon complete, also if only its head was requested; the process can stay then.
             asyncio.get_running_loop().call_later(_DRAINED_WITHIN_S, exchange.cancel)
 
+    def drop(self) -> None:
+        """End the response of a client that reads it slowly, whose slot has answered."""
+        assert self._sending is not None  # noqa: S101 -- the slot has answered
+        self._sending.cancel()
+        self._dispatch.note_unread(self, is_unread=False)
+        self._release(self._held)
+        structlog.get_logger().warning("response.dropped", path=self._scope["path"])
+
     def _ended(self, exchange: asyncio.Task[None]) -> None:
-        self._dispatch.release(self._held)
+        """The slot has answered, or will not: the body of the request is needed no longer."""
+        if self._is_over:
+            self._release(self._held)
+        else:
+            self._release(self._received)
+            self._dispatch.note_unread(self, is_unread=True)
         if exchange.cancelled():
             if self.is_in_slot:
                 count_stopped_slot("client")
@@ -167,6 +207,11 @@ class _Exchange:
     def _hold(self, count: int) -> None:
         self._dispatch.hold(count)
         self._held += count
+
+    def _release(self, count: int) -> None:
+        count = min(count, self._held)  # all of it was released if the response was dropped
+        self._dispatch.release(count)
+        self._held -= count
 
     async def _body(self) -> bytes:
         """The body. Raises `ClientDisconnect` if the client leaves."""
@@ -186,7 +231,13 @@ class _Exchange:
 
     async def _sent(self) -> None:
         while (message := await self._messages.get()) is not None:
-            await self._send(message)
+            body: bytes = message.get("body", b"")
+            if len(body) <= _PIECE_BYTES:
+                await self._send(message)
+            else:
+                for start in range(0, len(body), _PIECE_BYTES):
+                    await self._send({**message, "body": body[start : start + _PIECE_BYTES]})
+            self._release(len(body))
 
     async def _exchanged(self, body: bytes) -> None:
         deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)

@@ -1,11 +1,16 @@
-"""HTTP/1.1 with bounds on what a request may send besides its body, on its time, and on connections.
+"""HTTP/1.1 with bounds on what a request may send besides its body, on its time, on connections, and on slow readers.
 
 uvicorn's parser in C keeps a request line, headers, trailers and chunk extensions of any length: 64 MB of one header
 took 17 s of the event loop, in which no other request was answered. The limit of a body (`middleware.py`) applies only
-once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections.
+once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections; and a
+client that takes nothing of a response keeps its connection, and the response, for as long as it likes.
 """
 
 import asyncio
+import fcntl
+import sys
+import termios
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -29,11 +34,13 @@ class Patience:
     ----------
     head_s : from the first byte of a request, or from the connection, to the end of its head, in seconds.
     body_s : from the end of the head to the end of the body, in seconds.
+    stall_s : in which a client takes nothing of a response that is larger than the buffers, in seconds.
     connections : open connections, of all clients; more are for health checks alone.
     """
 
     head_s: float = 10.0
     body_s: float = 60.0
+    stall_s: float = 20.0
     connections: int = 1000
 
 
@@ -78,12 +85,13 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits.
 
     A connection that sends `MAX_HEAD_BYTES` without a piece of a body gets a 431 and ends; one that does not complete a
-    head or a body in time a 408; one too many a 503.
+    head or a body in time a 408; one too many a 503. One that takes nothing of a response in time is aborted.
     """
 
     patience = Patience()
     _head_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
         """Wait for a request; one for other than the health of the service is rejected if there are too many."""
@@ -101,7 +109,18 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
         self._await_nothing()
+        self._end_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client takes less than is sent."""
+        self._wait_for_reader()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client has taken most of what was sent."""
+        self._end_stall()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and end the connection if it is too much without any part of a body."""
@@ -142,6 +161,29 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+    def _wait_for_reader(self) -> None:
+        self._stall = self.loop.call_later(self.patience.stall_s, self._look_at_reader, self._untaken_bytes())
+
+    def _look_at_reader(self, untaken_before: int) -> None:
+        """Abort the connection if the client has taken nothing meanwhile."""
+        if self._untaken_bytes() >= untaken_before:
+            self.transport.abort()
+        else:
+            self._wait_for_reader()
+
+    def _untaken_bytes(self) -> int:
+        """Bytes of responses that wait here or in the system, whose buffers hold what some clients read in a minute."""
+        in_system = 0
+        with suppress(OSError):  # not every system says
+            connection = self.transport.get_extra_info("socket")
+            in_system = int.from_bytes(fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        return self.transport.get_write_buffer_size() + in_system
+
+    def _end_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def _give_up(self, what: str, seconds: float) -> None:
         if self.transport.is_closing():

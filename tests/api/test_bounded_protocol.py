@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Thread
 
 import httpx
@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.api.http.request_head import MAX_HEAD_BYTES, SPARE_CONNECTIONS, Patience, bounded_protocol
+from app.api.http.bounded_protocol import MAX_HEAD_BYTES, SPARE_CONNECTIONS, Patience, bounded_protocol
 from app.api.http.turns import QUIET_PATHS
 from app.store.database import Database
 from tests.api.conftest import RunService
@@ -22,9 +22,17 @@ MUCH = 64
 """How many times the limit is sent."""
 
 
+LARGE = 64 * 2**20
+"""Bytes of the response of `/large`, more than the buffers of the system."""
+
+
 async def _count(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with the length of the body."""
+    """Answer with the length of the body; on `/large` with as many bytes as that is."""
     assert scope["type"] == "http"
+    if scope["path"] == "/large":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE)]})
+        await send({"type": "http.response.body", "body": bytes(LARGE)})
+        return
     length, has_more = 0, True
     while has_more:
         message = await receive()
@@ -43,7 +51,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def impatient_port() -> Iterator[int]:
-    with listening(Patience(head_s=0.3, body_s=0.6, connections=3)) as port:
+    with listening(Patience(head_s=0.3, body_s=0.6, stall_s=0.5, connections=3)) as port:
         yield port
 
 
@@ -171,6 +179,25 @@ class TestPatience:
                 time.sleep(0.2)
                 assert client.post("/", content=b"abc").text == "3"
 
+    def test_a_client_that_takes_nothing_of_a_response_loses_its_connection(self, impatient_port: int) -> None:
+        with closing(reading_slowly(impatient_port)) as connection:
+            time.sleep(1.5)
+            taken = 0
+            with suppress(ConnectionResetError):
+                while received := connection.recv(2**20):
+                    taken += len(received)
+        assert taken < LARGE
+
+    def test_a_client_that_takes_a_response_slowly_gets_all_of_it(self, impatient_port: int) -> None:
+        """It takes longer in all than the longest time in which it takes nothing."""
+        began, taken = time.monotonic(), 0
+        with closing(reading_slowly(impatient_port)) as connection:
+            while received := connection.recv(2**20):
+                taken += len(received)
+                if time.monotonic() - began < 2.0:
+                    time.sleep(0.02)
+        assert taken > LARGE
+
     def test_connections_beyond_the_limit_are_for_health_checks(self, impatient_port: int) -> None:
         with ExitStack() as opened:
             for _ in range(3):
@@ -204,6 +231,16 @@ class TestPatience:
             for _ in range(200 if is_limited else 260):
                 opened.enter_context(closing(socket.create_connection(("127.0.0.1", address.port))))
             assert service.client.get("/healthz").status_code == 200
+
+
+def reading_slowly(port: int) -> socket.socket:
+    """A connection that has requested `/large`, with the smallest buffer."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", port))
+    connection.settimeout(20)
+    connection.sendall(request("/large"))
+    return connection
 
 
 def request(path: str) -> bytes:
