@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.http.auth import CHECKED_WITHIN_S
-from app.api.slots import dispatch, scopes
+from app.api.slots import buffers, scopes
 from app.slots import frames
 from app.store.audit import AuditFilter
 from app.store.database import Database
@@ -397,8 +397,8 @@ class TestSlowReaders:
     def test_what_waited_longest_for_its_client_is_dropped(
         self,
         rows: Rows,
-        client: httpx.Client,
-        monkeypatch: pytest.MonkeyPatch,  # noqa: ARG002 -- rows are reset
+        client: httpx.Client,  # noqa: ARG002 -- rows are reset
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Each response would stay in memory for as long as its client likes, or new requests would be rejected."""
         csv = {"Accept": "text/csv", "Accept-Encoding": "identity"}
@@ -406,7 +406,7 @@ class TestSlowReaders:
         with served(rows.database, solver_processes=1, reader_processes=1) as address, client_of(address) as slotted:
             path = slotted.post(PLAN, json=big).headers["Location"]
             whole = len(slotted.get(path, headers=csv).content)
-            monkeypatch.setattr(dispatch, "_HELD_BYTES", 5 * whole // 2)
+            monkeypatch.setattr(buffers, "MOST_BYTES", 5 * whole // 2)
             head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\nConnection: close\r\n\r\n"
             with ExitStack() as opened:
                 readers = []

@@ -4,6 +4,7 @@
     serving.py   what a slot answers to a request
     sizes.py     how large a request is, before it is parsed
     dispatch.py  the middleware that passes requests to slots (`app.slots`)
+    buffers.py   bytes that are held for clients, and their limit
     direct.py    the middleware that answers reads of small plans without a slot
     direct_plans.py  the middleware that makes small plans without a slot
 

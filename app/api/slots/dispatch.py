@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import orjson
@@ -16,6 +17,7 @@ from app.api.http.metrics import count_stopped_slot
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
+from app.api.slots.buffers import Buffer, Buffers
 from app.api.slots.serving import too_large
 from app.api.slots.sizes import PLAN_PATHS, work_of
 from app.errors import Failure
@@ -31,8 +33,6 @@ SOLVERS, READERS = "solvers", "readers"
 _READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
-_HELD_BYTES = 256 * 2**20
-"""Bytes of bodies that are received or sent at the same time; beyond it requests are rejected."""
 _PIECE_BYTES = 128 * 1024
 """Bytes of a response that are sent at a time: the server takes what it is given, however slowly the client reads."""
 _DRAINED_WITHIN_S = 0.5
@@ -66,16 +66,14 @@ class SlotDispatch:
         self._app, self._pool, self._limits = app, pool, limits
         self._own_paths = tuple(own_paths)
         self._is_compiling = is_compiling
-        self._held = 0
-        # Exchanges of which the slot has answered and the client has not read all, the oldest first.
-        self._unread: dict[_Exchange, None] = {}
+        self._buffers = Buffers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
             await self._app(scope, receive, send)
             return
         lane = self._pool.lanes[READERS if scope["method"] in _READING else SOLVERS]
-        exchange = _Exchange(self, lane, scope, receive, send)
+        exchange = _Exchange(self, lane, self._buffers.of_request(), scope, receive, send)
         try:
             await exchange.run()
         except ClientDisconnect:
@@ -104,30 +102,6 @@ class SlotDispatch:
         _without_wait(scope)
         return False
 
-    def hold(self, count: int) -> None:
-        """Count bytes that are buffered for a client.
-
-        If they are too many, the responses that clients have been reading for longest are dropped. Raises `ServiceBusy`
-        if there are none.
-        """
-        while self._held + count > _HELD_BYTES and self._unread:
-            next(iter(self._unread)).drop()
-        if self._held + count > _HELD_BYTES:
-            detail = f"bodies of {self._held} bytes are being received or sent; the limit is {_HELD_BYTES}; try again"
-            raise ServiceBusy(detail, limit=_HELD_BYTES)
-        self._held += count
-
-    def release(self, count: int) -> None:
-        """Subtract bytes that are no longer buffered."""
-        self._held -= count
-
-    def note_unread(self, exchange: "_Exchange", *, is_unread: bool) -> None:
-        """Note that a slot has answered and the client has yet to read, or that the client has read or left."""
-        if is_unread:
-            self._unread[exchange] = None
-        else:
-            self._unread.pop(exchange, None)
-
     @property
     def limits(self) -> Limits:
         """The limits of the service."""
@@ -142,12 +116,12 @@ class SlotDispatch:
 class _Exchange:
     """One request in a slot. The slot is free again once it has answered, however slowly the client reads."""
 
-    def __init__(self, dispatch: SlotDispatch, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
-        self._dispatch, self._lane = dispatch, lane
+    def __init__(
+        self, dispatch: SlotDispatch, lane: Lane, buffer: Buffer, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        self._dispatch, self._lane, self._buffer = dispatch, lane, buffer
         self._scope, self._receive, self._send = scope, receive, send
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._sending: asyncio.Task[None] | None = None
-        self._held = self._received = 0
         self._is_over = False
         self.has_started = False
         self.is_in_slot = False
@@ -158,13 +132,11 @@ class _Exchange:
             self._lane.admission.check()
             body = await self._body()
         except BaseException:
-            self._release(self._held)
+            self._buffer.release_all()
             raise
-        self._received = self._held
         exchange = asyncio.create_task(self._exchanged(body))
-        exchange.add_done_callback(self._ended)
         leaving, sending = asyncio.create_task(self._disconnected()), asyncio.create_task(self._sent())
-        self._sending = sending
+        exchange.add_done_callback(partial(self._ended, len(body), sending))
         try:
             await asyncio.wait({exchange, leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
             if not leaving.done() and (not exchange.done() or exchange.exception() is None):
@@ -177,41 +149,23 @@ class _Exchange:
             leaving.cancel()
             sending.cancel()
             self._is_over = True
-            self._dispatch.note_unread(self, is_unread=False)
             if exchange.done():
-                self._release(self._held)
+                self._buffer.release_all()
             # A response that begins is soon complete, also if only its head was requested; the process can stay then.
             asyncio.get_running_loop().call_later(_DRAINED_WITHIN_S, exchange.cancel)
 
-    def drop(self) -> None:
-        """End the response of a client that reads it slowly, whose slot has answered."""
-        assert self._sending is not None  # noqa: S101 -- the slot has answered
-        self._sending.cancel()
-        self._dispatch.note_unread(self, is_unread=False)
-        self._release(self._held)
-        structlog.get_logger().warning("response.dropped", path=self._scope["path"])
-
-    def _ended(self, exchange: asyncio.Task[None]) -> None:
-        """The slot has answered, or will not: the body of the request is needed no longer."""
+    def _ended(self, received: int, sending: asyncio.Task[None], exchange: asyncio.Task[None]) -> None:
+        """The slot has answered, or will not: it is for the client to read."""
         if self._is_over:
-            self._release(self._held)
+            self._buffer.release_all()
         else:
-            self._release(self._received)
-            self._dispatch.note_unread(self, is_unread=True)
+            self._buffer.release(received)
+            self._buffer.end_on_demand(sending.cancel)
         if exchange.cancelled():
             if self.is_in_slot:
                 count_stopped_slot("client")
         else:
             exchange.exception()  # it was raised by `run`, unless the client had left
-
-    def _hold(self, count: int) -> None:
-        self._dispatch.hold(count)
-        self._held += count
-
-    def _release(self, count: int) -> None:
-        count = min(count, self._held)  # all of it was released if the response was dropped
-        self._dispatch.release(count)
-        self._held -= count
 
     async def _body(self) -> bytes:
         """The body. Raises `ClientDisconnect` if the client leaves."""
@@ -221,7 +175,7 @@ class _Exchange:
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             pieces.append(message.get("body", b""))
-            self._hold(len(pieces[-1]))
+            self._buffer.hold(len(pieces[-1]))
             if not message.get("more_body"):
                 return b"".join(pieces)
 
@@ -237,7 +191,7 @@ class _Exchange:
             else:
                 for start in range(0, len(body), _PIECE_BYTES):
                     await self._send({**message, "body": body[start : start + _PIECE_BYTES]})
-            self._release(len(body))
+            self._buffer.release(len(body))
 
     async def _exchanged(self, body: bytes) -> None:
         deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)
@@ -294,7 +248,7 @@ class _Exchange:
                 }
             )
         elif kind == frames.CHUNK:
-            self._hold(len(content))
+            self._buffer.hold(len(content))
             self._messages.put_nowait({"type": "http.response.body", "body": content, "more_body": True})
         else:
             noted: dict[str, Any] = orjson.loads(content)
