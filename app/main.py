@@ -35,6 +35,7 @@ from app.api.http.middleware import (
     SameOrigin,
     TrustedHost,
 )
+from app.api.http.pieces import Pieces
 from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
 from app.api.http.turns import QUIET_PATHS
@@ -227,6 +228,7 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     app.add_middleware(FreedMemory)
+    app.add_middleware(Pieces)
     if settings.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)])
     if tracing.is_started():

@@ -4,6 +4,7 @@ middleware.py    request ids, the log, overload, the body limit, same origin
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 turns.py         how many requests begin in a round of the event loop
 compression.py   gzip and Zstandard
+pieces.py        responses in pieces, no more of which is buffered than a client reads
 known_query.py   query parameters that an operation does not have
 memory.py        freed memory goes back to the system
 metrics.py       what is measured

@@ -33,8 +33,6 @@ SOLVERS, READERS = "solvers", "readers"
 _READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
-_PIECE_BYTES = 128 * 1024
-"""Bytes of a response that are sent at a time: the server takes what it is given, however slowly the client reads."""
 _DRAINED_WITHIN_S = 0.5
 _FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
 """Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
@@ -185,13 +183,8 @@ class _Exchange:
 
     async def _sent(self) -> None:
         while (message := await self._messages.get()) is not None:
-            body: bytes = message.get("body", b"")
-            if len(body) <= _PIECE_BYTES:
-                await self._send(message)
-            else:
-                for start in range(0, len(body), _PIECE_BYTES):
-                    await self._send({**message, "body": body[start : start + _PIECE_BYTES]})
-            self._buffer.release(len(body))
+            await self._send(message)  # returns once the client has read nearly all of it (`pieces.py`)
+            self._buffer.release(len(message.get("body", b"")))
 
     async def _exchanged(self, body: bytes) -> None:
         deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)
