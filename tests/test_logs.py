@@ -1,7 +1,9 @@
 """What a log line repeats of a request stays inside its line, for people as for programs."""
 
+import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -62,3 +64,15 @@ def test_a_line_of_json_is_one_line_in_ascii(capsys: Capture) -> None:
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isascii()
     assert json.loads(line)["path"] == HOSTILE
+
+
+def test_a_line_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As to a pipe whose reader has ended: the request that is logged succeeds all the same."""
+    logs.configure("json", "info")
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    structlog.get_logger("t").info("lost")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    structlog.get_logger("t").info("written")
+    assert json.loads(sys.stderr.getvalue())["event"] == "written"  # type: ignore[attr-defined] # it was replaced

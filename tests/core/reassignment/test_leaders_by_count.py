@@ -6,7 +6,7 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from app.core.model import NO_LEADER, Int32s
 from app.core.reassignment.leaders.changes import bounds, changes_bound
@@ -64,6 +64,18 @@ class TestLaws:
         assert answer.certificate.optimal
         assert leader_violations(instance, answer, Balance(tolerance, below)) == []
 
+    @example(
+        instance=LeaderProblem(
+            replicas=np.array([[1, -1, -1], [0, 2, 1]], np.int32),
+            leader=np.array([-1, 2], np.int32),
+            may_change=np.array([False, True]),
+            may_lead=np.array([False, True, True, True, True, True]),
+            is_new=np.array([[True, False, False], [True, True, True]]),
+            target=np.array([False, True, True, False, True, True]),
+            base=np.array([0, 0, 2, 3, 0, 0]),
+            weight=np.array([1, 1]),
+        )
+    ).via("broker 3, which is no target, leads most, in partitions of other topics")
     @given(instance=problems())
     def test_leaders_that_may_change_do_so_for_the_largest_broker_alone(self, instance: LeaderProblem) -> None:
         """The largest count of all brokers is minimal, then the changes, then the smallest count is maximal."""

@@ -235,7 +235,9 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
         # A broker that may not lead does so if no replica of a partition is on one that may.
         are_targets = bool(problem.target[problem.replicas[problem.candidates()]].all())
         # The largest of all brokers decides; its bound is of the targets alone, and of any choice for a minimum.
-        if are_targets and problem.minimums is None and not answer.largest.optimal:
+        # What another broker leads, in partitions that are no part of the problem, is a bound, too.
+        least = max(answer.largest.lower_bound, int(problem.loads(leaders)[~problem.target].max(initial=0)))
+        if are_targets and problem.minimums is None and answer.largest.value > least:
             return [f"a broker leads {answer.largest.value}, and leaders that may change leave less"]
         could_stay = may_change & ~problem.is_forced() & (problem.leader != NO_LEADER)
         if (leaders != problem.leader)[could_stay].any() or not are_targets:
