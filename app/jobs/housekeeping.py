@@ -40,7 +40,7 @@ class Retention:
 
 @dataclass(slots=True)
 class DeadWorkers:
-    """Tells dead workers from clocks that jump.
+    """Distinguishes dead workers from clocks that jump.
 
     A worker is dead if by the clock of the database it has had no heartbeat for `silent_s`, and none either while this
     object looked, for `confirmed_s` on a monotonic clock. A jump makes every worker silent, until its next heartbeat.

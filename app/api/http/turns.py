@@ -14,7 +14,7 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths of requests that are answered at any load: they compute nothing, and tell how the service does."""
+"""Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
 BEGUN_IN_A_ROUND: Final = 8
 ARRIVED_AT: Final = "arrived_at"
 """Where the state of a request has the moment of its arrival, a value of `time.perf_counter`."""
