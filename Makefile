@@ -28,7 +28,9 @@ run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctr
 # Tests in Chromium leave a screenshot of each page that they look at there.
 SCREENSHOTS ?= $(CURDIR)/.screenshots
 
-PYTEST = RACKPLAN_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+# CI runs `make test RUNNER=tests.rerun`, which runs each failed test once more, alone, and lists flaky ones.
+RUNNER  ?= pytest
+PYTEST = RACKPLAN_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m $(RUNNER) --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Many tests wait for processes that they start or stop, so four at once keep two cores busy; six took longer.
 test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, four files at once (TESTS=tests/core for some, JOBS=1 one by one)

@@ -25,14 +25,14 @@ _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 def register() -> None:
     """Register the profiles of Hypothesis: `default`, `ci`, whose draws are the same each time, and those of targets.
 
-    Hypothesis itself chooses one of the first two. Machines are noisy: an example that takes long is no failure, and
-    the first one may load compiled loops.
+    Hypothesis itself chooses one of the first two, `ci` in CI, and the profiles of targets repeat their draws if that
+    does. Machines are noisy: an example that takes long is no failure, and the first one may load compiled loops.
     """
     chosen = settings.get_current_profile_name()
     for name in ("default", "ci"):
         parent = settings.get_profile(name)
         settings.register_profile(name, parent, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    usual = settings.get_profile("default")
+    usual = settings.get_profile(chosen if chosen == "ci" else "default")
     settings.register_profile("fast", usual, max_examples=_USUAL_EXAMPLES // 20)
     settings.register_profile("thorough", usual, max_examples=10 * _USUAL_EXAMPLES)
     settings.register_profile("long", usual)

@@ -32,7 +32,7 @@ from tests.profiles import costly
 from tests.service import client_of, served
 
 DEADLINE_S, MEMORY_MIB = 5, 128
-HEALTHY_S = 2.0
+HEALTHY_S = 10.0
 """A health check takes milliseconds; the machine of the tests may be busy with others."""
 PLAN = "/v1/plans/replicas"
 READ = f"/v1/plans/{EXAMPLE_PLAN_ID}"

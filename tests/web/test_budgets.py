@@ -1,6 +1,4 @@
-"""The pages of a cluster and a plan of 1,000 partitions: small, and quick to make."""
-
-import time
+"""The pages of a cluster and a plan of 1,000 partitions are small; `python -m benchmarks pages` times them."""
 
 import numpy as np
 import pytest
@@ -12,9 +10,6 @@ from app.store.database import Database
 from tests.web.browser import Browser
 
 MOST_BYTES = 250_000
-MOST_CPU_S = 0.15
-ROUNDS = 5
-"""The fastest round counts: others of the machine take from the caches, never from the work."""
 
 
 @pytest.fixture
@@ -36,14 +31,9 @@ def addresses(browser: Browser, database: Database) -> list[str]:
     return ["/clusters/thousand", "/clusters/thousand?lose=rack:az-1&measure=leaders", made.headers["location"]]
 
 
-def test_pages_of_a_thousand_partitions_are_small_and_quick(browser: Browser, addresses: list[str]) -> None:
-    """In processor time of the server, the client in the same process included; without compression."""
+def test_pages_of_a_thousand_partitions_are_small(browser: Browser, addresses: list[str]) -> None:
+    """Without compression."""
     for address in addresses:
-        spent = []
-        for _ in range(ROUNDS):
-            start = time.process_time()
-            answer = browser.ask("GET", address)
-            spent.append(time.process_time() - start)
+        answer = browser.ask("GET", address)
         assert answer.status_code == 200
         assert len(answer.content) <= MOST_BYTES, address
-        assert min(spent) <= MOST_CPU_S, (address, spent)

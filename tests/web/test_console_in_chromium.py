@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -286,7 +285,6 @@ READERS_OF_ALL = [
 
 @pytest.mark.long
 def test_a_million_partitions_are_pages_of_a_megabyte_at_most(client: httpx.Client, database: Database) -> None:
-    """The first view takes 1 s of processor time on an idle machine; others of the machine take from the caches."""
     cluster = large(1_000, 1_000_000)
     with database.begin() as uow:
         snapshot = snapshots.store(uow, cluster, Limits(max_brokers=2000))
@@ -302,10 +300,7 @@ def test_a_million_partitions_are_pages_of_a_megabyte_at_most(client: httpx.Clie
         (f"/plans/{plan.id}", f"/plans/{plan.id}?select=broker:503&batch=1"),
         *((f"/plans/{each}", f"/plans/{each}?embed=1") for each in made),
     ):
-        start = time.process_time()
-        first = client.get(first_view)
-        assert time.process_time() - start < 1.5
-        second = client.get(second_view)
+        first, second = client.get(first_view), client.get(second_view)
         assert first.status_code == second.status_code == 200
         assert max(len(first.content), len(second.content)) < 1_000_000
 
