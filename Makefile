@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check sbom format kafka fuzz conformance bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom format kafka fuzz conformance bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -51,13 +51,17 @@ FAULTS ?= 1000
 faults: $(VENV)/development $(VENV)/compiled $(VENV)/archived ## kill and pause parts of the service at random, then check what is left (FAULTS=100 SEED=7)
 	$(BIN)/python -m tests.faults --faults $(FAULTS) --seed $(or $(SEED),1)
 
-check: $(VENV)/development ## lint, types, imports, dependencies and their licences
+check: $(VENV)/development ## lint, types, imports, dependencies and their licences, the size of app
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/deptry .
 	$(BIN)/python -m tests.supply_chain
+	$(BIN)/python -m tests.size --check
+
+size: $(VENV)/development ## print the lines of code, files and long functions of each room of app
+	@$(BIN)/python -m tests.size
 
 sbom: $(VENV)/development ## print what is installed to run Rackplan, as CycloneDX
 	@$(BIN)/python -m tests.supply_chain --sbom
