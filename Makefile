@@ -82,7 +82,7 @@ fuzz: $(VENV)/development $(VENV)/compiled ## fuzz readers, request models and p
 	$(BIN)/python -m tests.fuzz --hours $(HOURS)
 
 conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
-	@$(BIN)/rackplan conformance --vectors $(VECTORS)
+	@$(BIN)/python -m tests.conformance $(VECTORS)
 
 bench: $(VENV)/development ## measure; a JSON object a line
 	@$(BIN)/python -m benchmarks

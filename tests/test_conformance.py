@@ -1,15 +1,14 @@
 """The vectors measured from Kafka's own code, and the command that runs them."""
 
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import orjson
 import pytest
-from typer.testing import CliRunner
 
-from app.cli import app
-from app.services import conformance
-from app.services.vectors import ANSWERS
+from tests.conformance import ANSWERS, comparison
+from tests.conformance.__main__ import main
 from tests.conftest import VECTORS
 
 
@@ -17,7 +16,7 @@ from tests.conftest import VECTORS
 @pytest.mark.parametrize("algorithm", sorted(ANSWERS))
 def test_every_answer_is_kafkas(algorithm: str, tmp_path: Path) -> None:
     shutil.copy(VECTORS / f"{algorithm}.jsonl", tmp_path)
-    (report,) = conformance.run(tmp_path)
+    (report,) = comparison.run(tmp_path)
     assert report.cases > 0
     assert not report.mismatches, report.text()
 
@@ -30,9 +29,9 @@ def altered(case: str) -> dict[str, object]:
 
 
 def run(folder: Path) -> tuple[int, str]:
-    """What the command exits with and prints."""
-    result = CliRunner().invoke(app, ["conformance", "--vectors", str(folder)])
-    return result.exit_code, result.output
+    """The exit code of the command, and what it prints."""
+    output = StringIO()
+    return main([str(folder)], output), output.getvalue()
 
 
 def test_a_wrong_answer_is_shown_where_it_differs_and_fails_the_run(tmp_path: Path) -> None:

@@ -170,23 +170,6 @@ def compile_loops(
     compiling.compile_loops(processes)
 
 
-@app.command()
-def conformance(
-    vectors: Annotated[Path, typer.Option(help="A folder of vectors.", exists=True, file_okay=False)] = Path(
-        "tests/vectors"
-    ),
-) -> None:
-    """Compare every algorithm with Kafka's own results. The exit code is 1 if any differs."""
-    from app.services.conformance import run  # noqa: PLC0415 — see the module's docstring
-
-    has_mismatch = False
-    for report in run(vectors):
-        typer.echo(report.text())
-        has_mismatch = has_mismatch or bool(report.mismatches)
-    if has_mismatch:
-        raise typer.Exit(1)
-
-
 Bootstrap = Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")]
 ClusterName = Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")]
 BrokersVersion = Annotated[

@@ -15,7 +15,6 @@ share_links.py   signed links to one page or picture
 outbound.py      which addresses the service may call
 spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
-conformance.py   run measured cases against the algorithms; vectors/ reads their inputs
 cautions.py      an answer's warnings
 seeds.py         hashes of requests, and the seeds derived from them
 limits.py        how much one request may ask for

@@ -9,9 +9,9 @@ import orjson
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server.topic_ids import ID_LENGTH
 from app.core.model import padded
-from app.services.vectors.groups import ANSWERS
-from app.services.vectors.refusals import attempt
 from tests import draws as st
+from tests.conformance.groups import ANSWERS
+from tests.conformance.refusals import attempt
 from tests.conftest import VECTORS
 
 Lists: TypeAlias = dict[str, list[tuple[str, int]]]

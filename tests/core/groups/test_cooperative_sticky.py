@@ -9,8 +9,8 @@ from hypothesis import given
 from app.core.groups.classic import cooperative_sticky
 from app.core.groups.model import GroupMetadata
 from app.errors.kafka import NoMembers
-from app.services.vectors.groups import ANSWERS
 from tests import draws as st
+from tests.conformance.groups import ANSWERS
 from tests.core.groups.assignor_cases import differing
 from tests.core.groups.sticky_cases import (
     Partition,

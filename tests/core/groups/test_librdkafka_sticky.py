@@ -11,8 +11,8 @@ from app.core.groups.lifecycle.rebalance import Protocol, rebalance
 from app.core.groups.model import GroupMetadata, Member
 from app.core.groups.registry import ASSIGNORS, LIBRARY_ASSIGNORS, assignor_of_library
 from app.errors.kafka import AssignorLosesCount, NoMembers
-from app.services.vectors.groups import ANSWERS
 from tests import draws as st
+from tests.conformance.groups import ANSWERS
 from tests.core.groups.assignor_cases import differing
 from tests.core.groups.small_groups import given_to, metadata, topic
 from tests.core.groups.sticky_cases import Partition, after, case, cases, counts, flat, member, moved, owned_cases

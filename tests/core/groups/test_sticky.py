@@ -17,8 +17,8 @@ from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors.kafka import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
 from app.formats.groups.assignor_user_data import read_sticky, write_sticky
-from app.services.vectors.groups import ANSWERS
 from tests import draws as st
+from tests.conformance.groups import ANSWERS
 from tests.core.groups.assignor_cases import differing
 from tests.core.groups.sticky_cases import (
     Lists,

@@ -7,7 +7,7 @@ from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic
 from app.core.replicas import admin_utils, generate, striped
 from app.core.replicas.striped import SINCE_4_3, UNTIL_4_2, Rejections
-from app.services.vectors.refusals import attempt
+from tests.conformance.refusals import attempt
 
 
 def _brokers(given: Mapping[str, Any]) -> list[Broker]:

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from app.core.kafka_versions import KafkaRange
-from app.services.vectors import ANSWERS, HOLDS, INVARIANTS, Answer, Invariants
-from app.services.vectors.refusals import attempt
+from tests.conformance import ANSWERS, HOLDS, INVARIANTS, Answer, Invariants
+from tests.conformance.refusals import attempt
 
 SHOWN_MISMATCHES = 3
 IDENTITY = "identity"

@@ -1,5 +1,6 @@
-"""The measured cases' inputs, each read for its algorithm: what the conformance run feeds to the core.
+"""Compare the algorithms with answers measured from Kafka's own code: `python -m tests.conformance [FOLDER]`.
 
+comparison.py      cases of a folder against the algorithms, and where they differ
 placement.py       replica placers and the tool that proposes a reassignment
 groups.py          assignors of consumer groups and share groups, of the client and of the coordinator
 protocol.py        the bytes of the consumer protocol
@@ -7,7 +8,7 @@ keys.py            hashes of keys
 streams.py         assignors of Kafka Streams' client
 streams_groups.py  the coordinator's assignor of streams groups, by release
 jvm.py             java.util.Random and the orders of Java's collections
-refusals.py        a refusal as the vectors write it
+refusals.py        an error as the vectors write it
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.kafka_versions import MEASURED, KafkaRange
 from app.core.replicas import admin_utils, generate, striped
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from app.services.vectors import groups, jvm, keys, placement, protocol, streams, streams_groups
+from tests.conformance import groups, jvm, keys, placement, protocol, streams, streams_groups
 
 Answer = Callable[[Mapping[str, Any]], Any]
 Invariants = Callable[[Mapping[str, Any], Any, Any], bool]
