@@ -68,7 +68,7 @@ from app.core.reassignment.leaders.problem import (
     LeaderTopics,
     leader_violations,
 )
-from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
+from app.core.reassignment.loads.by_load import LoadPlacement
 from app.core.reassignment.log_dirs import (
     LogDirPlacement,
     LogDirProblem,
@@ -98,4 +98,5 @@ from app.core.reassignment.progress import (
     counts_of_batches,
     progress_of_steps,
 )
+from app.core.reassignment.resources.by_load import place_by_load
 from app.core.reassignment.verifier import are_spread, placement_violations, topic_violations

@@ -75,7 +75,8 @@ def test_the_bounds_of_relief_hold_for_every_placement(problem: ResourceProblem)
     for moved, loads, _ in answers(problem):
         above = excess(problem, loads)
         assert above[0] >= hard
-        assert above[1] >= soft
+        if above[0] <= hard:
+            assert above[1] >= soft
         if (loads <= allowed).all():
             assert moved >= answer.movement.lower_bound
         if answer.excess is not None and answer.excess.conflicts:

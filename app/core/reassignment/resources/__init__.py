@@ -8,6 +8,8 @@ budget.py        the verb reach_within: goals as nearly as a budget of movement 
 relieving.py     the verb relieve: the least movement that brings every broker below its limits
 start.py         the placement with forced moves alone, and its leaders
 search.py        local search within ceilings, floors and limits, with little movement
+exact.py         small problems: every aim in order, by integer models
+by_load.py       the verb place_by_load: replicas balanced by one load
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
 integer_model.py limits that conflict only together, and the least excess, of small problems
 excess.py        what is proven of the load above limits

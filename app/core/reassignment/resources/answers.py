@@ -22,8 +22,10 @@ from app.core.reassignment.resources.model import (
     ResourcePlacement,
     ResourceProblem,
 )
+from app.core.reassignment.resources.sums import topic_ranges
 
 SOLVER = "local search over moves, swaps and leaders; bounds by Lagrangian duality"
+EXACT_SOLVER = "integer models, one for each aim in order (CP-SAT)"
 LEGAL = ("replicas on distinct brokers that may keep or receive them", "least and most replicas per rack")
 
 
@@ -65,6 +67,16 @@ def topic_counts(problem: ResourceProblem, at: Int32s) -> Int64s:
     return counts
 
 
+def topic_range(problem: ResourceProblem, goal: Goal, counts: Int64s) -> GoalRange:
+    """What a goal of topics aims at, with (topics, brokers) int64 counts of a legal placement."""
+    target = problem.movement.target
+    fewest, bound = topic_ranges(problem, counts)
+    mean = counts[:, target].sum(axis=1) / max(1, np.count_nonzero(target))
+    high = np.maximum(fewest, np.floor(mean * float(1 + goal.tolerance)).astype(np.int64))
+    low = np.ceil(mean * float(1 - goal.tolerance)).astype(np.int64) if goal.tolerance else np.zeros_like(high)
+    return GoalRange(goal, np.maximum(high, 1), np.minimum(low, mean.astype(np.int64)), bound)
+
+
 def answer(
     problem: ResourceProblem,
     rules: LoadRules,
@@ -73,24 +85,29 @@ def answer(
     ranges: Sequence[GoalRange],
     moved_bound: int,
     proof: ExcessProof,
+    changes_bound: int | None = None,
 ) -> ResourcePlacement:
     """The answer for a placement, (rows, widest) int32 with the leader in column 0.
 
     Parameters
     ----------
     moved_bound : lower bound on the moved weight. proof : of the excess.
+    changes_bound : lower bound on the leader changes if an integer model proved it; None is that of forced changes.
     """
+    solver = SOLVER if changes_bound is None else EXACT_SOLVER
+    if changes_bound is None:
+        changes_bound = _forced_changes(problem, rules)
     leaders = at[:, 0].copy() if at.shape[1] else np.full(len(at), NO_LEADER, np.int32)
     loads = loads_of(problem.loads, problem.movement.rack_of, at, leaders)
     changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
     limits = (*LEGAL, "the limits and the bounds of goals that are reached")
-    forced = Certificate("leader changes", changes, min(changes, _forced_changes(problem, rules)), SOLVER, limits)
+    forced = Certificate("leader changes", changes, min(changes, changes_bound), solver, limits)
     moved = moved_weight(rules, at)
     return ResourcePlacement(
         replicas=in_order(problem.movement, at),
         leaders=leaders,
         loads=loads,
-        movement=Certificate("moved weight", moved, min(moved, moved_bound), SOLVER, limits, forced),
+        movement=Certificate("moved weight", moved, min(moved, moved_bound), solver, limits, forced),
         goals=tuple(_reached(problem, at, loads, each) for each in ranges),
         excess=_excess(problem, loads, proof),
     )

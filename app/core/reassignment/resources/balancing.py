@@ -8,8 +8,9 @@ import numpy as np
 
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, totals_of
+from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import ideal_loads
+from app.core.reassignment.resources.exact import exact_answer
 from app.core.reassignment.resources.excess import proven_excess
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
@@ -22,7 +23,7 @@ from app.core.reassignment.resources.model import (
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import rules_of, start_of
-from app.core.reassignment.resources.sums import share_bounds, topic_ranges
+from app.core.reassignment.resources.sums import share_bounds
 
 EARLIER = 100.0
 """Weight of goals that were reached, beside 1 for the goals of the present priority."""
@@ -84,6 +85,9 @@ def reach_goals(
     ends = is_over if ends_search is None else ends_search
     rules = rules_of(problem)
     start = start_of(problem, rules)
+    exact = exact_answer(problem, rules, start, priorities, is_over)
+    if exact is not None:
+        return exact
     aims = _Aims(problem, start)
     reached = [aims.range_of(goal) for group in priorities for goal in group]
     best = _all_at_once(problem, rules, start, aims, priorities, ends)
@@ -225,11 +229,7 @@ class _Aims:
         """What a goal aims at."""
         target = self._problem.movement.target
         if goal.name == TOPIC_REPLICAS:
-            fewest, bound = topic_ranges(self._problem, self._counts)
-            mean = self._counts[:, target].sum(axis=1) / max(1, np.count_nonzero(target))
-            high = np.maximum(fewest, np.floor(mean * float(1 + goal.tolerance)).astype(np.int64))
-            low = np.ceil(mean * float(1 - goal.tolerance)).astype(np.int64) if goal.tolerance else np.zeros_like(high)
-            return GoalRange(goal, np.maximum(high, 1), np.minimum(low, mean.astype(np.int64)), bound)
+            return topic_range(self._problem, goal, self._counts)
         column = RESOURCES.index(goal.name)
         bound, ideal = self._shares[column], self._ideal[:, column]
         top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.tolerance else Fraction(0)))

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.loads.exact_model import SOLVER_TIME, NotProven, PlacementModel
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
-SOLVER_TIME = 1.0
-"""Deterministic time of one solve, about seconds; the same problem always gets the same answer."""
 LARGEST_VALUE = 1 << 60
 """Of an objective, which the solver adds in 64 bits; shares of limits are rounded down to parts of it."""
 
@@ -51,18 +49,26 @@ def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[
     if is_over() or not _is_infeasible(problem, rules, limited):
         return None
     subset = _irreducible(problem, rules, limited, is_over)
-    solved = _Solve(problem, rules)
+    solved = LimitModel(problem, rules)
     upper = np.where(limited, problem.limits.upper, NO_LIMIT)
     at, bound = solved.least(upper, shares=True)
     any_limit = Fraction(1, max(1, int(problem.limits.upper[subset].max())))
     return LeastExcess(tuple(_conflicts(problem, rules, subset)), at, max(any_limit, bound))
 
 
+def limit_conflicts(
+    problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]
+) -> tuple[LimitConflict, ...]:
+    """An irreducible subset of hard limits that conflict, once for each of its resources; all of them do conflict."""
+    limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
+    return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
+
+
 def _is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
-    solve = _Solve(problem, rules)
+    solve = LimitModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
-        solve.model.add(solve.load(int(broker), int(column)) <= int(problem.limits.upper[broker, column]))
+        solve.model.add(solve.of(int(broker), int(column)) <= int(problem.limits.upper[broker, column]))
     return bool(solve.status() == "INFEASIBLE")
 
 
@@ -91,10 +97,10 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
     conflicts = []
     for column in columns:
-        solve = _Solve(problem, rules)
+        solve = LimitModel(problem, rules)
         for broker, other in zip(*np.nonzero(subset), strict=True):
             if other != column:
-                solve.model.add(solve.load(int(broker), int(other)) <= int(problem.limits.upper[broker, other]))
+                solve.model.add(solve.of(int(broker), int(other)) <= int(problem.limits.upper[broker, other]))
         upper = np.full_like(problem.limits.upper, NO_LIMIT)
         upper[subset[:, column], column] = problem.limits.upper[subset[:, column], column]
         available = int(problem.limits.upper[subset[:, column], column].sum())
@@ -105,91 +111,52 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
     return conflicts
 
 
-class _Solve:
-    """One CP-SAT model: the legal sets of all partitions and their leaders."""
+class LimitModel(PlacementModel):
+    """The model with the loads of a problem."""
 
-    def __init__(self, problem: ResourceProblem, rules: LoadRules) -> None:
-        from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+    def __init__(self, problem: ResourceProblem, rules: LoadRules, *, solver_time: float = SOLVER_TIME) -> None:
+        super().__init__(rules, problem.may_lead, solver_time=solver_time)
+        self._loads = problem.loads
+        self._most = problem.loads.base.sum(axis=0) + rules.factor.max(initial=0) * np.maximum(
+            problem.loads.of_leader, problem.loads.of_follower
+        ).sum(axis=0)
 
-        self._problem, self._rules = problem, rules
-        self.model: Any = cp_model.CpModel()
-        self._solver: Any = integer_solver()
-        self._solver.parameters.max_deterministic_time = SOLVER_TIME
-        self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
+    def of(self, broker: int, column: int) -> Any:
+        """The load of a broker by one resource."""
+        loads = self._loads
+        return self.load(
+            broker, loads.of_leader[:, column], loads.of_follower[:, column], int(loads.base[broker, column])
+        )
 
-    def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
-        """Whether each broker has a replica of the row, and whether it leads."""
-        rules, model = self._rules, self.model
-        domain = rules.domain_of[row]
-        factor = int(rules.factor[domain])
-        current = {broker for broker in rules.current[row].tolist() if broker != NO_REPLICA}
-        brokers = sorted(set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current)
-        cells = {broker: (model.new_bool_var(""), model.new_bool_var("")) for broker in brokers}
-        model.add(sum(has for has, _ in cells.values()) == factor)
-        model.add(sum(leads for _, leads in cells.values()) == min(factor, 1))
-        for rack in range(rules.least.shape[1]):
-            inside = [has for broker, (has, _) in cells.items() if rules.rack_of[broker] == rack]
-            if inside:
-                model.add_linear_constraint(sum(inside), int(rules.least[domain, rack]), int(rules.most[domain, rack]))
-        for broker, (has, leads) in cells.items():
-            model.add_implication(leads, has)
-            if broker == rules.must_keep[row]:
-                model.add(has == 1)
-            if not self._problem.may_lead[broker]:
-                for other, (there, _) in cells.items():
-                    if self._problem.may_lead[other]:
-                        model.add_bool_or([leads.negated(), there.negated()])
-        return cells
-
-    def load(self, broker: int, column: int) -> Any:
-        """The load of a broker."""
-        loads = self._problem.loads
-        terms = [int(loads.base[broker, column])]
-        for row, cells in enumerate(self._cells):
-            if broker in cells:
-                has, leads = cells[broker]
-                follows = int(loads.of_follower[row, column])
-                terms.append(has * follows + leads * (int(loads.of_leader[row, column]) - follows))
-        return sum(terms)
-
-    def least(self, upper: NDArray[np.int64], *, shares: bool) -> tuple[Int32s | None, Fraction]:
-        """Minimise the sum of loads above limits: the placement, or None, and a lower bound.
+    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Any, int]:
+        """The sum of loads above limits, and in which parts of a limit it is counted.
 
         Parameters
         ----------
         upper : (brokers, resources) int64, or `NO_LIMIT`. shares : count the load above a limit over the limit.
+
+        Raises `NotProven` if the sum may be too large.
         """
-        loads = self._problem.loads
-        most = loads.base.sum(axis=0) + self._rules.factor.max(initial=0) * np.maximum(
-            loads.of_leader, loads.of_follower
-        ).sum(axis=0)
         cells = [(int(at), int(column)) for at, column in zip(*np.nonzero(upper < NO_LIMIT), strict=True)]
         limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
-        largest = sum(int(most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
+        largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
         scale = LARGEST_VALUE // max(1, largest) if shares else 1
         if not 0 < scale * largest <= LARGEST_VALUE:
-            return None, Fraction(0)
+            raise NotProven
         terms = []
         for (broker, column), limit in zip(cells, limits, strict=True):
-            over = self.model.new_int_var(0, int(most[column]), "")
-            self.model.add(over >= self.load(broker, column) - int(upper[broker, column]))
+            over = self.model.new_int_var(0, int(self._most[column]), "")
+            self.model.add(over >= self.of(broker, column) - int(upper[broker, column]))
             terms.append(over * (scale // limit))
-        self.model.minimize(sum(terms))
-        status = self.status()
-        if status not in {"OPTIMAL", "FEASIBLE"}:
+        return sum(terms), scale
+
+    def least(self, upper: Int64s, *, shares: bool) -> tuple[Int32s | None, Fraction]:
+        """Minimise the sum of loads above limits, as in `excess`: the placement, or None, and a lower bound."""
+        try:
+            total, scale = self.excess(upper, shares=shares)
+        except NotProven:
             return None, Fraction(0)
-        bound = int(self._solver.response_proto.inner_objective_lower_bound)
-        return self._placement(), Fraction(max(0, bound), scale)
-
-    def status(self) -> str:
-        """Solve, and name what the solver knows."""
-        return str(self._solver.status_name(self._solver.solve(self.model)))
-
-    def _placement(self) -> Int32s:
-        """(rows, widest) int32, the leader in column 0."""
-        at = np.full((len(self._cells), int(self._rules.factor.max(initial=0))), NO_REPLICA, np.int32)
-        for row, cells in enumerate(self._cells):
-            has = [broker for broker, (there, _) in cells.items() if self._solver.boolean_value(there)]
-            leader = [broker for broker in has if self._solver.boolean_value(cells[broker][1])]
-            at[row, : len(has)] = leader + [broker for broker in has if broker not in leader]
-        return at
+        self.model.minimize(total)
+        if self.status() not in {"OPTIMAL", "FEASIBLE"}:
+            return None, Fraction(0)
+        return self.placement(), Fraction(max(0, self.bound), scale)

@@ -171,8 +171,8 @@ class Excess:
     Parameters
     ----------
     above : (brokers, resources) int64 load above the limit.
-    hard, soft : the sum over brokers and resources of (load - limit) / limit, each with a lower bound. A limit of 0
-        counts as 1.
+    hard, soft : the sum over brokers and resources of (load - limit) / limit, each with a lower bound, that of soft
+        limits among the placements with the least hard excess. A limit of 0 counts as 1.
     conflicts : proofs that hard limits cannot all hold; none are known if it is empty.
     """
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from app.core.reassignment.resources.answers import answer
+from app.core.reassignment.resources.exact import exact_answer
 from app.core.reassignment.resources.excess import proven_excess
 from app.core.reassignment.resources.model import ResourcePlacement, ResourceProblem
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
@@ -27,6 +28,9 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     """
     rules = rules_of(problem)
     start = start_of(problem, rules)
+    exact = exact_answer(problem, rules, start, (), is_over)
+    if exact is not None:
+        return exact
     bounds = Bounds.none(problem)
     placement = search(problem, rules, start, bounds, is_over)
     proof, placement = proven_excess(problem, rules, bounds, placement, is_over)

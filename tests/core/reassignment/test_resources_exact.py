@@ -1,0 +1,121 @@
+"""Small problems over resources are answered exactly: aim by aim, no placement is better."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+
+from app.core.model import NO_LEADER, Int64s
+from app.core.reassignment import KEEP, Balance, place_by_load
+from app.core.reassignment.resources import Goal, ResourceProblem, reach_goals, relieve
+from app.core.reassignment.resources.answers import totals_of
+from app.core.reassignment.resources.evaluation import capacity_weights, loads_of
+from app.core.reassignment.resources.model import RESOURCES
+from app.core.reassignment.resources.verifier import resource_violations
+from tests import draws as st
+from tests.core.reassignment.small_problems import (
+    moved_weight,
+    placements,
+    problems,
+    target_loads,
+)
+from tests.core.reassignment.small_resources import answers, resource_problems
+from tests.core.reassignment.test_by_load import BALANCES, Case, forced_replicas, rows_of
+from tests.core.reassignment.test_resources import excess, never
+
+
+def without_reads(problem: ResourceProblem) -> ResourceProblem:
+    """The same problem if consumers fetch from leaders, as in problems that are answered exactly."""
+    return replace(problem, loads=replace(problem.loads, reads=None))
+
+
+def value_of(problem: ResourceProblem, goal: Goal, loads: Int64s) -> Fraction:
+    """The largest load over the ideal load; with a tolerance the largest distance from 1, if that is larger."""
+    column, target = RESOURCES.index(goal.name), problem.movement.target
+    weights = capacity_weights(problem.loads, target)[:, column]
+    total = int(totals_of(problem)[column])
+    if not total or not weights.any():
+        return goal.tolerance
+    ideal = {at: Fraction(int(weights[at]) * total, int(weights.sum())) for at in np.flatnonzero(weights).tolist()}
+    shares = [int(loads[at, column]) / each for at, each in ideal.items()]
+    return max([goal.tolerance, *(abs(share - 1) for share in shares)]) if goal.tolerance else max(shares)
+
+
+def values(problem: ResourceProblem, goals: list[Goal]) -> Iterator[tuple[Fraction | int, ...]]:
+    """Of every placement: excess above hard and soft limits, goals in order, moved weight, leader changes."""
+    for moved, loads, leaders in answers(problem):
+        changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
+        yield (*excess(problem, loads), *(value_of(problem, goal, loads) for goal in goals), moved, changes)
+
+
+def reached(problem: ResourceProblem, goals: list[Goal]) -> tuple[Fraction | int, ...]:
+    """The same of the answer, whose certificates are checked."""
+    answer = reach_goals(problem, [(goal,) for goal in goals], never) if goals else relieve(problem, never)
+    assert resource_violations(problem, answer) == []
+    assert answer.movement.optimal
+    assert answer.excess is None or answer.excess.hard.is_reached
+    loads = loads_of(problem.loads, problem.movement.rack_of, answer.replicas, answer.leaders)
+    above, changes = excess(problem, loads), answer.movement.then
+    assert changes is not None
+    return (*above, *(value_of(problem, goal, loads) for goal in goals), answer.moved, changes.value)
+
+
+@settings(max_examples=150)
+@given(
+    resource_problems(),
+    st.lists(st.sampled_from(RESOURCES), max_size=2, unique=True),
+    st.lists(st.integers(0, 3), min_size=2, max_size=2),
+)
+def test_no_placement_is_better(problem: ResourceProblem, names: list[str], tenths: list[int]) -> None:
+    problem = without_reads(problem)
+    goals = [Goal(name, Fraction(tenth, 10)) for name, tenth in zip(names, tenths, strict=False)]
+    assert reached(problem, goals) == min(values(problem, goals))
+
+
+@settings(max_examples=50)
+@given(resource_problems(), st.sampled_from(RESOURCES))
+def test_a_wider_tolerance_never_moves_more(problem: ResourceProblem, name: str) -> None:
+    problem = without_reads(problem)
+    moved = [reached(problem, [Goal(name, Fraction(tenths, 10))])[-2] for tenths in (1, 2, 3, 10)]
+    assert moved == sorted(moved, reverse=True)
+
+
+@settings(max_examples=50)
+@given(resource_problems(), st.sampled_from(RESOURCES), st.integers(0, 3))
+def test_the_same_goal_moves_nothing_on_what_was_planned(problem: ResourceProblem, name: str, tenths: int) -> None:
+    problem = without_reads(problem)
+    goal = Goal(name, Fraction(tenths, 10))
+    answer = reach_goals(problem, [(goal,)], never)
+    movement = replace(problem.movement, current=answer.replicas, is_copied=np.zeros_like(answer.replicas, np.bool_))
+    again = reach_goals(replace(problem, movement=movement, leader=answer.leaders), [(goal,)], never)
+    assert again.moved == 0
+
+
+def distance(loads: list[int], balance: Balance) -> Fraction:
+    """What a balance minimises: the largest load, or the largest distance from the mean beyond the tolerance."""
+    mean = Fraction(sum(loads), max(1, len(loads)))
+    if not balance.tolerance:
+        return Fraction(max(loads, default=0))
+    return max([balance.tolerance * mean, *(abs(load - mean) for load in loads)])
+
+
+@settings(max_examples=150)
+@given(problems(), BALANCES)
+def test_a_balance_by_one_load_is_the_best_there_is(case: Case, balance: Balance) -> None:
+    """First the balance, then the movement; with `keep` the movement first. Every placement is tried."""
+    problem, load, base_load = case
+    problem = replace(problem, target=np.ones_like(problem.target))  # the search answers if loads may be elsewhere
+    found: list[tuple[Fraction | int, ...]] = []
+    for placement in placements(problem):
+        moved = (moved_weight(problem, placement), forced_replicas(problem, placement))
+        value = distance(target_loads(problem, load, base_load, placement), balance)
+        found.append((*moved, value) if balance == KEEP else (value, *moved))
+    placed = place_by_load(problem, load, base_load, balance, never)
+    rows = rows_of(placed)
+    moved = (moved_weight(problem, rows), forced_replicas(problem, rows))
+    value = distance(target_loads(problem, load, base_load, rows), balance)
+    assert ((*moved, value) if balance == KEEP else (value, *moved)) == min(found)
+    assert placed.placement.certificate.optimal
+    assert balance.tolerance or placed.largest.is_reached
