@@ -2,6 +2,21 @@
 
 from typing import Any
 
+LONGEST_S = 20.0
+"""A solve of a small model that takes longer does not end: its deterministic time stands still."""
+
+
+def small_model_solver(deterministic_time: float) -> Any:
+    """A solver of models of some hundred Booleans.
+
+    Without the detection of symmetries: in OR-tools 9.15 it does not end if some coefficients are large and equal.
+    """
+    solver = integer_solver()
+    solver.parameters.max_deterministic_time = deterministic_time
+    solver.parameters.symmetry_level = 0
+    solver.parameters.max_time_in_seconds = LONGEST_S
+    return solver
+
 
 def integer_solver() -> Any:
     """A solver whose answer is the same every time, and which leaves the signals of the process alone.

@@ -1,7 +1,9 @@
 """Balance of a group by load (lag, bytes/s, records/s) instead of the number of partitions, with a lower bound.
 
 Minimising the largest load over indivisible partitions is NP-hard: two members and a list of loads are the partition
-problem. So the answer is an approximation, with a lower bound on the largest load of any assignment:
+problem. Small groups are solved exactly (`exact_loads`): then the smallest load is as large as possible, and as many
+partitions as possible are read in rack and stay with their owners. For others the answer is an approximation, with a
+lower bound on the largest load of any assignment:
 
 - the largest load if partitions could be divided, rounded up (`fair_shares` by load);
 - the heaviest partition; and the sum of the two lightest of the n + 1 heaviest partitions, since one of n members reads
@@ -29,12 +31,14 @@ from app.core.groups.arrays.racks import rack_table
 from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
+from app.core.groups.optimum.exact_loads import MAX_CELLS, exact_readers
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.model import NO_MEMBER, Int64s
 from app.core.replica_lists import sums_by
 from app.errors.requests import LimitExceeded
 
 SOLVER = "longest processing time first"
+EXACT_SOLVER = "integer models, one for each aim in order (CP-SAT)"
 LARGEST_SUM = 1 << 61
 """Limit of load · partitions: sums are int64, and half of the range is reserved for rounding."""
 
@@ -69,10 +73,8 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     >>> t = TopicMetadata("t", np.zeros((4, 1), np.int32))
     >>> lag = {"t": np.array([7, 5, 4, 4])}
     >>> answer = balance_by_load([Member("A", ("t",)), Member("B", ("t",))], GroupMetadata({}, {"t": t}), lag)
-    >>> answer.assignment.offsets.tolist(), answer.assignment.partitions.tolist()
-    ([0, 2, 4], [0, 3, 1, 2])
     >>> answer.certificate.value, answer.certificate.lower_bound, answer.certificate.gap
-    (11, 10, 0.09090909090909091)
+    (11, 11, 0.0)
     """
     table = partition_table(metadata)
     classes = subscription_classes(members, table)
@@ -85,15 +87,25 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     combined = loads * (len(rows) + 1) + 1
     class_of_arc, member_class = np.nonzero(classes.subscribes)
     starts, members_of_classes = _subscribers_by_topic_class(classes, class_of_arc, member_class)
-    order = rows[np.argsort(-combined[rows], kind="stable")]
-    reader_of_row = assign_heaviest_first(
-        order, combined, topic_class, starts, members_of_classes, owners, racks.of_replicas, racks.of_member
-    )
+    exact = None
+    if 0 < len(rows) * len(members) <= MAX_CELLS:
+        may_read = classes.subscribes[topic_class[rows]][:, classes.member_class] & (classes.member_class != NO_CLASS)
+        in_rack = np.stack([racks.is_in_rack(rows, np.full(len(rows), rack)) for rack in racks.of_member], axis=1)
+        exact = exact_readers(combined[rows], may_read, in_rack, owners[rows])
+    if exact is None:
+        order = rows[np.argsort(-combined[rows], kind="stable")]
+        reader_of_row = assign_heaviest_first(
+            order, combined, topic_class, starts, members_of_classes, owners, racks.of_replicas, racks.of_member
+        )
+    else:
+        reader_of_row = np.full(len(loads), NO_MEMBER, np.int32)
+        reader_of_row[rows] = exact
     per_member = sums_by(reader_of_row[rows], loads[rows], len(members))
-    lower_bound = _lower_bound(classes, topic_class[rows], loads[rows])
+    largest = int(per_member.max(initial=0))
+    lower_bound = largest if exact is not None else _lower_bound(classes, topic_class[rows], loads[rows])
     return LoadBalance(
         assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
-        certificate=Certificate("largest load", int(per_member.max(initial=0)), lower_bound, SOLVER),
+        certificate=Certificate("largest load", largest, lower_bound, SOLVER if exact is None else EXACT_SOLVER),
         in_rack=int(np.count_nonzero(racks.is_in_rack(rows, racks.of_member[reader_of_row[rows]]))),
         moved=int(np.count_nonzero((owners[rows] != NO_MEMBER) & (owners[rows] != reader_of_row[rows]))),
     )

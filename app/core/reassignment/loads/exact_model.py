@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.integer import integer_solver
+from app.core.integer import small_model_solver
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules
 
@@ -37,8 +37,7 @@ class PlacementModel:
 
         self.model: Any = cp_model.CpModel()
         self._rules, self._may_lead = rules, may_lead
-        self._solver: Any = integer_solver()
-        self._solver.parameters.max_deterministic_time = solver_time
+        self._solver: Any = small_model_solver(solver_time)
         self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
 
     def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
