@@ -104,7 +104,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     if settings.database_url is None:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
     tracing.start("api", __version__)
-    database = Database(settings.database_url, connections=settings.database_connections, own_locks_s=CHECKED_WITHIN_S)
+    database = Database(
+        settings.database_url,
+        connections=settings.database_connections,
+        own_locks_s=CHECKED_WITHIN_S,
+        quotas=settings.quotas,
+    )
     admission = Admission(_capacity(settings, settings.concurrent_requests))
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
@@ -246,7 +251,9 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     if settings.database_url is None:
         raise ValueError("the parent states the database")
     tracing.start("slot", __version__)
-    database = Database(settings.database_url, connections=SLOT_CONNECTIONS, own_locks_s=CHECKED_WITHIN_S)
+    database = Database(
+        settings.database_url, connections=SLOT_CONNECTIONS, own_locks_s=CHECKED_WITHIN_S, quotas=settings.quotas
+    )
     app = application(settings, database, Admission(Capacity(1, 0, settings.queue_seconds)))
     serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
     install_problems(app)

@@ -25,6 +25,7 @@ from app.services.limits import Limits
 from app.services.oidc import options
 from app.services.oidc.options import OidcOptions
 from app.services.outbound import Outbound
+from app.services.quotas import Quotas
 from app.services.spark_master import LOCAL, PATTERN
 
 _ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"
@@ -42,7 +43,7 @@ OTHER_CONNECTIONS = 19
 """
 
 
-class Settings(Limits, OidcOptions, BaseSettings):
+class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     """Every setting of the service and its worker, with those of its base classes. Raises `SettingNotValid`."""
 
     # Lists are texts with commas in the environment, not JSON.

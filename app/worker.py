@@ -54,7 +54,7 @@ def main() -> None:
         settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
     )
     pool = _slots(settings) if settings.solver_processes else None
-    with Database(settings.database_url) as database, spark:
+    with Database(settings.database_url, quotas=settings.quotas) as database, spark:
         # A session on a cluster takes executors from others, so it is started when there is a job.
         if settings.spark_early and spark.master.is_local:
             prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
@@ -99,7 +99,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     if settings.database_url is None:
         raise ValueError("the parent states the database")
     tracing.start("worker-slot", __version__)
-    database = Database(settings.database_url, connections=SLOT_CONNECTIONS)
+    database = Database(settings.database_url, connections=SLOT_CONNECTIONS, quotas=settings.quotas)
     process.run(partial(plans.answer, database, settings.limits), connection, memory_mib=settings.job_memory_mib)
 
 

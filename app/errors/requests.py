@@ -220,6 +220,12 @@ class TooManySweeps(Failure):
     title = "Too many active sweeps"
 
 
+class QuotaExceeded(Failure):
+    """The team would store more than its quota, or has too many unfinished jobs; names the quota and both numbers."""
+
+    title = "The team has reached a quota"
+
+
 class WebhooksDisabled(Conflict):
     """The operator has not allowed webhooks; names the setting."""
 

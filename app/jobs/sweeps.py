@@ -14,6 +14,7 @@ from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkUnavailable
+from app.errors.requests import QuotaExceeded
 from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.sources import Ranges
@@ -33,7 +34,8 @@ _POLLED_EVERY_S = 1.0
 def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limits) -> None:
     """Score the sweep's next chunk and store it. If Spark is unavailable the sweep waits, and says so.
 
-    A sweep that reaches its deadline fails, and its job on Spark is cancelled.
+    A sweep that reaches its deadline fails, and its job on Spark is cancelled. It fails as well if its team may not
+    store the rows; those before stay.
     """
     limit_s = limits.sweep_deadline_seconds
     try:
@@ -58,11 +60,18 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limit
     except (DatabaseUnavailable, StorageFull):
         raise  # the chunk is scored again once the database is back
     except Failure as failure:
-        with database.begin() as uow:
-            sweeps.fail(uow, sweep_id, failure)
+        _fail(database, sweep_id, failure)
         return
+    try:
+        with database.begin() as uow:
+            sweeps.record(uow, chunk, rows, seconds=time.monotonic() - started)
+    except QuotaExceeded as exceeded:
+        _fail(database, sweep_id, exceeded)
+
+
+def _fail(database: Database, sweep_id: UUID, failure: Failure) -> None:
     with database.begin() as uow:
-        sweeps.record(uow, chunk, rows, seconds=time.monotonic() - started)
+        sweeps.fail(uow, sweep_id, failure)
 
 
 def log_traces(chunk: Chunk, rows: pa.Table) -> None:

@@ -12,7 +12,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.errors.access import DatabaseUnavailable, StorageFull
-from app.store import addresses, row_security
+from app.store import addresses, row_security, usage
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
@@ -26,6 +26,7 @@ from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, RowSecurity, Transaction
+from app.store.usage import Usage
 from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
@@ -58,6 +59,7 @@ class UnitOfWork:
         self.sessions = Sessions(transaction)
         self.share_links = ShareLinks(transaction)
         self.queue = Queue(transaction)
+        self.usage = Usage(transaction)
 
     @property
     def is_open(self) -> bool:
@@ -91,10 +93,19 @@ class Database:
     own_locks_s : the longest wait for a lock of the service's own transactions, such as the check of a key, which
         raise `DatabaseUnavailable` then; None is as long as it takes. Those that act for a team wait in any case:
         the deadline of their request ends them.
+    quotas : of each team, in the order of `usage.QUOTAS`; statements that would exceed one raise `QuotaExceeded`.
     """
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS, own_locks_s: float | None = None) -> None:
-        options = "-c timezone=UTC"
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = CONNECTIONS,
+        own_locks_s: float | None = None,
+        quotas: tuple[int, ...] = (),
+    ) -> None:
+        self.quotas = quotas
+        options = "-c timezone=UTC" + usage.option(quotas)
         if own_locks_s is not None:
             options += f" -c lock_timeout={own_locks_s * 1000:.0f}"
         self.url = addresses.parsed(url)
@@ -107,7 +118,7 @@ class Database:
             json_deserializer=orjson.loads,
             connect_args={**addresses.parameters(self.url), "application_name": "rackplan", "options": options},
         )
-        sa.event.listen(self.engine, "handle_error", _raise_unavailable)
+        sa.event.listen(self.engine, "handle_error", _raise_failure)
         sa.event.listen(self.engine, "checkin", _note_use)
         sa.event.listen(self.engine, "checkout", self._ping_if_idle)
         self._security = RowSecurity()
@@ -179,8 +190,11 @@ def _has_input(connection: psycopg.Connection[Any]) -> bool:
     return bool(poll.poll(0))
 
 
-def _raise_unavailable(context: sa.engine.ExceptionContext) -> None:
-    """Tell a database that cannot be reached from a statement that fails."""
+def _raise_failure(context: sa.engine.ExceptionContext) -> None:
+    """Raise the failure of a database that cannot be reached, or of a quota; other errors of statements stay."""
+    error = context.original_exception
+    if isinstance(error, psycopg.Error) and error.sqlstate == usage.SQLSTATE:
+        raise usage.failure_of(error.diag.message_detail or "") from error
     if isinstance(context.original_exception, psycopg.errors.DiskFull):
         raise StorageFull(FULL) from context.original_exception
     if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.types.json import set_json_loads
 
 from app.core.model import Placement
-from app.store import addresses, audit, row_security, teams
+from app.store import addresses, audit, row_security, teams, usage
 from app.store.actors import Actor
 from app.store.api_keys import USE_RECORDED_EVERY, key_hash
 from app.store.database import Database
@@ -35,7 +35,7 @@ _HEAD = ", ".join(field.name for field in fields(PlanHead))
 
 _STORED_TYPES = (
     "id uuid, kind text, hash text, cluster text, engine_version int, prediction text, seed bigint, title text, "
-    "summary text, labels jsonb, request json, answer json"
+    "summary text, labels jsonb, request json, answer json, part_bytes bigint"
 )
 _TOPIC_TYPES = "ordinal int, name text, first_partition_id int, partitions int, replication_factor int"
 _STORED, _TOPIC = (", ".join(f"{part.split()[0]}" for part in of.split(", ")) for of in (_STORED_TYPES, _TOPIC_TYPES))
@@ -122,7 +122,7 @@ class DirectStore:
 
     def __init__(self, database: Database, *, may_be_open: bool) -> None:
         self._may_be_open = may_be_open
-        self._arguments = addresses.parameters(database.url)
+        self._arguments, self._quotas = addresses.parameters(database.url), usage.option(database.quotas)
         self._idle: list[psycopg.AsyncCursor[Any]] = []
 
     async def plan(self, secret: str | None, plan_id: UUID) -> DirectPlan | None:
@@ -208,7 +208,7 @@ class DirectStore:
             **self._arguments,
             autocommit=True,
             cursor_factory=psycopg.AsyncClientCursor,
-            options=f"-c timezone=UTC -c statement_timeout={_WITHIN_S * 1000:.0f}",
+            options=f"-c timezone=UTC -c statement_timeout={_WITHIN_S * 1000:.0f}" + self._quotas,
             application_name="rackplan",
         )
         set_json_loads(orjson.loads, connection)

@@ -141,7 +141,8 @@ class Jobs(Store):
         return Job(*row)
 
     def _end(self, job_id: UUID, **values: object) -> bool:
-        ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, **values)
+        # Nothing reads the request any more, and nothing would delete it.
+        ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, request={}, **values)
         row = self._writing.execute(ended.returning(*_COLUMNS)).one_or_none()
         if row is not None:
             job = Job(*row)

@@ -18,6 +18,7 @@ from app.store.records import MOST_CHANGES, ListedPlan, NewPlan, PlanChange, Pla
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Store, columns_of
+from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
 INT32_BYTES = 4
@@ -163,6 +164,7 @@ def values_of(plan: NewPlan) -> dict[str, Any]:
         "labels": plan.labels,
         "request": plan.request,
         "answer": plan.answer,
+        "part_bytes": sum(placement.replicas.size * INT32_BYTES + ROW_BYTES for placement in plan.placements),
     }
 
 

@@ -25,6 +25,7 @@ _GRANTS = (
     f"GRANT USAGE ON SCHEMA {{schema}} TO {ROLE}",
     f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(_CHANGED)}, webhook_deliveries TO {ROLE}",
     f"GRANT SELECT, INSERT ON answers, audit_entries TO {ROLE}",
+    f"GRANT SELECT ON team_usage TO {ROLE}",
     f"GRANT SELECT, INSERT, UPDATE ON api_keys TO {ROLE}",
     # To put a task on the queue, in the transaction of what it is about.
     f"GRANT SELECT, INSERT ON procrastinate_jobs TO {ROLE}",
@@ -32,7 +33,7 @@ _GRANTS = (
     f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
 )
 IS_USABLE = (
-    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'share_links', 'DELETE') "  # noqa: S608 -- constants
+    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'team_usage', 'SELECT') "  # noqa: S608 -- constants
     f"FROM pg_roles WHERE rolname = '{ROLE}'"
 )
 """Whether the account of a connection can take the role, and the role the tables; no row if there is no role."""
@@ -53,7 +54,7 @@ def enter_without_role(connection: sa.Connection) -> None:
 
 def is_usable(connection: sa.Connection) -> bool:
     """Whether the account of the connection can take the role, and the role the tables."""
-    is_known = connection.scalar(sa.text("SELECT to_regclass('share_links') IS NOT NULL"))
+    is_known = connection.scalar(sa.text("SELECT to_regclass('team_usage') IS NOT NULL"))
     return bool(is_known and connection.scalar(sa.text(IS_USABLE)))
 
 

@@ -19,6 +19,7 @@ from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import Store, columns_of, driver_failures
+from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
 RUN_SWEEP = "run_sweep"
@@ -192,11 +193,12 @@ class Sweeps(Store):
     def record(
         self, sweep_id: UUID, start: int, rows: Sequence[tuple[int, bytes]], *, stop: int, seconds: float
     ) -> None:
-        """Store the rows of a chunk and its line of the ledger."""
+        """Store the rows of a chunk and its line of the ledger. Raises `QuotaExceeded`."""
         line = sweep_chunks.insert().values(sweep_id=sweep_id, start=start, stop=stop, seconds=seconds)
         self._writing.execute(line)
+        added = sum(len(row) + ROW_BYTES for _, row in rows)
+        self._set(sweep_id, failures=0, losses=0, part_bytes=sweeps.c.part_bytes + added)
         self._copy(sweep_id, rows)
-        self._set(sweep_id, failures=0, losses=0)
 
     def wait(self, sweep_id: UUID, reason: Mapping[str, Json]) -> None:
         """Record why the sweep is paused."""

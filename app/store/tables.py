@@ -19,6 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
     Uuid,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -38,6 +39,7 @@ def _team() -> Column[object]:
     return Column("team", Text, nullable=False, server_default="default")
 
 
+_IS_UNFINISHED = "state IN ('queued', 'running')"
 _IS_TEAM = "team ~ '^[a-z0-9][a-z0-9_-]{0,62}$'"
 
 
@@ -93,6 +95,8 @@ plans = Table(
     # JSON, not JSONB: the text is stored as it was written, so that a plan is the same bytes each time it is read.
     Column("request", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
+    # Bytes of its topics, which count for the team as soon as the plan is stored; see `team_usage`.
+    Column("part_bytes", BigInteger, nullable=False, server_default="0"),
     _created_at(),
     Index(None, "cluster"),
     Index(None, "kind"),
@@ -127,6 +131,7 @@ jobs = Table(
     _team(),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
+    # Empty once the job has ended.
     Column("request", JSON, nullable=False),
     # The step that a running job is at.
     Column("step", Text),
@@ -142,6 +147,7 @@ jobs = Table(
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True)),
     Index(None, "team", "id"),
+    Index("ix_jobs_unfinished", "team", postgresql_where=text(_IS_UNFINISHED)),
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
     CheckConstraint(_IS_TEAM, name="team"),
 )
@@ -165,10 +171,13 @@ sweeps = Table(
     Column("deadline_s", Integer),
     Column("failures", Integer, nullable=False, server_default="0"),
     Column("losses", Integer, nullable=False, server_default="0"),
+    # Bytes of its rows, as in `plans`.
+    Column("part_bytes", BigInteger, nullable=False, server_default="0"),
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True), index=True),
     Index(None, "team", "id"),
+    Index("ix_sweeps_unfinished", "team", postgresql_where=text(_IS_UNFINISHED)),
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
     CheckConstraint(_IS_TEAM, name="team"),
 )
@@ -328,4 +337,26 @@ sessions = Table(
     _created_at(),
     Column("expires_at", DateTime(timezone=True), nullable=False),
     Index(None, "expires_at"),
+)
+
+# Usage of each team. Triggers of the migration count in the transaction that stores or deletes, and reject a statement
+# that would exceed a quota; the role of requests only reads.
+team_usage = Table(
+    "team_usage",
+    metadata,
+    Column("team", Text, primary_key=True),
+    # As Postgres has compressed them, with a constant for each row: of snapshots, plans, sweeps and stored answers.
+    Column("stored_bytes", BigInteger, nullable=False),
+    Column("plans", BigInteger, nullable=False),
+    Column("snapshots", BigInteger, nullable=False),
+    Column("share_links", BigInteger, nullable=False),
+    CheckConstraint(_IS_TEAM, name="team"),
+)
+
+# The number of each team's last turn at the queue of jobs, for `take_task`; requests neither read nor change it.
+job_turns = Table(
+    "job_turns",
+    metadata,
+    Column("team", Text, primary_key=True),
+    Column("turn", BigInteger, nullable=False),
 )

@@ -30,8 +30,10 @@ from app.store.direct import Acting, DirectPlan, DirectStore
 from app.store.ids import uuid7
 from app.store.records import NewPlan, PlanChange
 from app.store.tables import plan_topics, plans
+from app.store.usage import SQLSTATE
 from tests.api.test_admission import locked
 from tests.profiles import costly
+from tests.store.test_usage import counted, quoted, recounted
 
 BODY = {
     "brokers": [{"id": broker, "rack": f"r{broker % 3}"} for broker in range(6)],
@@ -104,7 +106,7 @@ class TestStore:
         assert found is not None
         head = found.head
         columns = "hash, team, cluster, engine_version, prediction, seed, title, summary, status, labels, notes,"
-        columns += " history, revision, request::text AS request, answer::text AS answer, snapshot_id"
+        columns += " history, revision, request::text AS request, answer::text AS answer, snapshot_id, part_bytes"
 
         def rows(plan_id: UUID) -> list[Any]:
             with database.engine.connect() as connection:
@@ -171,6 +173,21 @@ class TestStore:
         with database.begin() as uow:
             uow.webhooks.create(url="https://example.com", events=["plan.created"], secret="s")  # noqa: S106
         assert stored(database, other) is None
+        with database.begin() as uow:
+            assert uow.plans.find(other.hash) is None
+            assert len(uow.audit.page(AuditFilter(action="POST /x"), before=None, size=10).items) == 1
+
+    def test_one_beyond_a_quota_is_left_to_the_store(self, database: Database) -> None:
+        """Which says why; nothing is stored, and neither is the entry of the audit log."""
+        plan, other = drafted(BODY), drafted({**BODY, "seed": 8})
+        assert plan is not None
+        assert other is not None
+        with quoted(database, plans=1) as limited:
+            assert stored(limited, plan) is not None
+            with pytest.raises(psycopg.Error) as raised:
+                stored(limited, other)
+        assert raised.value.sqlstate == SQLSTATE
+        assert counted(database) == recounted(database)
         with database.begin() as uow:
             assert uow.plans.find(other.hash) is None
             assert len(uow.audit.page(AuditFilter(action="POST /x"), before=None, size=10).items) == 1

@@ -13,6 +13,7 @@ from app.store.database import Database
 from tests.jobs.cluster import wait_for
 from tests.jobs.test_sweep_faults import done, ended, rows_of, state_of, submitted, undisturbed
 from tests.jobs.working import working
+from tests.store.test_usage import counted, quoted, recounted
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +45,22 @@ def test_a_worker_that_dies_in_a_chunk(
         jobs.run_chunk(database, spark, sweep_id, limits=Limits())
     assert state_of(database, sweep_id) == "succeeded"
     assert rows_of(database, sweep_id) == undisturbed(database, scenarios, partitions=60)
+
+
+def test_a_chunk_beyond_the_quota_of_its_team(database: Database, spark: Spark) -> None:
+    """The sweep fails and says why; the scenarios before it stay, and count."""
+    sweep_id = submitted(database, 60, partitions=60)
+    jobs.run_chunk(database, spark, sweep_id, limits=Limits())
+    stored = done(database, sweep_id)
+    limit = counted(database)["default"].stored_bytes + 100
+    with quoted(database, stored_bytes=limit) as limited:
+        jobs.run_chunk(limited, spark, sweep_id, limits=Limits())
+    with database.begin() as uow:
+        sweep = uow.sweeps.get(sweep_id)
+    assert (sweep.state, done(database, sweep_id)) == ("failed", stored)
+    assert sweep.error is not None
+    assert (sweep.error["code"], sweep.error["limit"]) == ("quota_exceeded", limit)
+    assert counted(database) == recounted(database)
 
 
 def test_a_cancelled_sweep_ends_in_spark_too(database: Database, spark: Spark) -> None:

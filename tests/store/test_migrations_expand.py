@@ -25,6 +25,13 @@ CONTRACTIONS: Mapping[str, Mapping[str, str]] = {
         "plans has no uq_plans_hash of before": _NO_RELEASE,
         "snapshots has no uq_snapshots_cluster_content_hash of before": _NO_RELEASE,
     },
+    "0016": {
+        f"trigger {name} of {table} is new": "it counts, and rejects nothing that connections without quotas do"
+        for name in ("counted", "uncounted")
+        for table in ("snapshots", "plans", "sweeps", "share_links", "answers")
+    }
+    | {f"trigger begun of {table} is new": "as the others" for table in ("jobs", "sweeps")}
+    | {"changes rows": "the release before it does not read requests of jobs that have ended"},
 }
 """What a migration takes from the code before it, and why it may. After the first release a reason is another one: the
 release before the migration does not use any more what it takes.
@@ -96,7 +103,8 @@ def contractions(before: Schema, after: Schema) -> Iterator[str]:
     yield from (f"{table} is dropped" for table in before.tables - after.tables)
     yield from _of_columns(before, after)
     yield from _of_constraints(before, after)
-    yield from (f"{name} is dropped" for name in before.named.keys() - after.named.keys())
+    dropped = before.named.keys() - after.named.keys()
+    yield from (f"{name} is dropped" for name in dropped if before.named[name] in {None, *after.tables})
     added = after.named.keys() - before.named.keys()
     yield from (f"{name} is new" for name in added if after.named[name] in before.tables)
 

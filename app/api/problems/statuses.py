@@ -23,6 +23,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         access.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
+        requests.QuotaExceeded: HTTPStatus.FORBIDDEN,
     }
 )
 

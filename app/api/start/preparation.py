@@ -13,7 +13,8 @@ from app.api.http.deferred_routers import DeferredRouters
 from app.api.start.missing import lacks_examples
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.deferred import IMPORTING
-from app.errors.access import DatabaseUnavailable, ServiceBusy
+from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
+from app.errors.requests import QuotaExceeded
 from app.store import row_security
 from app.store.database import Database
 
@@ -87,7 +88,7 @@ class Preparation:
                 if self._is_ending.is_set():
                     return
                 store()
-        except (DBAPIError, DatabaseUnavailable, ServiceBusy) as failure:
+        except (DBAPIError, DatabaseUnavailable, QuotaExceeded, ServiceBusy, StorageFull) as failure:
             if not self._is_ending.is_set():
                 # The service answers without the examples; the next start stores them.
                 detail = str(failure.orig) if isinstance(failure, DBAPIError) else failure.detail
