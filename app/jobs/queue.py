@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ from app.slots.pool import Lane
 from app.store import addresses
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
-from app.store.queue import DELIVERIES, JOBS
+from app.store.queue import DELIVERIES, JOBS, TAKE
 from app.store.sweeps import RUN_SWEEP
 from app.store.webhooks import DELIVER
 
@@ -92,11 +92,21 @@ class _Retry(procrastinate.BaseRetryStrategy):
 
 
 class _Queue(JobManager):
-    """The queue, which takes the moment of a retry as its distance from `_DECISION`, by the clock of the database.
+    """The queue, in which teams take turns, and retries are timed by the clock of the database.
 
-    The library adds a pause to the clock of the worker's machine. If that is an hour ahead, what is handed back by one
-    worker would wait for an hour.
+    A task is that of the team with the fewest running tasks, and of several the one whose last turn is the longest ago;
+    within a team tasks begin in their order. The library would take them in the order in which they were queued.
+
+    The library adds the pause before a retry to the clock of the worker's machine. If that is an hour ahead, what is
+    handed back by one worker would wait for an hour. Here it is the distance of a moment from `_DECISION`.
     """
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> procrastinate.jobs.Job | None:
+        """Take the next task; None if there is none."""
+        if queues is None or JOBS not in queues:
+            return await super().fetch_job(queues, worker_id)
+        row = await self.connector.execute_query_one_async(TAKE, queues=list(queues), worker_id=worker_id)
+        return None if row["id"] is None else procrastinate.jobs.Job.from_row(row)
 
     async def retry_job(
         self,
