@@ -68,6 +68,14 @@ def test_a_plan_is_the_same_with_and_without_a_service(run: Run, monkeypatch: py
     assert {name: online[name] for name in same} == {name: offline[name] for name in same}
 
 
+def test_usage(run: Run, client: httpx.Client) -> None:
+    (usage,) = client.get("/v1/usage").json()["teams"]
+    assert json.loads(run("usage", "--json").stdout) == [usage]
+    printed = run("usage").stdout
+    assert all(name in printed for name in usage)
+    assert f"{usage['plans']['used']} of 100000" in printed
+
+
 def test_keys(run: Run, tmp_path: Path) -> None:
     (tmp_path / "keys.txt").write_text("a\nb\n")
     placed = json.loads(run("plan", "keys", str(tmp_path / "keys.txt"), "--partitions", "12,").stdout or "{}")

@@ -20,6 +20,7 @@ ROUTERS = Registry[APIRouter](
         "/v1/share-links": "app.api.share_links:router",
         "/v1/webhooks": "app.api.webhooks:router",
         "/v1/audit": "app.api.audit:router",
+        "/v1/usage": "app.api.usage:router",
     }
 )
 """Routers, by the one operation that they have (`METHOD path`) or the path that they are below. A service that has just

@@ -1,4 +1,4 @@
-"""`rackplan sweep`, `jobs`, `plans` and `share`: what a service has, and what it runs.
+"""`rackplan sweep`, `jobs`, `plans`, `share` and `usage`: what a service has, and what it runs.
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
@@ -264,6 +264,24 @@ def revoke_share_links(
         else:
             client.revoke_share_link(share_link_id)
     typer.echo("all share links are revoked" if share_link_id is None else "the share link is revoked")
+
+
+def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """Show the usage and the quotas of the team; of every team for a key of all teams."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = client.get_usage().raw["teams"]
+    if not as_json and output is None:
+        found = [{name: _of_quota(value) for name, value in of.items()} for of in found]
+    _show(found, tuple(found[0]), output, as_json=as_json)
+
+
+def _of_quota(value: Any) -> Any:
+    """`12 of 100`, or the name of a team."""
+    if not isinstance(value, dict):
+        return value
+    return f"{value['used']}" if value["limit"] is None else f"{value['used']} of {value['limit']}"
 
 
 def _address(url: str | None) -> str:

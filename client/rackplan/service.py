@@ -1,9 +1,9 @@
-"""The service itself: whether it is alive and ready, and its figures."""
+"""The service itself: whether it is alive and ready, its figures, and the usage of teams."""
 
 from __future__ import annotations
 
 from rackplan import models
-from rackplan.exchange import exchange
+from rackplan.exchange import exchange, path
 from rackplan.flows import Bound, Flow, K, Request, operation
 
 
@@ -21,6 +21,12 @@ class ServiceOperations(Bound[K]):
         """Whether the service is ready; raises `ServerFailed` if it is not, after the permitted number of attempts."""
         response = yield from exchange(self._client, Request("GET", "/readyz"))
         return models.Ready(response.json())
+
+    @operation
+    def get_usage(self) -> Flow[models.UsageDocument]:
+        """The usage and the quotas of the team; of every team for a key of all teams."""
+        response = yield from exchange(self._client, Request("GET", path("usage")))
+        return models.UsageDocument(response.json())
 
     @operation
     def metrics(self) -> Flow[str]:

@@ -136,6 +136,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay"): Route(ADMIN, 404),
     ("GET", "/v1/audit"): Route(ADMIN),
     ("GET", "/v1/audit/export"): Route(ADMIN),
+    ("GET", "/v1/usage"): Route(READ),
     ("GET", "/healthz"): Route(OPEN),
     ("GET", "/readyz"): Route(OPEN),
     ("GET", "/metrics"): Route(OPEN),

@@ -66,6 +66,7 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "share links", "description": "Signed links that need no API key."},
             {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
             {"name": "audit", "description": "Changes with their actors, and denied requests."},
+            {"name": "usage", "description": "Usage of teams, with their quotas."},
             {"name": "health", "description": "Liveness, readiness and metrics."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},

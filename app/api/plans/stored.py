@@ -23,7 +23,14 @@ from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
-from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
+from app.errors.requests import (
+    ConflictingFields,
+    ImpossibleTransition,
+    NotExportable,
+    PlanChanged,
+    QuotaExceeded,
+    SnapshotChanged,
+)
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan
 from app.services.plans.kinds import KINDS
@@ -235,7 +242,7 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     summary="Change the status, labels or notes of a plan",
     dependencies=[Depends(merge_patch_only)],
     response_model=_PLAN,
-    responses=responses(PlanNotFound, PlanChanged, ImpossibleTransition, UnsupportedMediaType),
+    responses=responses(PlanNotFound, PlanChanged, ImpossibleTransition, QuotaExceeded, UnsupportedMediaType),
 )
 def update(
     uow: Uow,

@@ -1,6 +1,6 @@
 """The problems of an operation in the OpenAPI document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -18,7 +18,7 @@ from app.errors.access import (
     TooManyRequests,
     Unauthenticated,
 )
-from app.errors.requests import InvalidField, LimitExceeded
+from app.errors.requests import InvalidField, LimitExceeded, QuotaExceeded
 
 MEDIA_TYPE = "application/problem+json"
 _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
@@ -33,10 +33,10 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     DatabaseUnavailable,
     IssuerUnavailable,
 )
-_IMPLIED: Mapping[type[Failure], type[Failure]] = {
-    IdempotencyKeyInFlight: IdempotencyKeyReused,
+_IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
+    IdempotencyKeyInFlight: (IdempotencyKeyReused, QuotaExceeded),
 }
-"""Failures of operations that have another one: with a body, and with an Idempotency-Key."""
+"""Failures of operations that have another one: with an Idempotency-Key, whose answer is stored."""
 
 
 def responses(
@@ -54,7 +54,7 @@ def responses(
         HTTPStatus.UNAUTHORIZED.value: {"unauthorized": "The credentials cannot be read"},
         HTTPStatus.INTERNAL_SERVER_ERROR.value: {"internal_error": "The service failed"},
     }
-    implied = (failure for cause, failure in _IMPLIED.items() if cause in failures)
+    implied = (failure for cause, others in _IMPLIED.items() if cause in failures for failure in others)
     for failure in (*_OF_EVERY_OPERATION, *implied, *failures):
         status = status_of(failure)
         if status is not None:

@@ -1,0 +1,63 @@
+"""`/v1/usage`: the usage of teams, with their quotas."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response, Security
+from pydantic import BaseModel, Field
+
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow
+from app.api.http.negotiation import json_response
+from app.api.problems.responses import responses
+from app.store.usage import QUOTAS
+
+router = APIRouter(prefix="/v1/usage", tags=["usage"], dependencies=[Security(principal, scopes=["read"])])
+
+
+class QuotaDocument(BaseModel):
+    """A quota and its use."""
+
+    used: Annotated[int, Field(description="Present number.")]
+    limit: Annotated[int | None, Field(description="Largest number that is allowed; null if there is no limit.")]
+
+
+class TeamUsageDocument(BaseModel):
+    """Usage of a team, with its quotas."""
+
+    team: Annotated[str, Field(description="Name of the team.")]
+    stored_bytes: Annotated[
+        QuotaDocument,
+        Field(
+            description="Bytes of snapshots, plans, sweeps with their rows, and stored responses to an "
+            "`Idempotency-Key`, as the database has compressed them, with 128 for each row."
+        ),
+    ]
+    plans: Annotated[QuotaDocument, Field(description="Plans that the team stores.")]
+    snapshots: Annotated[QuotaDocument, Field(description="Snapshots that the team stores.")]
+    share_links: Annotated[
+        QuotaDocument, Field(description="Share links. Those that have expired count until the next one is made.")
+    ]
+    unfinished_jobs: Annotated[QuotaDocument, Field(description="Queued and running jobs and sweeps.")]
+
+
+class UsageDocument(BaseModel):
+    """Usage of teams, with their quotas."""
+
+    teams: Annotated[list[TeamUsageDocument], Field(description="The team; every team for a key of all teams.")]
+
+
+@router.get(
+    "", operation_id="get_usage", summary="Usage and quotas", response_model=UsageDocument, responses=responses()
+)
+def usage(request: Request, uow: Uow) -> Response:
+    """The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
+
+    A request that returns a stored plan or snapshot adds nothing. Deleting plans, snapshots, sweeps and share links
+    frees what they added at once.
+    """
+    limits = dict(zip(QUOTAS, request.app.state.database.quotas, strict=True))
+    teams = [
+        {"team": of.team, **{name: {"used": getattr(of, name), "limit": limits[name] or None} for name in QUOTAS}}
+        for of in uow.usage.of_teams()
+    ]
+    return json_response({"teams": teams})
