@@ -1,4 +1,4 @@
-"""The README, the quickstart, the pages on plans, jobs and formats: their commands print what they show."""
+"""The README, the quickstart, the pages on plans, jobs, teams and formats: their commands print what they show."""
 
 import httpx
 import pytest
@@ -10,12 +10,13 @@ README = Document(ROOT / "README.md")
 QUICKSTART = Document(ROOT / "docs" / "quickstart.md")
 PLANS = Document(ROOT / "docs" / "plans.md")
 JOBS = Document(ROOT / "docs" / "jobs.md")
+TEAMS = Document(ROOT / "docs" / "teams.md")
 FORMATS = Document(ROOT / "docs" / "formats.md")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "document", [README, QUICKSTART, PLANS, JOBS, FORMATS], ids=lambda document: document.path.stem
+    "document", [README, QUICKSTART, PLANS, JOBS, TEAMS, FORMATS], ids=lambda document: document.path.stem
 )
 def test_every_command_prints_what_is_shown(document: Document, client: httpx.Client) -> None:
     assert document is not QUICKSTART or len(list(document.commands())) >= 9
