@@ -2095,6 +2095,15 @@ class PromotedTask(Record):
     """Smallest lag of the remaining copies, in offsets; null if it is unknown."""
 
 
+class QuotaDocument(Record):
+    """A quota and its use."""
+
+    used: int
+    """Present number."""
+    limit: int | None
+    """Largest number that is allowed; null if there is no limit."""
+
+
 class RackAwareDocument(Record):
     """KIP-925: whether it is on, and the partitions that active tasks read across racks, beside the fewest possible.
 
@@ -3059,6 +3068,24 @@ class TaskViolationDocument(Record):
     """The violation in a sentence, with its numbers."""
 
 
+class TeamUsageDocument(Record):
+    """Usage of a team, with its quotas."""
+
+    team: str
+    """Name of the team."""
+    stored_bytes: QuotaDocument
+    """Bytes of snapshots, plans, sweeps with their rows, and stored responses to an `Idempotency-Key`, as the
+    database has compressed them, with 128 for each row."""
+    plans: QuotaDocument
+    """Plans that the team stores."""
+    snapshots: QuotaDocument
+    """Snapshots that the team stores."""
+    share_links: QuotaDocument
+    """Share links. Those that have expired count until the next one is made."""
+    unfinished_jobs: QuotaDocument
+    """Queued and running jobs and sweeps."""
+
+
 class TopicChangeDocument(Record):
     """A change of a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are listed."""
 
@@ -3152,6 +3179,13 @@ class UncoveredPartition(Record):
     """Name of the topic."""
     partition: int
     """Id of the partition in its topic."""
+
+
+class UsageDocument(Record):
+    """Usage of teams, with their quotas."""
+
+    teams: list[TeamUsageDocument]
+    """The team; every team for a key of all teams."""
 
 
 class ValueLoss(Record):
