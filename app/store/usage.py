@@ -1,6 +1,7 @@
 """Usage of each team: bytes and rows that triggers in Postgres count. They reject statements that exceed a quota."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -40,8 +41,9 @@ class Usage(Store):
 
     def of_teams(self) -> list[TeamUsage]:
         """The usage of the team, or of every team that has stored something; by name."""
-        counters = (team_usage.c.team, *(team_usage.c[name] for name in QUOTAS if name in team_usage.c))
-        query = sa.select(*counters, _unfinished(jobs) + _unfinished(sweeps)).where(*self._visible(team_usage))
+        counters: list[sa.ColumnElement[Any]] = [team_usage.c[name] for name in QUOTAS if name in team_usage.c]
+        columns = (team_usage.c.team, *counters, _unfinished(jobs) + _unfinished(sweeps))
+        query = sa.select(*columns).where(*self._visible(team_usage))
         rows = [TeamUsage(*row) for row in self._reading.execute(query.order_by(team_usage.c.team))]
         return rows or [TeamUsage(self._team, **dict.fromkeys(QUOTAS, 0))]
 
