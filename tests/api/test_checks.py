@@ -10,6 +10,7 @@ from app.api.examples import SNAPSHOT
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, problem
 from tests.conftest import SAMPLES
 
+REPORTS = SAMPLES.parent / "reports"
 CURRENT = json.loads((SAMPLES / "reassignment-current.json").read_text())
 PROPOSED = json.loads((SAMPLES / "reassignment-proposed.json").read_text())
 
@@ -228,11 +229,14 @@ class TestOutputs:
         response = self._post(client, SNAPSHOT_ID, output)
         assert response.status_code == 200, response.text
         checked = response.json()
-        assert (checked["source"], checked["warnings"]) == ("verify", [])
+        assert (checked["source"], [one["code"] for one in checked["warnings"]]) == (
+            "verify",
+            ["planned_lists_unknown"],
+        )
         progress = checked["progress"]
         assert [progress[name] for name in ("complete", "in_progress", "failed", "not_reported")] == [0, 1, 1, 0]
         assert [(one["partition"], one["state"], one["planned"]) for one in progress["partitions"]] == [
-            (0, "in_progress", [101, 103, 105]),
+            (0, "in_progress", None),  # the snapshot has no reassignment of it
             (1, "failed", [104, 106, 101]),
         ]
         planned = {"version": 1, "partitions": [_moved(102, 103, 105), _moved(104, 106, 101, partition=1)]}
@@ -253,6 +257,39 @@ class TestOutputs:
     def test_bad_input(self, client: httpx.Client, fields: dict[str, Any], code: str, pointer: str) -> None:
         response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
         only_error(problem(response, 422, code), pointer)
+
+    @pytest.mark.parametrize(
+        ("name", "counts", "planned"),
+        [
+            ("2.6-to-3.2-is-complete", (1, 1, 1), {1: [0, 1, 3], 2: None}),
+            ("0.8-to-0.11-brackets", (1, 1, 1), {1: None, 2: [1, 2, 0]}),
+            ("failed-with-planned-list", (1, 1, 1), {1: None, 2: [1, 2, 0]}),
+            ("log-dir-moves", (0, 0, 1), {0: [3, 0, 1]}),
+        ],
+    )
+    def test_verify_of_every_release(
+        self, client: httpx.Client, name: str, counts: tuple[int, ...], planned: dict[int, list[int] | None]
+    ) -> None:
+        """The present list of a partition is the planned one only if the partition is complete."""
+        document = json.loads((REPORTS / "verify-snapshot.json").read_text())
+        snapshot_id = client.post("/v1/snapshots", json=document).json()["id"]
+        response = self._post(client, snapshot_id, (REPORTS / f"verify-{name}.txt").read_text())
+        assert response.status_code == 200, response.text
+        progress, warnings = response.json()["progress"], response.json()["warnings"]
+        assert tuple(progress[state] for state in ("complete", "in_progress", "failed")) == counts
+        assert {one["partition"]: one["planned"] for one in progress["partitions"]} == planned
+        codes = ["planned_lists_unknown"] if None in planned.values() else []
+        assert [warning["code"] for warning in warnings] == codes
+
+    def test_verify_names_moves_between_log_directories(self, client: httpx.Client) -> None:
+        document = json.loads((REPORTS / "verify-snapshot.json").read_text())
+        snapshot_id = client.post("/v1/snapshots", json=document).json()["id"]
+        output = (REPORTS / "verify-log-dir-moves.txt").read_text()
+        (partition,) = self._post(client, snapshot_id, output).json()["progress"]["partitions"]
+        assert partition["log_dirs"] == [
+            {"broker": 0, "state": "failed", "planned": "/d1"},
+            {"broker": 3, "state": "in_progress", "planned": None},
+        ]
 
     def test_an_unknown_partition_of_verify_is_a_problem(self, client: httpx.Client) -> None:
         response = self._post(client, SNAPSHOT_ID, "Reassignment of partition gone-0 is completed.")

@@ -51,6 +51,17 @@ class ChangedDocument(BaseModel):
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
+class LogDirProgressDocument(BaseModel):
+    """A replica that has not moved to its planned log directory."""
+
+    broker: int
+    """Id of its broker."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: it is neither in the planned directory nor moving there."""
+    planned: str | None
+    """Path of the planned directory; null if the output does not have it."""
+
+
 class PartitionProgressDocument(BaseModel):
     """A partition whose reassignment is not complete."""
 
@@ -59,22 +70,25 @@ class PartitionProgressDocument(BaseModel):
     partition: int
     """Id of the partition."""
     state: Literal["in_progress", "failed"]
-    """`failed`: no reassignment of it is active, and its replicas are not the planned ones."""
+    """`failed`: no reassignment of it is active, and its replicas or their log directories are not the planned ones."""
     replicas: list[int] | None
     """Ids of the brokers with a replica in the snapshot, preferred leader first; null if it lacks the partition."""
     planned: list[int] | None
     """Ids of the planned brokers, preferred leader first; null if they are unknown."""
+    log_dirs: list[LogDirProgressDocument]
+    """Its replicas that have not moved to their planned log directories."""
 
 
 class ProgressDocument(BaseModel):
     """The progress of a reassignment, by the output of `--verify`."""
 
     complete: int
-    """Number of partitions with the planned replicas."""
+    """Number of partitions with the planned replicas, in the planned log directories."""
     in_progress: int
-    """Number of partitions that are still being reassigned."""
+    """Number of partitions that are still being reassigned, or of which replicas move between log directories."""
     failed: int
-    """Number of partitions without an active reassignment and without the planned replicas."""
+    """Number of partitions without an active reassignment and without the planned replicas, or of which a replica is
+    neither in its planned log directory nor moving there."""
     not_reported: int
     """Number of planned partitions that the output does not have."""
     partitions: list[PartitionProgressDocument]

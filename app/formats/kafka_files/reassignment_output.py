@@ -6,17 +6,31 @@ Prompts, command lines, logs and fences around it are skipped.
     --execute    Current partition replica assignment … Save this to use as the --reassignment-json-file option …
     --verify     Status of partition reassignment:
                  Reassignment of partition orders-0 is completed.
-                 Reassignment of partition orders-1 is still in progress.
-                 There is no active reassignment of partition orders-2, but replica set is 1,2 rather than 3,4.
 
-Up to 2.5 a reassignment `completed successfully` or `failed`.
+Every release since 0.8 is read. Of a partition `--verify` prints
 
-Source: `ReassignPartitionsCommand` of Apache Kafka, `partitionReassignmentStatesToString`.
+    0.8.0      Partition [orders,0] reassignment completed successfully | failed | in progress
+    0.8.1      Reassignment of partition [orders,0] completed successfully | failed | is still in progress
+    1.0        Reassignment of partition orders-0 completed successfully | failed | is still in progress
+    2.6        Reassignment of partition orders-0 is complete. | is still in progress.
+    3.3        Reassignment of partition orders-0 is completed. | is still in progress.
+
+Of a failed one most releases before 2.6 print both lists in a line of their own, which begins `ERROR: Assigned
+replicas (1,2) don't match`; later ones print only `There is no active reassignment of partition orders-0, but replica
+set is 1,2 rather than 3,4.` Since 1.0 a replica that is to move to another log directory has lines, too:
+
+    Reassignment of replica orders-0-101 completed successfully | failed | is still in progress
+    Partition orders-0 on broker 101 is being moved to log dir /d2 instead of /d1
+    Partition orders-0 on broker 101 is not being moved from log dir /d0 to /d1
+    Partition orders-0 is not found in any live log dir on broker 101. There is likely offline log directory …
+
+Source: `ReassignPartitionsCommand` of Apache Kafka, `partitionReassignmentStatesToString`, `replicaMoveStatesToString`;
+`CheckReassignmentStatus` of 0.8.0.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import JSONDecoder
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -31,26 +45,61 @@ from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_numb
 Source: TypeAlias = Literal["file", "generate", "execute", "verify"]
 State: TypeAlias = Literal["complete", "in_progress", "failed"]
 _EXPECTED = "the output of kafka-reassign-partitions --generate, --execute or --verify, or its JSON file"
-_STATUS = re.compile(
-    r"Reassignment of partition (?P<partition>\S{1,260}) "
-    r"(?P<how>is completed|completed successfully|is still in progress|failed)\.?$"
-    r"|There is no active reassignment of partition (?P<other>\S{1,260}), "
-    r"but replica set is (?P<replicas>[\d,]*) rather than (?P<planned>[\d,]+)\.?$"
+_PARTITION = r"(?P<partition>\S{1,260})"
+_FORMS = (
+    re.compile(
+        rf"Reassignment of (?P<what>partition|replica) {_PARTITION} "
+        r"(?P<how>is completed?|completed successfully|is still in progress|failed)\.?$"
+    ),
+    re.compile(rf"Partition {_PARTITION} reassignment (?P<how>completed successfully|in progress|failed)$"),
+    re.compile(
+        rf"There is no active reassignment of partition {_PARTITION}, "
+        r"but replica set is [\d,]* rather than (?P<planned>[\d,]+)\.?$"
+    ),
+    re.compile(
+        r"ERROR: Assigned replicas \([\d,]*\) don't match the list of replicas for reassignment "
+        rf"\((?P<planned>[\d,]+)\) for partition {_PARTITION}$"
+    ),
+    re.compile(
+        rf"Partition {_PARTITION} on broker (?P<broker>\d+) is (?:being moved to log dir .+? instead of|"
+        r"not being moved from log dir .+? to) (?P<log_dir>(?:/|[A-Za-z]:\\).*?)\.?$"
+    ),
+    re.compile(
+        rf"Partition {_PARTITION} (?:is not found in any live log dir|cannot be found in any live log directory) "
+        r"on broker (?P<broker>\d+)\."
+    ),
 )
 _STATES: Mapping[str | None, State] = MappingProxyType(
     {
+        "is complete": "complete",
         "is completed": "complete",
         "completed successfully": "complete",
         "is still in progress": "in_progress",
-        "failed": "failed",
-        None: "failed",
+        "in progress": "in_progress",
     }
 )
+"""By the words of a line; any other line is of what has failed."""
 _PROSE = re.compile(
-    r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run --verify"
-    r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to |Successfully started partition reassignment"
+    r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run "
+    r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
+    r"|Successfully started (?:partition )?reassignment|There is an existing assignment running\."
+    r"|Throttle was removed\."
 )
 _scan = JSONDecoder(strict=False).raw_decode
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedReplica:
+    """The state of a replica that is to move to another log directory of its broker.
+
+    Parameters
+    ----------
+    planned : the directory, if the line has it: of a move that failed.
+    """
+
+    broker: int
+    state: State
+    planned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +108,21 @@ class VerifiedPartition:
 
     Parameters
     ----------
-    planned : the list that it was to have, if the line has it: of one whose reassignment ended otherwise.
+    state : of its list of replicas; those of its moves between log directories are in `log_dirs`.
+    planned : the list that it was to have, if a line has it: of one whose reassignment failed.
     """
 
     topic: str
     partition: int
     state: State
     planned: tuple[int, ...] | None = None
+    log_dirs: tuple[VerifiedReplica, ...] = ()
+
+    @property
+    def overall(self) -> State:
+        """The state of the list and the moves together: failed if any is, else in progress if any is."""
+        states = {self.state, *(move.state for move in self.log_dirs)}
+        return next((state for state in ("failed", "in_progress") if state in states), "complete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +163,7 @@ def read(text: str) -> ToolOutput:
 
 def _read(text: str) -> ToolOutput:
     lines = [line.rstrip() for line in text.split("\n")]
-    kept, verified, skipped = [""] * len(lines), [], []
+    kept, statuses, skipped = [""] * len(lines), _Statuses(), []
     until = 0
     headings = set()
     for at, line in enumerate(lines):
@@ -119,13 +176,11 @@ def _read(text: str) -> ToolOutput:
         elif content in (CURRENT, PROPOSED, SAVE):
             headings.add(content)
             kept[at] = content
-        elif (status := _STATUS.match(content)) is not None:
-            verified.append(_verified(status, at + 1))
-        elif not _PROSE.match(content):
+        elif not statuses.read(content, at + 1) and not _PROSE.match(content):
             skipped.append(at + 1)
     document = "\n".join(kept)
-    if verified:
-        return ToolOutput("verify", None, tuple(verified), tuple(skipped))
+    if verified := statuses.verified():
+        return ToolOutput("verify", None, verified, tuple(skipped))
     if PROPOSED in headings:
         return ToolOutput("generate", reassignment.read_generated(document).proposed, skipped=tuple(skipped))
     if CURRENT in headings:
@@ -146,11 +201,61 @@ def _document_end(lines: list[str], start: int) -> int:
     return start + rest.count("\n", 0, end) + 1
 
 
-def _verified(status: re.Match[str], line: int) -> VerifiedPartition:
-    name = status["partition"] or status["other"]
-    topic, _, number = name.rpartition("-")
+class _Statuses:
+    """What the lines of `--verify` report; of several lines about the same partition or replica the last decides."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[tuple[str, int], VerifiedPartition] = {}
+        self._replicas: dict[tuple[str, int], dict[int, VerifiedReplica]] = {}
+
+    def read(self, content: str, line: int) -> bool:
+        """Read a line; False if it is none of `--verify`. Raises `MalformedText` for what is no partition."""
+        status = next((match for form in _FORMS if (match := form.match(content)) is not None), None)
+        if status is None:
+            return False
+        found = status.groupdict()
+        name, broker = found["partition"], found.get("broker")
+        if found.get("what") == "replica":
+            name, _, broker = name.rpartition("-")
+        state: State = _STATES.get(found.get("how"), "failed")
+        key = _partition(name, line)
+        if broker is None:
+            self._partition(key, state, found.get("planned"))
+        else:
+            self._replica(key, _broker(broker, line), state, found.get("log_dir"))
+        return True
+
+    def verified(self) -> tuple[VerifiedPartition, ...]:
+        """The partitions in the order of their lines, each with its moves between log directories by broker id."""
+        return tuple(
+            replace(partition, log_dirs=tuple(move for _, move in sorted(self._replicas.get(key, {}).items())))
+            for key, partition in self._partitions.items()
+        )
+
+    def _partition(self, key: tuple[str, int], state: State, planned: str | None) -> None:
+        before = self._partitions.get(key)
+        lists = whole_numbers(planned or "") or (None if before is None else before.planned)
+        self._partitions[key] = VerifiedPartition(*key, state, lists)
+
+    def _replica(self, key: tuple[str, int], broker: int, state: State, log_dir: str | None) -> None:
+        # A partition without a line of its own has only moves between log directories.
+        self._partitions.setdefault(key, VerifiedPartition(*key, "complete"))
+        moves = self._replicas.setdefault(key, {})
+        before = moves.get(broker)
+        moves[broker] = VerifiedReplica(broker, state, log_dir or (None if before is None else before.planned))
+
+
+def _partition(name: str, line: int) -> tuple[str, int]:
+    """The topic and the id of `orders-0`, or of `[orders,0]` as releases before 1.0 print it."""
+    topic, _, number = name[1:-1].rpartition(",") if name.startswith("[") else name.rpartition("-")
     partition = whole_number(number)
     if not is_topic_name(topic) or partition is None:
         raise rejection(line, expected="a partition, topic-0", actual=shown(name))
-    planned = None if status["planned"] is None else whole_numbers(status["planned"])
-    return VerifiedPartition(topic, partition, _STATES[status["how"]], planned)
+    return topic, partition
+
+
+def _broker(text: str, line: int) -> int:
+    broker = whole_number(text)
+    if broker is None:
+        raise rejection(line, expected="the id of a broker", actual=shown(text))
+    return broker

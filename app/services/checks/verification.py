@@ -136,7 +136,7 @@ def check(
     """
     printed = None if output is None else _printed(output, given)
     snapshot, cluster = snapshots.load(uow, snapshot_id)
-    reassignment = _reassignment(given, printed, cluster)
+    reassignment, unknown = _reassignment(given, printed, cluster)
     path = ("reassignment", "partitions") if printed is None else ("output",)
     limits.check_number("sync_partitions", len(reassignment.partitions), path=path)
     checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version)
@@ -146,8 +146,8 @@ def check(
         fresh=snapshots.is_fresh(uow, snapshot),
         changed=_changed(uow, snapshot, _where(cluster, _placed(reassignment))),
         source=None if printed is None else printed.source,
-        progress=None if printed is None else _progress(printed, reassignment, cluster),
-        cautions=[*_skipped(printed), *checked.cautions],
+        progress=None if printed is None else _progress(printed, given, cluster),
+        cautions=[*_skipped(printed), *unknown, *checked.cautions],
     )
 
 
@@ -233,16 +233,18 @@ def _printed(output: str, given: Reassignment | None) -> ToolOutput:
     return printed
 
 
-def _reassignment(given: Reassignment | None, printed: ToolOutput | None, cluster: Cluster) -> Reassignment:
-    if printed is not None:
-        return printed.reassignment or planned_lists(printed.verified, given, cluster)
-    if given is None:
+def _reassignment(
+    given: Reassignment | None, printed: ToolOutput | None, cluster: Cluster
+) -> tuple[Reassignment, Sequence[Caution]]:
+    if printed is not None and printed.reassignment is None:
+        return planned_lists(printed.verified, given, cluster)
+    if (stated := given if printed is None else printed.reassignment) is None:
         detail = "a reassignment is required: as reassignment, or as output of kafka-reassign-partitions"
         raise ConflictingFields(detail, path=("reassignment",))
-    return given
+    return stated, ()
 
 
-def _progress(printed: ToolOutput, planned: Reassignment, cluster: Cluster) -> Progress | None:
+def _progress(printed: ToolOutput, planned: Reassignment | None, cluster: Cluster) -> Progress | None:
     return progress_of(printed.verified, planned, cluster) if printed.source == "verify" else None
 
 
