@@ -1,5 +1,7 @@
 """KRaft or ZooKeeper, by what is pasted."""
 
+from pathlib import Path
+
 import pytest
 
 from app.core.kafka_versions import controller_of
@@ -8,6 +10,7 @@ from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from tests.formats.strategies import sample
 
+REPORTS = Path(__file__).parents[1] / "reports"
 FEATURE = "Feature: metadata.version\tSupportedMinVersion: 3.0-IV1\tSupportedMaxVersion: 3.9-IV0\t"
 LOGGED = "INFO Kafka version: {} (org.apache.kafka.common.utils.AppInfoParser)\n"
 TOPIC = "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
@@ -23,11 +26,17 @@ REGISTRATION = (
     ("text", "controller"),
     [
         (sample("kafka-topics-describe.txt"), "kraft"),
-        (sample("kafka-broker-api-versions.txt"), "kraft"),
+        (sample("kafka-broker-api-versions.txt"), None),
         (sample("kafka-cluster-list-endpoints.txt"), "kraft"),
         (f"{FEATURE}FinalizedVersionLevel: 3.9-IV0\tEpoch: 5\n", "kraft"),
         (TOPIC + ROW + "\n", None),
-        (f"{TOPIC}{ROW}\tElr: N/A\tLastKnownElr: N/A\n", "kraft"),
+        ((REPORTS / "elr-na-of-a-zookeeper-cluster.txt").read_text(), None),
+        (f"{TOPIC}{ROW}\tElr: \tLastKnownElr: \n", "kraft"),
+        (f"{TOPIC}{ROW}\tElr: 2\tLastKnownElr: N/A\n", "kraft"),
+        (f"{TOPIC}{ROW}\tElr: N/A\tLastKnownElr: N/A\n", None),
+        (f"$ kafka-topics.sh --zookeeper zk:2181 --describe\n{TOPIC}{ROW}\tElr: N/A\tLastKnownElr: N/A\n", "zookeeper"),
+        (BROKER.format(" isFenced: false", ""), None),
+        (BROKER.format(" isFenced: true", ""), "kraft"),
         (BROKER.format("", ""), None),
         (BROKER.format("", "\n\tDescribeQuorum(55): 0 to 1 [usable: 1],\n)"), "kraft"),
         (BROKER.format("", "\n\tDescribeQuorum(55): UNSUPPORTED,\n)"), "zookeeper"),
@@ -35,7 +44,7 @@ REGISTRATION = (
         (BROKER.format("", "\n\tLeaderAndIsr(4): UNSUPPORTED,\n)"), None),
         (REGISTRATION, "zookeeper"),
         (f"$ kafka-topics.sh --zookeeper zk:2181 --describe\n{TOPIC}{ROW}\n", "zookeeper"),
-        # A newer tool's columns prove less than a registration or a release.
+        # Columns that depend on the release of the tool decide nothing.
         (BROKER.format(" isFenced: false", "\n\tLeaderAndIsr(4): 0 to 7 [usable: 7],\n)"), "zookeeper"),
         (f"{TOPIC}{ROW}\tElr: N/A\tLastKnownElr: N/A\n{REGISTRATION}", "zookeeper"),
     ],

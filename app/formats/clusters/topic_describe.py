@@ -4,10 +4,10 @@
     ⇥Topic: orders⇥Partition: 0⇥Leader: 101⇥Replicas: 101,105,108⇥Isr: 101,105,108⇥Elr: ⇥LastKnownElr:
 
 Every generation of the tool is read. Up to 2.1 the header has no blank after its colons; `TopicId` came with 2.8,
-`Elr` and `LastKnownElr` with 3.7 (`N/A` if the cluster has none). During a reassignment a row also has
-`Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A column of another name
-(`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned the tabs into blanks,
-the columns are found by their names.
+`Elr` and `LastKnownElr` with 3.8 (`N/A` of every cluster that does not describe them, as under ZooKeeper). During a
+reassignment a row also has `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A
+column of another name (`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned
+the tabs into blanks, the columns are found by their names.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
