@@ -21,6 +21,7 @@ from app.errors.requests import ConflictingFields, InvalidField
 from app.errors.suggestions import suggestion
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
+from app.formats.snapshots.plain_names import require_plain_names
 from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
@@ -92,6 +93,7 @@ class Inputs:
         cluster = validated(SnapshotRequest, document).core()
         if self.name is not None:
             cluster = replace(cluster, name=self.name)
+            require_plain_names(cluster, ())
         if not texts:
             return cluster
         beside = self._assembled(texts)

@@ -88,8 +88,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "partitions_withheld": "Partitions are revoked in one phase and assigned in the next; between them they have "
         "no member.",
         "partitions_without_topic": "Partitions are on disk and in no text of topics; they do not count.",
-        "planned_lists_unknown": "The output of `--verify` and the snapshot lack the planned lists of partitions, which "
-        "are checked as they are.",
+        "planned_lists_unknown": "The output of `--verify` and the snapshot lack the planned lists of partitions, "
+        "which are checked as they are.",
         "previous_tasks_unknown": "Clients had tasks that no longer exist.",
         "probing_rebalance_follows": "Warm-ups catch up before the group rebalances again.",
         "process_ids_are_names": "Kafka sorts clients by UUID; the names are ordered as in the request.",

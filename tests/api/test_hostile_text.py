@@ -14,6 +14,7 @@ import pytest
 
 from app.api.examples import SWEEP_BASE
 from app.api.problems.documents import MOST_FIELD_ERRORS
+from app.core.names import control_in
 from app.errors.quotation import CONTEXT_CHARACTERS, DETAIL_CHARACTERS, QUOTED_CHARACTERS
 from app.store.database import Database
 from app.web.assets import ASSETS
@@ -174,12 +175,12 @@ class TestArchive:
     """What an operator pastes into a shell names what it says, whatever the cluster and its topics are called."""
 
     def test_a_dot_of_a_topic_is_no_pattern_and_a_cluster_is_one_line(self, client: httpx.Client) -> None:
-        cluster = f"prod{ESCAPES}; rm -rf ~"
+        cluster = f"prod{''.join(c for c in ESCAPES if control_in(c) is None)}; rm -rf ~"
         replicas = [{"partition": 0, "replicas": [1, 2], "leader": 1, "isr": [1, 2]}]
         snapshot = client.post(
             "/v1/snapshots",
             json={
-                "cluster": cluster.replace("\x1b", "").replace("\x07", ""),
+                "cluster": cluster,
                 "brokers": brokers(3, 3),
                 "topics": [{"name": "a.b", "partitions": replicas}, {"name": "axb", "partitions": replicas}],
             },
@@ -198,7 +199,7 @@ class TestArchive:
         assert re.fullmatch(pattern, "a.b")
         assert not re.fullmatch(pattern, "axb"), "kafka-topics --alter takes a regular expression"
         assert all(line.isprintable() for line in readme.splitlines())
-        assert readme.splitlines()[0] == r"Reassignment of the cluster prod]0;owned\x9b31m\u202e\u2028; rm -rf ~"
+        assert readme.splitlines()[0] == r"Reassignment of the cluster prod]0;owned31m\u202e; rm -rf ~"
 
 
 class TestHeaders:

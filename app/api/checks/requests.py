@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, TypeAdapter
 
-from app.api.models.fields import Int32, Rack, RequestedRelease, TopicName
+from app.api.models.fields import Int32, LogDirPath, Rack, RequestedRelease, TopicName
 from app.api.models.fields import Request as RequestModel
 from app.api.models.snapshot_choice import OnSnapshot
 from app.api.reassignment.resource_fields import ResourceFields
@@ -28,7 +28,7 @@ class ReassignedPartition(RequestModel):
     """Id of the partition in its topic."""
     replicas: list[Int32]
     """Target replicas as broker ids, the preferred leader first."""
-    log_dirs: list[str] | None = None
+    log_dirs: list[LogDirPath] | None = None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
 
 

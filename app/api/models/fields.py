@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import INT32_MAX
+from app.core.names import CONTROLS
 from app.services.plans.status import MOST_LABELS
 
 INT32_MIN = -(2**31)
@@ -24,8 +25,7 @@ PartitionId = Annotated[int, Field(ge=0, le=INT32_MAX)]
 Bytes = Annotated[int, Field(ge=0, le=INT64_MAX)]
 Seed = Annotated[int, Field(ge=-(2**63), le=INT64_MAX, description="Seed of java.util.Random; a signed 64-bit number.")]
 
-# No control characters: Postgres stores no NUL, and names are displayed.
-PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+PRINTABLE = rf"^[^{CONTROLS}]*$"
 Name = Annotated[str, Field(min_length=1, max_length=249, pattern=PRINTABLE)]
 Rack = Annotated[str, Field(max_length=249, pattern=PRINTABLE)]
 AttributeName = Annotated[str, Field(min_length=1, max_length=63, pattern=PRINTABLE)]
@@ -37,8 +37,10 @@ Attributes = Annotated[
         "is the default of the attribute `rack`.",
     ),
 ]
-PRINTABLE_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+PRINTABLE_LINES = rf"^([\t\n\r]|[^{CONTROLS}])*$"
 """Text of several lines: tabs and line ends, and no other control characters."""
+NAMED_VALUE = rf"^[^{CONTROLS}=]+=[^{CONTROLS}]*$"
+"""`name=value`, as in the query of a list."""
 LabelName = Annotated[str, Field(min_length=1, max_length=63, pattern=PRINTABLE)]
 LabelValue = Annotated[str, Field(max_length=255, pattern=PRINTABLE)]
 Labels = Annotated[

@@ -9,7 +9,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.models.fields import Moment, Name, TopicName
+from app.api.models.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.api.plan_documents import PlansPage
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
@@ -35,7 +35,7 @@ def list_plans(
     cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
     topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
     label: Annotated[
-        list[Annotated[str, Field(max_length=320, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+        list[Annotated[str, Field(max_length=320, pattern=NAMED_VALUE)]] | None,
         Query(description="`name=value`; plans that have all of them.", max_length=16),
     ] = None,
     created_after: Annotated[Moment | None, Query(description="RFC 3339; this moment or later.")] = None,

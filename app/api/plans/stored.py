@@ -13,7 +13,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, merge_patch_only
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.models.fields import Id, Int32, TopicName
+from app.api.models.fields import Id, Int32, Rack, TopicName
 from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.plans.etags import etag_of, version_of
@@ -189,7 +189,7 @@ def export(
         list[Int32] | None, Query(description="Of the format `losses`: only the loss of these brokers.")
     ] = None,
     lost_rack: Annotated[
-        list[str] | None, Query(description="Of the format `losses`: only the loss of these racks.")
+        list[Rack] | None, Query(description="Of the format `losses`: only the loss of these racks.")
     ] = None,
     if_match: IfMatch = None,
 ) -> Response:

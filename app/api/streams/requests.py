@@ -27,7 +27,6 @@ from app.errors.requests import ConflictingFields
 from app.services.streams import PLANNER, Protocol, StreamsRequest
 
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
-Tag = Annotated[str, Field(min_length=1, max_length=249)]
 Cost = Annotated[Int32, Field(ge=0)]
 Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
 
@@ -56,7 +55,7 @@ class StreamsClientRequest(RequestModel):
         description="The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks.",
     )
     capacity: Annotated[Int32, Field(ge=1)] = Field(1, description="Stream threads.")
-    client_tags: dict[Tag, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
+    client_tags: dict[Name, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
     rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
     previous_active: list[TaskName] = Field(default_factory=list)
     """Ids of tasks that the client ran."""
@@ -129,7 +128,7 @@ class PlanStreamsRequest(OnSnapshot):
     """Instances of the application; null if `group` names a recorded group."""
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
     """`num.standby.replicas`: number of standbys of each stateful task."""
-    rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
+    rack_aware_assignment_tags: list[Name] = Field(default_factory=list)
     """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""
     acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
     """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""

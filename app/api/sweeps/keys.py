@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.keys import Count, PartitionerName
-from app.api.models.fields import Int32, Labels
+from app.api.models.fields import PRINTABLE, Int32, Labels
 from app.api.models.fields import Request as RequestModel
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.keys.partitioners import PARTITIONERS
 
-Printable = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Printable = Annotated[str, Field(min_length=1, max_length=4096, pattern=PRINTABLE)]
 Partitioners = Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS))]
 Counts = Annotated[list[Count], Field(max_length=32)]
 Heaviest = Annotated[Int32, Field(ge=0, le=100)]

@@ -13,7 +13,7 @@ from app.api.http.dependencies import RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import chosen, json_response
 from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
-from app.api.models.fields import Id
+from app.api.models.fields import NAMED_VALUE, Id
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
 from app.api.problems.responses import responses
@@ -45,7 +45,7 @@ FeasibleFilter = Annotated[
     ),
 ]
 AxisFilter = Annotated[
-    list[Annotated[str, Field(max_length=900, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+    list[Annotated[str, Field(max_length=900, pattern=NAMED_VALUE)]] | None,
     Query(
         description="`name=value`: only scenarios in which the axis has this value, as in JSON (text without quotes).",
         max_length=16,

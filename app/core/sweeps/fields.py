@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from app.core.model import INT32_MAX
+from app.core.names import control_in
 from app.errors import FieldPath, Json
 from app.errors.requests import ImpossibleValue
 
@@ -222,10 +223,10 @@ def as_flag(value: object, path: FieldPath) -> bool:
 
 
 def as_name(value: object, path: FieldPath) -> str:
-    """A string that is not empty and has no control characters, of which PostgreSQL stores no NUL in JSON."""
+    """A string that is not empty and has no control characters."""
     if not isinstance(value, str) or not value:
         raise impossible("a name is needed", value, path)
-    if any(character < " " or character == "\x7f" for character in value):
+    if control_in(value) is not None:
         raise impossible("a name without control characters is needed", value, path)
     return value
 

@@ -16,12 +16,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.model import Broker
+from app.core.names import CONTROLS
 from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
 from app.formats.syntax.wire import HIGHEST_PORT
 
 _HEADER = re.compile(
-    r"(?P<host>[^\s\x00-\x1f\x7f]+):(?P<port>[0-9]+) "
-    r"\(id: (?P<id>-?[0-9]+) rack: (?P<rack>[^\x00-\x1f\x7f]*?)(?: isFenced: (?P<fenced>true|false))?\)"
+    rf"(?P<host>[^\s{CONTROLS}]+):(?P<port>[0-9]+) "
+    rf"\(id: (?P<id>-?[0-9]+) rack: (?P<rack>[^{CONTROLS}]*?)(?: isFenced: (?P<fenced>true|false))?\)"
     r" -> (?:\(|ERROR: (?P<error>.*))"
 )
 _API = re.compile(r"\s*(?:[A-Za-z]+\([0-9]+\): .+|\))")

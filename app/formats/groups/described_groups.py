@@ -24,6 +24,7 @@ from typing import TypeVar
 import numpy as np
 
 from app.core.groups.model import Member, Owned
+from app.core.names import control_in
 from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
 from app.formats.groups.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
@@ -33,7 +34,6 @@ from app.formats.syntax.lines import shown
 _GROUP = ("group_state", "protocol_data", "members")
 _MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
 _ESCAPED_BYTE = re.compile(r"\\x([0-9a-f]{2})")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Decoded = TypeVar("Decoded")
 
 
@@ -190,7 +190,7 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        if not _CONTROL.search(text):
+        if control_in(text) is None:
             raise document.reject(path, expected="bytes in base64", actual="another text") from None
     try:
         parts = _ESCAPED_BYTE.split(text)
@@ -200,9 +200,9 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
 
 
 def _text(document: Document, value: object, path: FieldPath) -> str:
-    """A string as the group protocol's names are in a request, too; PostgreSQL stores no NUL in JSON."""
+    """A string as the group protocol's names are in a request, too."""
     text = document.string(value, path)
-    if _CONTROL.search(text):
+    if control_in(text) is not None:
         raise document.reject(path, expected="a string without control characters", actual=shown(text))
     return text
 

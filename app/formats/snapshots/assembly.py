@@ -21,6 +21,7 @@ from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
 from app.formats.snapshots import pasted
 from app.formats.snapshots.pasted import Pasted, Place, Upload
+from app.formats.snapshots.plain_names import require_plain_names
 from app.formats.sources import msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
@@ -77,8 +78,8 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     Raises
     ------
     MalformedText
-        A text cannot be read, or there is none; names the line, and as its path the upload's part of the form, else
-        `brokers`, `topics`, `log_dirs`, `groups` or `features`.
+        A text cannot be read, there is none, or a name has a control character; names the line, and as its path the
+        upload's part of the form, else `brokers`, `topics`, `log_dirs`, `groups` or `features`.
     """
     if not uploads:
         raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
@@ -122,6 +123,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
+    require_plain_names(cluster, texts.uploads)
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
 
 

@@ -5,6 +5,7 @@ in one folder. The Job is not retried by itself: what has failed is for a person
 where it stopped.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
     names = [f"{name}-{number}" for number in range(1, len(maps) + 1)]
     documents = [_config_map(one, content) for one, content in zip(names, maps, strict=True)]
     documents.append(_job(head, name, names))
-    text = yaml.dump_all(documents, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=10_000)
+    text = yaml.dump_all(documents, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=sys.maxsize)
     where = f" of the cluster {escaped(head.cluster)}" if head.cluster else ""
     head_lines = (
         f"# Executes plan {head.hash[:12]}{where} batch by batch.\n"
@@ -105,14 +106,20 @@ def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> dic
 
 
 def _dumper() -> Any:
-    """A writer of YAML that writes texts of several lines as blocks."""
+    """A writer of YAML that writes texts of several lines as blocks.
+
+    A text with any other character that is not printable is in double quotes, where it is an escape: a reader of YAML
+    1.1 ends a line of a block at U+0085, and run.sh would execute the rest of it as a line of its own.
+    """
     import yaml  # noqa: PLC0415 — as above
 
     class Dumper(yaml.SafeDumper):
         pass
 
     def text(dumper: Any, value: str) -> Any:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+        is_printable = all(line.isprintable() for line in value.split("\n"))
+        style = ("|" if "\n" in value else None) if is_printable else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)
     return Dumper

@@ -13,7 +13,9 @@ from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
 from app.core.model import Assignment, Cluster
+from app.core.names import control_in
 from app.errors.quotation import escaped
+from app.errors.requests import NotExportable
 from app.formats.kafka_files.topic_script import altered_topic
 from app.formats.syntax.quantities import byte_size, counted, known_size
 from app.formats.tables.load_tables import fullest
@@ -160,9 +162,18 @@ def names(steps: StoredSteps) -> list[str]:
 
 
 def cordoned_log_dirs(cluster: Cluster, broker: int) -> str:
-    """The value of the setting that cordons a broker as it was, or whole."""
+    """The value of the setting that cordons a broker as it was, or whole.
+
+    Raises `NotExportable` for a path with a control character, which snapshots once accepted.
+    """
     cordon = cluster.cordons.get(broker)
-    return "*" if cordon is None or not cordon.log_dirs else f"[{','.join(cordon.log_dirs)}]"
+    if cordon is None or not cordon.log_dirs:
+        return "*"
+    value = f"[{','.join(cordon.log_dirs)}]"
+    if (control := control_in(value)) is not None:
+        detail = f"a cordoned log directory of broker {broker} has {control}, which may end a line of a script"
+        raise NotExportable(detail, broker=broker, value=value)
+    return value
 
 
 class _Numbered:

@@ -4,7 +4,7 @@
 #
 # KAFKA_BOOTSTRAP       host:port of a broker
 # KAFKA_COMMAND_CONFIG  properties of the client, if it needs some
-# KAFKA_BIN             where Kafka's tools are
+# KAFKA_BIN             the folder of Kafka's tools; /opt/kafka/bin if it is not set
 # POLL_SECONDS          between two looks at a batch
 set -euo pipefail
 cd "${BATCHES:-/batches}"
@@ -37,7 +37,7 @@ state() {
   elif grep -qE '^Partition [^ ]+ (on broker [0-9]+ is (not )?being moved|(is not|cannot be) found in any live log dir)' \
     <<<"$lines"; then
     echo other
-  elif grep -qE '^Reassignment of partition [^ ]+ (is completed|completed successfully)' <<<"$lines"; then
+  elif grep -qE '^Reassignment of partition [^ ]+ (is completed?|completed successfully)' <<<"$lines"; then
     echo complete
   else
     echo "$lines" >&2
