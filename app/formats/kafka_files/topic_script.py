@@ -25,14 +25,14 @@ from app.formats.syntax.quantities import counted
 LONGEST_ARGUMENT = 128 * 1024 - 1
 """Bytes of an argument that Linux passes to a command: `MAX_ARG_STRLEN` without the final zero."""
 _HEAD = """\
-# BOOTSTRAP_SERVER, COMMAND_CONFIG (a properties file) and KAFKA_BIN (the folder of Kafka's tools, with a slash at its
-# end) are optional. The script stops at the first command that fails; nothing that exists is moved.
+# BOOTSTRAP_SERVER, COMMAND_CONFIG (a properties file) and KAFKA_BIN (the folder of Kafka's tools; those of PATH if it
+# is not set) are optional. The script stops at the first command that fails; nothing that exists is moved.
 set -euo pipefail
 BOOTSTRAP_SERVER=${BOOTSTRAP_SERVER:-localhost:9092}
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 run() {
-  "${KAFKA_BIN:-}$1" --bootstrap-server "$BOOTSTRAP_SERVER" \\
+  "${KAFKA_BIN:+$KAFKA_BIN/}$1" --bootstrap-server "$BOOTSTRAP_SERVER" \\
     ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} "${@:2}"
 }
 topics() { run kafka-topics.sh "$@"; }
