@@ -25,6 +25,7 @@ from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
 from app.formats.syntax.lines import decode
+from app.formats.syntax.quantities import share
 from app.services import checks
 from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
 from app.services.plans import Allowance
@@ -221,9 +222,7 @@ def show_health(health: Health) -> None:
     ]
     if directories:
         table(("broker", "log directory", "bytes", "limit"), directories, title="log directories above a limit")
-    first = [
-        (one.loss, one.broker, one.resource, one.value, one.limit, f"{one.share:.1%}") for one in health.fails_first
-    ]
+    first = [(one.loss, one.broker, one.resource, one.value, one.limit, share(one.share)) for one in health.fails_first]
     if first:
         table(("loss", "broker", "resource", "value", "limit", "share"), first, title="fails first")
     repair = health.repair

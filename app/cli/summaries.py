@@ -47,11 +47,20 @@ def _reassignment(answer: Mapping[str, Any]) -> None:
         for one in answer["movement"]
     ]
     _table(("broker", "rack", "replicas", "leaders", "bytes"), brokers, of="broker")
+    has_log_dirs = any(batch.get("log_dir_moves") for batch in answer["batches"])
+    within = ("between directories", "copied there") if has_log_dirs else ()
     batches = [
-        (number, batch["count"], batch["moved_replicas"], byte_size(batch["moved_bytes"]), _duration(batch["seconds"]))
+        (
+            number,
+            batch["count"],
+            batch["moved_replicas"],
+            byte_size(batch["moved_bytes"]),
+            *((batch["log_dir_moves"], byte_size(batch["log_dir_moved_bytes"])) if has_log_dirs else ()),
+            _duration(batch["seconds"]),
+        )
         for number, batch in enumerate(answer["batches"], start=1)
     ]
-    _table(("batch", "partitions", "replicas", "copied", "takes"), batches, of="batch")
+    _table(("batch", "partitions", "replicas", "copied", *within, "takes"), batches, of="batch")
     if batches:
         _print("--export reassignment: the file for kafka-reassign-partitions; --export batches: an archive of all")
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from app.formats.syntax.quantities import byte_size, counted, known_size
+from app.formats.syntax.quantities import byte_size, counted, known_size, share
 
 __all__ = ["byte_size", "counted", "figure", "known_size", "measured", "number", "share", "since"]
 
@@ -26,13 +26,6 @@ def measured(name: str, value: float) -> str:
     if name.endswith("bytes"):
         return byte_size(round(value))
     return share(value) if name.endswith("_share") else figure(value)
-
-
-def share(value: float) -> str:
-    """Rounded to tenths; `100 %` only where it is all of it, and `0 %` only where it is none."""
-    if value in (0, 1):
-        return f"{value * 100:.0f} %"
-    return f"{min(max(round(value * 1000), 1), 999) / 10:.1f} %"
 
 
 def since(moment: datetime, now: datetime) -> str:

@@ -1,9 +1,10 @@
 """Reassignments that choose log directories: files, rollbacks, limits at every step, and conflicts."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 from zipfile import ZipFile
 
 import numpy as np
@@ -25,6 +26,7 @@ from app.errors.reassignments import (
 )
 from app.errors.requests import ConflictingFields, DuplicateLogDir, IllegalReassignment
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
+from app.formats.syntax.quantities import byte_size, counted
 from app.services.checks import HealthRequest, check_reassignment
 from app.services.checks.health import health_of
 from app.services.limits import Limits
@@ -32,6 +34,7 @@ from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
 from app.services.reassignment.requests.resources import LimitsRequest
 from app.store.records import NewPlan
+from app.web.plans.reassignment import certificate_words
 from tests import draws as st
 from tests.jbod import DISK_BYTES, jbod
 from tests.profiles import costly
@@ -149,6 +152,30 @@ def test_a_drain_moves_what_is_there_and_nothing_else() -> None:
         == log_dirs["brokers"][0]["log_dirs"][0]["bytes_before"]
     )
     assert "between log directories" in made.summary
+
+
+@pytest.mark.parametrize(
+    "log_dirs", [{"balance": "tight"}, {"drain": {"101": ["/data/d1"]}}, {"balance": {"tolerance": 0.05}}]
+)
+def test_every_text_of_a_plan_of_directories_states_the_moves(log_dirs: Mapping[str, Any]) -> None:
+    """None of them says that nothing moves or changes, as its lists do not."""
+    made = plan(log_dirs=log_dirs)
+    moved: Any = made.answer["log_dirs"]
+    words = f"{moved['moved_replicas']} replicas moved between log directories, {byte_size(moved['moved_bytes'])}."
+    with ZipFile(BytesIO(EXPORTS["batches"](made, lambda: CLUSTER))) as archive:
+        readme = archive.read("README.txt").decode()
+    texts = [readme, *(EXPORTS[name](made, lambda: CLUSTER).decode() for name in ("text", "markdown"))]
+    for text in texts:
+        assert words in text
+        assert not re.search("(?i)nothing (?:moves|changes|copied)|no replica moves|0 replicas, 0 B", text)
+    batches: Any = made.answer["batches"]
+    for number, batch in enumerate(batches, start=1):
+        within = f"{counted(batch['log_dir_moves'], 'replica')} between log directories"
+        assert f"{number:02d}-execute.json  {within}, {byte_size(batch['log_dir_moved_bytes'])}" in readme
+    assert made.title == "Move replicas between log directories of nine"
+    assert made.summary.startswith(f"moves {moved['moved_replicas']} replicas between log directories, ")
+    proof = certificate_words(cast("Mapping[str, Any]", made.answer["certificate"]), moved)
+    assert f"{moved['moved_replicas']} replicas, {byte_size(moved['moved_bytes'])}, between log directories" in proof
 
 
 def test_without_log_dirs_files_and_answers_have_none() -> None:

@@ -7,11 +7,15 @@ import pytest
 
 from app.core.model import Cluster, Placement
 from app.errors import Json
-from app.services.plans import FORMATS
+from app.formats.syntax.quantities import byte_size
+from app.services.limits import Limits
+from app.services.plans import FORMATS, draft_plan
+from app.services.reassignment import PLANNER
 from app.store.records import NewPlan
 from app.web.plans import page as plans
 from app.web.plans.reassignment import VIEW, certificate_words, tool_words
 from app.web.plans.view import ViewedPlan
+from tests.jbod import jbod
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captured, kafkas_own, plan
 from tests.web.browser import Page
 
@@ -76,6 +80,23 @@ def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
         "orders-2 new 106, 107 1 106",
     ):
         assert row in found
+
+
+def test_a_plan_of_log_directories_has_their_moves() -> None:
+    """No list changes, and replicas move between the directories of their brokers all the same."""
+    cluster = jbod()
+    made = draft_plan(PLANNER, PLANNER.restored({"log_dirs": {"balance": "tight"}}), cluster, Limits())
+    moved: Any = made.answer["log_dirs"]
+    replicas, size = f"{moved['moved_replicas']} replicas", byte_size(moved["moved_bytes"])
+    page = page_of(made, cluster)
+    assert next(iter(page.all("h1"))).text == "Reassignment: log directories"
+    assert f"No replica moves to another broker; {replicas}, {size}, between log directories" in page.text
+    assert f"Between log directories{replicas}, {size}" in page.text.replace("\n", "").replace("  ", "")
+    assert "There is nothing to execute." not in page.text
+    batches: Any = made.answer["batches"]
+    for number, batch in enumerate(batches, start=1):
+        within = f"{batch['log_dir_moves']} {byte_size(batch['log_dir_moved_bytes'])}"
+        assert f"{number} copies {batch['count']} 0 0 B {within} – execute roll back" in rows(page)
 
 
 def test_its_links_name_formats_that_there_are_and_every_batch() -> None:

@@ -26,7 +26,16 @@ def test_tenths_of_a_per_cent_survive_the_float(tenths: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(8 / 9, "88.9 %"), (2 / 3, "66.7 %"), (0.9999, "99.9 %"), (1e-9, "0.1 %"), (0.5, "50.0 %")]
+    ("value", "words"),
+    [
+        (8 / 9, "88.9 %"),
+        (2 / 3, "66.7 %"),
+        (0.9999, "99.9 %"),
+        (1e-9, "0.1 %"),
+        (0.5, "50.0 %"),
+        (1.2, "120.0 %"),
+        (12.5, "1,250.0 %"),
+    ],
 )
 def test_shares_are_rounded(value: float, words: str) -> None:
     assert share(value) == words

@@ -1,4 +1,4 @@
-"""Counts and bytes as people read them, in texts, pictures and pages alike: `2 brokers`, `12.3 MiB`. Ours."""
+"""Counts, bytes and shares as texts, pictures and pages have them: `2 brokers`, `12.3 MiB`, `0.1 %`."""
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -26,3 +26,11 @@ def known_size(size_bytes: int, *, replicas: int, unknown: int) -> str:
     if unknown and unknown == replicas:
         return "size unknown"
     return f"≥ {byte_size(size_bytes)}" if unknown else byte_size(size_bytes)
+
+
+def share(value: float) -> str:
+    """Rounded to tenths; `100 %` only if it is all of it, and `0 %` only if it is none. A load may be above 1."""
+    if value in (0, 1):
+        return f"{value * 100:.0f} %"
+    percent = min(max(value * 100, 0.1), 99.9) if 0 < value < 1 else value * 100
+    return f"{percent:,.1f} %"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.errors.quotation import escaped
-from app.formats.syntax.quantities import byte_size
+from app.formats.syntax.quantities import byte_size, share
 from app.formats.tables.topic_tables import csv_row, write_csv
 
 Loads = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -62,13 +62,13 @@ def fullest(loads: Loads) -> list[str]:
     for broker, resource, load in _each(loads):
         upper = _upper(load)
         if upper:
-            share = load["after"] / upper
-            if resource not in worst or share > worst[resource][0]:
-                worst[resource] = share, broker, load
+            used = load["after"] / upper
+            if resource not in worst or used > worst[resource][0]:
+                worst[resource] = used, broker, load
     return [
         f"{NAMES[resource]}: broker {broker} has {amount(resource, load['after'])} of "
-        f"{amount(resource, _upper(load))}, {share:.1%}"
-        for resource, (share, broker, load) in worst.items()
+        f"{amount(resource, _upper(load))}, {share(used)}"
+        for resource, (used, broker, load) in worst.items()
     ]
 
 

@@ -5,8 +5,9 @@
 The bytes are those that Kafka copies for the partition: its size once for each replica that it gains.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from app.formats.tables import load_tables
 from app.formats.tables.load_tables import Loads
 from app.formats.tables.topic_tables import markdown_cell
 
+Moved: TypeAlias = Mapping[str, Any] | None
 _ARROW, _NOTHING = " → ", "–"
 
 
@@ -39,15 +41,16 @@ class _Table:
     labels: Sequence[str] = ()
 
 
-def write_text(transfers: Transfers, loads: Loads, *, limit: int) -> str:
+def write_text(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: int) -> str:
     """The difference as plain text.
 
     Parameters
     ----------
     loads : of the plan; empty if they are unknown.
+    log_dirs : see `sentences`.
     limit : how many rows each table shows; a line beneath says how many it leaves out.
     """
-    blocks = ["\n".join(sentences(transfers))]
+    blocks = ["\n".join(sentences(transfers, log_dirs))]
     blocks += [
         "\n".join([*_aligned(table, list(table.rows(limit))), *_left_out(table, limit)])
         for table in _tables(transfers, loads)
@@ -55,9 +58,9 @@ def write_text(transfers: Transfers, loads: Loads, *, limit: int) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def write_markdown(transfers: Transfers, loads: Loads, *, limit: int) -> str:
+def write_markdown(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: int) -> str:
     """The same as Markdown."""
-    blocks = [" ".join(sentences(transfers))]
+    blocks = [" ".join(sentences(transfers, log_dirs))]
     for table in _tables(transfers, loads):
         ruler = ["---:" if name in table.numbers else "---" for name in table.head]
         rows = [[markdown_cell(cell) for cell in row] for row in table.rows(limit)]
@@ -66,9 +69,20 @@ def write_markdown(transfers: Transfers, loads: Loads, *, limit: int) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def sentences(transfers: Transfers) -> list[str]:
-    """What a reassignment comes to."""
+def sentences(transfers: Transfers, log_dirs: Moved) -> list[str]:
+    """What a reassignment comes to.
+
+    Parameters
+    ----------
+    log_dirs : `moved_replicas` and `moved_bytes` between log directories of a broker; None if the plan chooses none.
+    """
     movement = transfers.movement
+    within = []
+    if log_dirs is not None and log_dirs["moved_replicas"]:
+        replicas, size = counted(log_dirs["moved_replicas"], "replica"), byte_size(log_dirs["moved_bytes"])
+        within = [f"{replicas} moved between log directories, {size}."]
+    if within and not movement.total:
+        return [*within, f"No list changes: {counted(movement.partitions, 'partition')} stay on their brokers."]
     if not movement.total:
         return [f"Nothing changes: {counted(movement.partitions, 'partition')} stay as they are."]
     copied, dropped, unknown = (
@@ -90,7 +104,7 @@ def sentences(transfers: Transfers) -> list[str]:
             f"{counted(new, 'partition')} {_be(new)} new: kafka-topics --alter creates {them} first.",
             f"No file for kafka-reassign-partitions names {them}.",
         ]
-    return [*facts, *_racks(transfers)]
+    return [*facts, *_racks(transfers), *within]
 
 
 def _racks(transfers: Transfers) -> list[str]:

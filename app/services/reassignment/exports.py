@@ -68,7 +68,9 @@ def _of_differences(write: Callable[..., str]) -> Write:
     """A writer of plans from a writer of their transfers and loads."""
 
     def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-        return write(compared(plan, _known(cluster_of)), _loads(plan), limit=MARKDOWN_ROWS).encode()
+        head = plan.head if isinstance(plan, Plan) else plan
+        moved = compared(plan, _known(cluster_of))
+        return write(moved, _loads(plan), head.answer.get("log_dirs"), limit=MARKDOWN_ROWS).encode()
 
     return written
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.formats.syntax.quantities import counted
+from app.formats.syntax.quantities import counted, share
 from app.services.plans.description import at, some
 from app.store.records import NewPlan
 
@@ -18,6 +18,6 @@ def summary(plan: NewPlan) -> str:
     partitions = counted(sum(rows for rows, _ in sizes), "partition")
     replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
     measures: Any = plan.answer["measures"]
-    share = measures.get("rack_safe_share")
-    racks = [] if share is None else ["rack-safe" if share == 1 else f"{share:.0%} rack-safe"]
+    safe = measures.get("rack_safe_share")
+    racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
     return "; ".join([f"{partitions}, {replicas}", *racks])

@@ -13,7 +13,7 @@ def figures(head: PlanHead) -> dict[str, str]:
     answer: Any = head.answer
     match head.kind:
         case reassignment.KIND:
-            found = _moved(answer["certificate"]) | _executed(answer) | _balanced(answer)
+            found = _moved(answer["certificate"]) | _within(answer) | _executed(answer) | _balanced(answer)
         case groups.KIND:
             found = _read(answer)
         case streams.KIND:
@@ -40,6 +40,17 @@ def _moved(certificate: Mapping[str, Any]) -> dict[str, str]:
         "Lower bound": "" if bound is None else byte_size(bound) if by_bytes else number(bound),
         "Optimality gap": "none, proven" if certificate["optimal"] else _share(certificate["gap"]),
         "Solver": f"{certificate['solver']}, {certificate['seconds']:.3g} s",
+    }
+
+
+def _within(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The moves between log directories, if the plan chooses them."""
+    moved = answer.get("log_dirs")
+    if moved is None:
+        return {}
+    return {
+        "Replicas moved between log directories": number(moved["moved_replicas"]),
+        "Bytes moved between log directories": byte_size(moved["moved_bytes"]),
     }
 
 

@@ -16,10 +16,13 @@ from app.web.words import byte_size, counted, known_size, share
 SHOWN_BATCHES, SHOWN_BROKERS = 100, 300
 
 
-def certificate_words(certificate: Mapping[str, Any]) -> str:
-    """The movement and its lower bound."""
+def certificate_words(certificate: Mapping[str, Any], log_dirs: Mapping[str, Any] | None = None) -> str:
+    """The movement and its lower bound. `log_dirs`: the moves between log directories, if the plan chooses them."""
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
     by_bytes = certificate["minimised"] == "bytes"
+    if not replicas and log_dirs is not None and log_dirs["moved_replicas"]:
+        within = f"{counted(log_dirs['moved_replicas'], 'replica')}, {byte_size(log_dirs['moved_bytes'])}"
+        return f"No replica moves to another broker; {within}, between log directories of a broker."
     if not replicas:
         return "No replica moves: the current placement satisfies all constraints."
     size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown)
@@ -52,6 +55,7 @@ def _title(head: PlanHead, _: Sequence[str]) -> str:
         *(f"{topic} × {factor}" for topic, factor in (request.get("replication_factor") or {}).items()),
         *(f"{topic} to {counted(count, 'partition')}" for topic, count in (request.get("partitions") or {}).items()),
         *(["leaders only"] if request.get("leaders_only") else []),
+        *(["log directories"] if request.get("log_dirs") else []),
     ]
     if not changes:
         return "Reassignment"
@@ -67,7 +71,9 @@ def _brokers(verb: str, ids: Sequence[int]) -> list[str]:
 
 def _draw(viewed: ViewedPlan, style: str) -> str:
     transfers = viewed.transfers
-    picture = MovesPicture(_title(viewed.head, ()), sentences(transfers), transfers)
+    answer: Any = viewed.head.answer
+    facts = sentences(transfers, answer.get("log_dirs"))
+    picture = MovesPicture(_title(viewed.head, ()), facts, transfers)
     return moves_picture.draw(picture, style=style)
 
 
@@ -77,7 +83,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     transfers = viewed.transfers
     batches = answer["batches"]
     return {
-        "proof": certificate_words(answer["certificate"]),
+        "proof": certificate_words(answer["certificate"], answer.get("log_dirs")),
         "tool": tool_words(answer.get("kafka_generate")),
         "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
         "batches_in_all": len(batches),

@@ -80,17 +80,10 @@ def write(
     request: Any = head.request
     throttle = request["batches"]["throttle_bytes_per_s"]
     title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
-    within = answer.get("log_dirs") or {"moved_replicas": 0}
-    moved_within = within["moved_replicas"]
-    if moved_within:
-        size = known_size(within["moved_bytes"], replicas=moved_within, unknown=0)
-        also = [f"{counted(moved_within, 'replica')} moved between log directories, {size}."]
-    else:
-        also = []
     near = fullest(answer.get("loads") or {})
     parts = [
         [title, f"Plan {head.hash}"],
-        [*([] if also and not moved.movement.total else sentences(moved)), *also],
+        sentences(moved, answer.get("log_dirs")),
         *([["After the plan, nearest to its limit or capacity:", *(f"  {each}" for each in near)]] if near else []),
         [_IN_ORDER],
     ]
@@ -313,11 +306,18 @@ def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator
             partitions = steps.batch(number)
             words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
         else:
-            unknown, replicas = batch["unknown_size_replicas"], batch["moved_replicas"]
-            size = known_size(batch["moved_bytes"], replicas=replicas, unknown=unknown)
-            words = f"{counted(replicas, 'replica')}, {size}"
+            words = ", and ".join(_copies(batch))
         seconds = batch["seconds"]
         yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
+
+
+def _copies(batch: Mapping[str, Any]) -> Iterator[str]:
+    """What a batch copies between brokers, and between log directories."""
+    unknown, replicas, within = batch["unknown_size_replicas"], batch["moved_replicas"], batch.get("log_dir_moves", 0)
+    if replicas or not within:
+        yield f"{counted(replicas, 'replica')}, {known_size(batch['moved_bytes'], replicas=replicas, unknown=unknown)}"
+    if within:
+        yield f"{counted(within, 'replica')} between log directories, {byte_size(batch['log_dir_moved_bytes'])}"
 
 
 def _commands(

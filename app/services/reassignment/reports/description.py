@@ -1,16 +1,16 @@
 """A reassignment in a few words."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from app.formats.syntax.quantities import counted, known_size
+from app.formats.syntax.quantities import byte_size, counted, known_size, share
 from app.services.plans.description import at, some
 from app.store.records import NewPlan
 
 
 def title(plan: NewPlan) -> str:
     """`Remove broker 105 from prod-eu`, `Add 2 brokers to prod-eu, set orders to 4 replicas`."""
-    request: Any = plan.request
+    request, answer = cast("Any", plan.request), cast("Any", plan.answer)
     added = [broker["id"] for broker in request.get("add_brokers") or ()]
     removed = list(request.get("remove_brokers") or ())
     replaced = request.get("replace_brokers") or {}
@@ -24,7 +24,8 @@ def title(plan: NewPlan) -> str:
         *(f"grow {topic} to {counted(count, 'partition')}" for topic, count in partitions.items()),
         *([f"choose the leaders{at(plan.cluster, 'of')}"] if request.get("leaders_only") else []),
     ]
-    words = some(changes, noun="change") if changes else f"rebalance {plan.cluster or 'the cluster'}"
+    rest = "move replicas between log directories of" if _is_within(answer) else "rebalance"
+    words = some(changes, noun="change") if changes else f"{rest} {plan.cluster or 'the cluster'}"
     return words[0].upper() + words[1:]
 
 
@@ -36,16 +37,21 @@ def summary(plan: NewPlan) -> str:
     log_dirs = answer.get("log_dirs") or {"moved_replicas": 0}
     within = f"moves {counted(log_dirs['moved_replicas'], 'replica')} between log directories"
     if not replicas and log_dirs["moved_replicas"]:
-        size = known_size(log_dirs["moved_bytes"], replicas=log_dirs["moved_replicas"], unknown=0)
-        return f"{within}, {size}; {batches} batch{'' if batches == 1 else 'es'}"
+        return f"{within}, {byte_size(log_dirs['moved_bytes'])}; {batches} batch{'' if batches == 1 else 'es'}"
     if not replicas:
         changed = answer["leader_changes"]
         return f"moves no replica; {counted(changed, 'leader')} {'changes' if changed == 1 else 'change'}"
     size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=certificate["unknown_size_replicas"])
-    proof = "proven least" if certificate["optimal"] else f"within {certificate['gap']:.1%} of the least"
+    proof = "proven least" if certificate["optimal"] else f"optimality gap {share(certificate['gap'])}"
     steps = f"{batches} batch{'' if batches == 1 else 'es'}"
     also = f"; {within}" if log_dirs["moved_replicas"] else ""
     return f"moves {counted(replicas, 'replica')}, {size}; {steps}; {proof}{also}"
+
+
+def _is_within(answer: Any) -> bool:
+    """Whether replicas move between log directories of a broker, and none to another broker."""
+    within = (answer.get("log_dirs") or {}).get("moved_replicas", 0)
+    return bool(within) and not answer["certificate"]["moved_replicas"]
 
 
 def _brokers(ids: Sequence[int]) -> str:

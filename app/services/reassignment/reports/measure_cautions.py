@@ -6,6 +6,7 @@ import numpy as np
 
 from app.core.model import Int32s, Int64s
 from app.core.replica_lists import per_broker
+from app.formats.syntax.quantities import share
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -26,7 +27,7 @@ def of_measures(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution
         if few.any():
             detail = (
                 f"replicas are balanced by count, and added brokers {problem.brokers.named(few)} get "
-                f"{stored[few].min() / _mean(stored, problem.movement.target):.1%} of the mean bytes or more; "
+                f"{share(stored[few].min() / _mean(stored, problem.movement.target))} of the mean bytes or more; "
                 '`"balance": {"replicas": "tight", "resources": ["disk"]}` balances both'
             )
             yield Caution("bytes_not_balanced", detail, tuple(problem.brokers.ids[few].tolist()))
