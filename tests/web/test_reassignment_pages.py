@@ -91,7 +91,7 @@ def test_a_plan_of_log_directories_has_their_moves() -> None:
     page = page_of(made, cluster)
     assert next(iter(page.all("h1"))).text == "Reassignment: log directories"
     assert f"No replica moves to another broker; {replicas}, {size}, between log directories" in page.text
-    assert f"Between log directories{replicas}, {size}" in page.text.replace("\n", "").replace("  ", "")
+    assert f"Between log directories {replicas}, {size}" in " ".join(page.text.split())
     assert "There is nothing to execute." not in page.text
     batches: Any = made.answer["batches"]
     for number, batch in enumerate(batches, start=1):

@@ -41,11 +41,12 @@ class BatchDocument(BaseModel):
     max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
     seconds: float | None = Field(
         description="Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if "
-        "nothing is copied; null if it never completes, or neither a throttle nor a network is known."
+        "nothing is copied; null if it never completes, neither a throttle nor a network is known, or replicas move "
+        "between log directories without a throttle."
     )
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
-    null if something is copied and neither a throttle nor a network is known."""
+    null if `seconds` is unknown."""
     log_dir_moves: int | None = Field(
         None, description="Number of replicas moved between log directories; absent without `log_dirs`."
     )

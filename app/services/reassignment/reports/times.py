@@ -71,9 +71,14 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     if steps.seconds is not None:
         # What is copied within brokers takes its time at the throttle, too.
         seconds = np.fmax(seconds, steps.seconds)
-    elif np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
+        return BatchTimes(seconds, recommended_throttle(copies, rates))
+    if np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
         copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some, np.nan, 0.0)
+    if steps.log_dir_moves is not None:
+        # No network limits what is copied within brokers.
+        copies_some = np.bincount(steps.log_dir_moves.batch, minlength=len(steps)) > 0
+        seconds = np.where(copies_some & np.isfinite(seconds), np.nan, seconds)
     return BatchTimes(seconds, recommended_throttle(copies, rates))
 
 
