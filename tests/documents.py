@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -104,13 +104,17 @@ def settled(text: str) -> str:
     return MOMENT.sub("<moment>", ID.sub("<id>", text)).strip()
 
 
-def replay(document: Document, address: str) -> None:
+def replay(document: Document, address: str, is_run: Callable[[str], bool] = lambda _: True) -> None:
     """Run a document's commands in one shell's variables, and compare their output with the documented output.
 
     Ids differ: the ids that the service gives replace the document's ids in later commands.
+
+    Parameters
+    ----------
+    is_run : whether a command is run.
     """
     actual_ids: dict[str, str] = {}
-    documented = list(document.commands())
+    documented = [(command, output) for command, output in document.commands() if is_run(command)]
     assert documented
     with NamedTemporaryFile() as variables:
         for command, output in documented:

@@ -1,7 +1,11 @@
 """What docs/spark.md says is what the tests on a real cluster do."""
 
+import os
 import re
 import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +30,32 @@ def test_a_cluster_is_started_with_the_commands_that_are_shown() -> None:
     ):
         options = [word for word in words[2:] if word.startswith("--")]
         assert options == [word for word in given if word.startswith("--")]
+
+
+@pytest.mark.slow
+def test_the_commands_start_a_cluster_as_they_are_printed(tmp_path: Path) -> None:
+    """In a shell of a user, whose `python3` knows nothing of Spark; at free ports, and without the last line."""
+    [block] = [text for kind, text in DOC.blocks if kind == "sh" and "deploy.master" in text]
+    *lines, last = block.splitlines()
+    assert last.endswith("make run")
+    port, web_port = cluster.free_port(), cluster.free_port()
+    script = "\n".join([*lines, "wait"]).replace("7077", str(port)).replace("8081", str(web_port))
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+    (tmp_path / "app").symlink_to(ROOT / "app")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SPARK_DAEMON_MEMORY": "256m"}
+    with (tmp_path / "log").open("wb") as log:
+        shell = subprocess.Popen(
+            ["bash", "-c", script], cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        cluster.wait_for(
+            lambda: cluster.alive_workers(web_port) == 1,
+            within_s=2 * cluster.STARTS_WITHIN_S,
+            report=lambda: (tmp_path / "log").read_text()[-2000:],
+        )
+    finally:
+        os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait(20)
 
 
 def test_executors_in_the_tests_have_what_is_said_to_be_needed() -> None:

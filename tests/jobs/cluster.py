@@ -104,14 +104,19 @@ class Cluster:
             )
 
     def _alive_workers(self) -> int | None:
-        try:
-            state = httpx.get(f"http://127.0.0.1:{self.web_port}/json/", timeout=2, verify=False)  # noqa: S501 -- no TLS
-            return int(state.json()["aliveworkers"])
-        except (httpx.HTTPError, ValueError):  # there is no listener yet, or not for this path
-            return None
+        return alive_workers(self.web_port)
 
     def _wait(self, until: Condition) -> None:
         wait_for(until, within_s=STARTS_WITHIN_S, report=lambda: Path(self.folder, "log").read_text()[-2000:])
+
+
+def alive_workers(web_port: int) -> int | None:
+    """The number of workers that a master has; None if it does not answer yet."""
+    try:
+        state = httpx.get(f"http://127.0.0.1:{web_port}/json/", timeout=2, verify=False)  # noqa: S501 -- no TLS
+        return int(state.json()["aliveworkers"])
+    except (httpx.HTTPError, ValueError):  # there is no listener yet, or not for this path
+        return None
 
 
 def wait_for(until: Condition, *, within_s: float, report: Callable[[], str] = lambda: "") -> None:
