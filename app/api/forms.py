@@ -3,6 +3,7 @@
 Pages and the API do not import each other; the application hands this to the pages.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +24,7 @@ from app.api.sweeps.requests import SweepSubmission
 from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
+from app.formats.syntax import unique_json
 from app.services import keys, sweeps, webhooks
 from app.services.checks import Check
 from app.services.keys import KeysAnswer
@@ -74,7 +76,7 @@ class FormRequests:
         given: Json = {"url": url, "events": list(events)}
         try:
             request = WebhookRequest.model_validate(given)
-        except ValidationError as invalid:
+        except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, orjson.dumps(given))
         return webhooks.create(uow, request.service(), self._outbound, self._limits)
 
@@ -93,8 +95,9 @@ class FormRequests:
         limited. Raises the `Failure`s of planning.
         """
         try:
+            unique_json.loads(body)
             request = _MODELS[kind].validate_json(body)
-        except ValidationError as invalid:
+        except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, body)
         wanted = request.on_newest(uow).service()
         if kind == SWEEP:
@@ -111,21 +114,25 @@ class FormRequests:
     def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
         """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""
         try:
+            unique_json.loads(body)
             request = PlaceKeysRequest.model_validate_json(body)
-        except ValidationError as invalid:
+        except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, body)
         return keys.place_keys(request.service(), self._limits)
 
     def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
         """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
         try:
+            unique_json.loads(body)
             request = CheckRequest.model_validate_json(body)
-        except ValidationError as invalid:
+        except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, body)
         return run_check(uow, request, self._limits)
 
 
-def _errors(invalid: ValidationError, body: bytes) -> list[Mapping[str, Json]]:
+def _errors(invalid: ValidationError | json.JSONDecodeError, body: bytes) -> list[Mapping[str, Json]]:
+    if isinstance(invalid, json.JSONDecodeError):
+        return [{"pointer": "", "detail": str(invalid) if invalid.pos >= 0 else invalid.msg}]
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError:

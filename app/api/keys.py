@@ -10,6 +10,7 @@ from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.models.fields import (
     ONE,
     ONE_OR_SEVERAL,
@@ -34,7 +35,7 @@ from app.errors import access, kafka, requests
 from app.services import keys
 from app.services.keys import DEFAULT_RECORD_BYTES, CrossRackBytes, Encoding, KeysRequest, NullKeys
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])
 
 
 PartitionerName = Annotated[

@@ -13,6 +13,7 @@ from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.fields import Id, Name, Request
@@ -23,7 +24,7 @@ from app.services import share_links, snapshots
 from app.services.share_links import MOST_DAYS, Subject, SubjectKind
 from app.store import teams
 
-router = APIRouter(prefix="/v1/share-links", tags=["share links"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share links"])
 
 
 class ShareLinkRequest(Request):

@@ -30,6 +30,7 @@ from app.errors import access, lookups, reassignments, requests, texts
 from app.errors.quotation import quoted
 from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
+from app.formats.syntax import unique_json
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
 from app.services.cautions import Caution
@@ -261,12 +262,17 @@ def delete(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) ->
 def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tuple[Cluster, list[Caution]]:
     try:
         if body.media_type == "application/json":
-            return SnapshotRequest.model_validate_json(body.content).core(), []
+            request = SnapshotRequest.model_validate_json(body.content)
+            unique_json.require_unique(body.content, request.members)
+            return request.core(), []
         fields = {"cluster": cluster, "kafka_version": kafka_version, **body.stated}
         given = {name: value for name, value in fields.items() if value is not None}
         stated = SnapshotRequest.model_validate({**given, "brokers": []}).core()
     except ValidationError as invalid:
         raise _as_request_error(invalid, body) from None
+    except unique_json.RepeatedMember as repeated:
+        fault = {"type": "json_invalid", "loc": ("body", repeated.pos), "msg": "", "ctx": {"error": repeated.msg}}
+        raise RequestValidationError([fault]) from None
     is_form = body.media_type == "multipart/form-data"
     uploads = body.uploads if is_form else [Upload(decode(body.content, "body"))]
     assembled = assembly.assemble(stated.name, uploads)

@@ -14,6 +14,7 @@ from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import OutboundCalls, RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.fields import Id, Request
@@ -25,7 +26,12 @@ from app.services import webhooks
 from app.services.webhooks.attempts import SECRET_PREFIX
 from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
 
-router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], dependencies=[Security(principal, scopes=["admin"])])
+router = APIRouter(
+    route_class=JsonRoute,
+    prefix="/v1/webhooks",
+    tags=["webhooks"],
+    dependencies=[Security(principal, scopes=["admin"])],
+)
 
 WebhookId = Annotated[Id, examples.WEBHOOK_ID]
 DeliveryId = Annotated[Id, examples.DELIVERY_ID]

@@ -3,6 +3,7 @@
 A module a command imports the services of its kind alone: importing is most of the time that a plan of a file takes.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from app.errors.suggestions import suggestion
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.formats.snapshots.plain_names import require_plain_names
+from app.formats.syntax import unique_json
 from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
@@ -112,8 +114,8 @@ class Inputs:
 def read_json(file: Path, what: str) -> Json:
     """The JSON document of a file. Raises `MalformedText`."""
     try:
-        document: Json = orjson.loads(decode(read_input(file), what))
-    except orjson.JSONDecodeError as wrong:
+        document: Json = unique_json.loads(decode(read_input(file), what))
+    except json.JSONDecodeError as wrong:
         raise rejection(wrong.lineno, expected=f"a {what} in JSON", actual=wrong.msg, path=(what,)) from None
     return document
 
@@ -149,5 +151,10 @@ def _snapshot(upload: Upload) -> Json:
         document = orjson.loads(upload.text)
     except orjson.JSONDecodeError:
         return None
+    try:
+        unique_json.require_unique(upload.text, unique_json.members_of(document))
+    except unique_json.RepeatedMember as repeated:
+        expected = "a snapshot with each member once"
+        raise rejection(None, expected=expected, actual=repeated.msg, path=("snapshot",)) from None
     document = document.get("document", document)
     return document if isinstance(document, dict) and document.keys() >= _SNAPSHOT_MEMBERS else None

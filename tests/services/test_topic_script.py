@@ -85,6 +85,14 @@ def test_every_topic_is_created_as_planned(tmp_path: Path) -> None:
         assert replica_assignment.read(given["--replica-assignment"]).tolist() == placement.replicas.tolist()
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_the_tools_are_those_of_a_folder(tmp_path: Path, end: str) -> None:
+    """`KAFKA_BIN` is a folder, as for the script of a Kubernetes Job; a slash at its end changes nothing."""
+    plan = planned(NewTopic("a", 3, 2))
+    ran = run(plan, tmp_path, PATH=os.environ["PATH"], KAFKA_BIN=f"{tmp_path / 'tools'}{end}")
+    assert (ran.status, ran.said, len(ran.calls)) == (0, "", 1)
+
+
 def test_more_partitions_of_a_topic(tmp_path: Path) -> None:
     """The list begins at partition 0, and the topic of --alter is a regular expression."""
     plan = planned(NewTopic("or.ders", 3, 2, start_partition_id=2))

@@ -10,6 +10,7 @@ from app.api.checks.documents import CheckDocument
 from app.api.checks.requests import CheckRequest, run_check
 from app.api.http.dependencies import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
@@ -28,7 +29,7 @@ from app.errors.requests import ConflictingFields, IllegalReassignment, Unsuppor
 from app.errors.texts import MalformedText
 from app.services.checks import Check
 
-router = APIRouter(prefix="/v1/checks", tags=["checks"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/checks", tags=["checks"])
 
 
 @router.post(

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Body, Response
 from app.api import examples
 from app.api.groups.documents import GroupPlanDocument
 from app.api.groups.requests import PlanGroupRequest
+from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import kafka, requests, texts
 from app.services.groups import PLANNER
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 
 
 @plan_operation(

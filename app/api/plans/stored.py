@@ -11,6 +11,7 @@ from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, 
 from app.api import examples
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow, merge_patch_only
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
 from app.api.models.fields import Id, Int32, Rack, TopicName
@@ -38,7 +39,7 @@ from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 
 # One of the documents, as each kind has its own.
 _PLAN: Any = reduce(or_, (resource.plan for resource in PLAN_RESOURCES.values()))

@@ -234,7 +234,7 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
     if faults and faults[0]["type"] == "json_invalid":
         reason, position = faults[0].get("ctx", {}).get("error", ""), faults[0]["loc"][-1]
         # pydantic's parser states the position in the reason, Python's in the location.
-        where = f" at character {position}" if isinstance(position, int) else ""
+        where = f" at character {position}" if isinstance(position, int) and position >= 0 else ""
         detail = f"the body is not JSON: {reason}{where}"
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail

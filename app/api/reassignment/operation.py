@@ -5,13 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Response
 
 from app.api import examples
+from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.api.reassignment.requests import PlanReassignmentRequest
 from app.errors import kafka, reassignments, requests
 from app.services.reassignment import PLANNER
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 
 
 @plan_operation(

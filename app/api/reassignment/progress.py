@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from app.api import examples
 from app.api.http.dependencies import Uow, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.models.fields import Id
 from app.api.models.snapshot_choice import OnSnapshot
@@ -23,7 +24,7 @@ from app.services import plans
 from app.services.reassignment import Drift
 from app.services.reassignment.progress.progress import progress_of
 
-router = APIRouter()  # is included in that of stored plans
+router = APIRouter(route_class=JsonRoute)  # is included in that of stored plans
 
 
 class ProgressRequest(OnSnapshot):

@@ -8,7 +8,6 @@ says what is wrong with it. If the answer of the database is lost, the operation
 """
 
 import itertools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -25,6 +24,7 @@ from app.api.http.audit import entry_of, note_entry
 from app.api.http.auth import TEAM_HEADER, acting_in, has_scope
 from app.deferred import IMPORTING
 from app.errors import Failure
+from app.formats.syntax import unique_json
 from app.services.api_keys import Scope as KeyScope
 from app.services.limits import Limits
 from app.services.plans import Plan, outcomes, plan_json
@@ -133,7 +133,7 @@ class DirectPlans:
         outcome.hash = self._recent.get(sent)
         found = None if outcome.hash is None else await self._store.find(acting, outcome.hash, entry)
         if found is None:
-            plan = draft(json.loads(body))
+            plan = draft(unique_json.loads(body))
             if plan is None:
                 return None, outcome
             outcome.succeed(plan, None)

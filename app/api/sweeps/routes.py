@@ -13,6 +13,7 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import RequestLimits, Uow, json_only
 from app.api.http.following import EVENT_STREAM, Observation, awaited, events
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.http.preferences import Preferences, WaitPreference
@@ -31,7 +32,7 @@ from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
-router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/sweeps", tags=["sweeps"])
 
 May = Annotated[str, Security(principal, scopes=["read"])]
 SweepId = Annotated[Id, examples.SWEEP_ID]

@@ -11,6 +11,7 @@ from app.api.groups.documents import GroupPlanDocument
 from app.api.http.auth import principal
 from app.api.http.dependencies import RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
+from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, json_response
 from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
 from app.api.models.fields import NAMED_VALUE, Id
@@ -31,7 +32,7 @@ from app.formats.tables import scenario_tables
 from app.services.sweeps import results
 from app.services.sweeps.results import ScenarioFilter
 
-router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+router = APIRouter(route_class=JsonRoute, prefix="/v1/sweeps", tags=["sweeps"])
 
 JSON = "application/json"
 TABLES = {table.media_type: table.write for table in scenario_tables.TABLES.values()}

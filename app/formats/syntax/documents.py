@@ -16,6 +16,7 @@ from app.core.model import INT32_MAX
 from app.errors import FieldPath
 from app.errors.texts import MalformedText
 from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, rejection, shown
+from app.formats.syntax.unique_json import RepeatedMember, members_of, require_unique
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NOTHING: frozenset[str] = frozenset()
@@ -62,7 +63,11 @@ class Document:
     def parse(cls, text: str, what: str, *, lines_before: int = 0) -> "Document":
         """Parse the text, or raise `MalformedText` with the line at which it stops being JSON."""
         try:
-            return cls(text, what, parsed(text), lines_before)
+            root = parsed(text)
+            require_unique(text, members_of(root))
+            return cls(text, what, root, lines_before)
+        except RepeatedMember as repeated:
+            raise rejection(None, expected=f"{what} with each member once", actual=repeated.msg) from None
         except orjson.JSONDecodeError as error:
             line = lines_before + text.count("\n", 0, error.pos) + 1
             raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
@@ -204,23 +209,20 @@ def _line_of(text: str, path: FieldPath) -> int:
 def _start_of(text: str, start: int, step: str | int) -> int:
     """The offset of the member or item `step` in the object or array at `start`."""
     scan = json.JSONDecoder(strict=False).raw_decode
-    position, index, start_of_step = _skip_blank(text, start + 1), 0, None
+    position, index = _skip_blank(text, start + 1), 0
     while text[position] not in "]}":
         key: object = index
         if text[start] == "{":
             key, position = scan(text, position)
             position = _skip_blank(text, _skip_blank(text, position) + 1)
         if key == step:
-            start_of_step = position
+            return position
         _, position = scan(text, position)
         position = _skip_blank(text, position)
         if text[position] == ",":
             position = _skip_blank(text, position + 1)
         index += 1
-    # A key that comes twice counts the last time, as in the parsed document.
-    if start_of_step is None:
-        raise IndexError
-    return start_of_step
+    raise IndexError
 
 
 def _skip_blank(text: str, position: int) -> int:

@@ -1,0 +1,55 @@
+"""JSON without repeated members: of `{"a": 1, "a": 2}` parsers take the last `a` silently, which hides a mistake.
+
+`loads` rejects one. Faster parsers do not report it, so that what they have parsed is counted: every member of a text
+has a `":`, and a repeated one is in the text once more than among the parsed members. If the numbers differ for any
+reason, as if blanks are before the colons, the text is parsed again by `loads`.
+"""
+
+import json
+from collections import Counter
+from typing import Any
+
+import orjson
+
+NOWHERE = -1
+"""The position of a `RepeatedMember`: the parser states none."""
+
+
+class RepeatedMember(json.JSONDecodeError):
+    """An object has a member twice."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the member {json.dumps(name)[:251]} comes twice in one object", "", NOWHERE)
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises `json.JSONDecodeError`, of a repeated member `RepeatedMember`."""
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def require_unique(text: str | bytes, members: int) -> None:
+    """Raise `RepeatedMember` if a text that has parsed to so many members repeats one."""
+    if (text.count('":') if isinstance(text, str) else text.count(b'":')) == members:
+        return
+    try:
+        loads(text)
+    except RepeatedMember:
+        raise
+    except (ValueError, RecursionError):
+        pass  # the fast parser takes more: a deeper document, a longer number
+
+
+def members_of(value: object) -> int:
+    """The number of members of all objects in a parsed value; −1 if it is too deep to be written."""
+    try:
+        return orjson.dumps(value).count(b'":')
+    except TypeError:
+        return -1
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise RepeatedMember(next(name for name, count in counts.items() if count > 1))
+    return members
