@@ -89,7 +89,7 @@ def test_every_topic_is_created_as_planned(tmp_path: Path) -> None:
 def test_the_tools_are_those_of_a_folder(tmp_path: Path, end: str) -> None:
     """`KAFKA_BIN` is a folder, as for the script of a Kubernetes Job; a slash at its end changes nothing."""
     plan = planned(NewTopic("a", 3, 2))
-    ran = run(plan, tmp_path, PATH=os.environ["PATH"], KAFKA_BIN=f"{tmp_path / 'tools'}{end}")
+    ran = run(plan, tmp_path, PATH=os.environ["PATH"], KAFKA_BIN=f"{tmp_path / 'bin'}{end}")
     assert (ran.status, ran.said, len(ran.calls)) == (0, "", 1)
 
 
