@@ -97,7 +97,8 @@ def test_the_bounds_of_balance_hold_for_every_placement(problem: ResourceProblem
         inside &= bool(((loads[:, column] <= reached.ceiling) & (loads[:, column] >= reached.floor))[target].all())
         if inside:
             assert moved >= answer.movement.lower_bound
-        if (problem.loads.capacity[target, column] <= 0).any() and load_of_largest:
+        is_equal = bool((problem.loads.capacity[target, column] <= 0).any())
+        if is_equal and load_of_largest and excess(problem, loads) <= excess(problem, answer.loads):
             of_all = loads[target, column].max()
             assert share.value * int(of_all) >= share.lower_bound * int(load_of_largest)
 
