@@ -1,5 +1,6 @@
 """A request line, headers and trailers have a limit, so that one connection cannot hold up all others."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import httpx
 import orjson
 import pytest
 import uvicorn
+from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from app.api.http.bounded_protocol import MAX_HEAD_BYTES, SPARE_CONNECTIONS, Patience, bounded_protocol
@@ -24,11 +26,33 @@ MUCH = 64
 
 LARGE = 64 * 2**20
 """Bytes of the response of `/large`, more than the buffers of the system."""
+LEFT: list[str] = []
+"""Paths of slow requests whose clients have left."""
+
+
+CLIENT = b"X-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer mine\r\nOrigin: http://localhost\r\n"
 
 
 async def _count(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with the length of the body; on `/large` with as many bytes as that is."""
+    """Answer with the length of the body; on `/large` with as many bytes as that is.
+
+    On `/headers` with the headers of the request once its body is complete. `/slow` takes a second, and notes in
+    `LEFT` that its client has left.
+    """
     assert scope["type"] == "http"
+    if scope["path"] == "/headers":
+        while (await receive()).get("more_body"):
+            pass
+        await PlainTextResponse(repr(scope["headers"]))(scope, receive, send)
+        return
+    if scope["path"].startswith("/slow"):
+        await receive()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await receive()  # returns once the client has left
+                LEFT.append(scope["path"])
+        await PlainTextResponse("done")(scope, receive, send)
+        return
     if scope["path"] == "/large":
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE)]})
         await send({"type": "http.response.body", "body": bytes(LARGE)})
@@ -129,6 +153,91 @@ def test_a_body_of_many_small_chunks_and_requests_one_after_another_are_read(por
     assert answer.count(b"\r\n\r\n%d" % MAX_HEAD_BYTES) == 2
 
 
+class TestTrailers:
+    """Trailers are no headers: the response is the one without them."""
+
+    HEAD = b"POST /headers HTTP/1.1\r\nHost: localhost\r\n" + CLIENT + b"Transfer-Encoding: chunked\r\n"
+
+    @pytest.mark.parametrize(
+        "trailers",
+        [
+            b"Authorization: Bearer other",
+            b"Host: elsewhere",
+            b"Origin: http://elsewhere",
+            b"X-Forwarded-For: 198.51.100.7",
+            b"Forwarded: for=198.51.100.7",
+            b"Cookie: session=other",
+            b"Expect: 100-continue",
+            b"Content-Type: text/plain",
+            b"X-Request-ID: other",
+            b"X-A: 1\r\nX-A: 2",
+            b"Upgrade: websocket\r\nConnection: upgrade",
+            b"Host: elsewhere\r\nAuthorization: Bearer other\r\nOrigin: http://elsewhere\r\nX-B: c",
+        ],
+    )
+    def test_no_trailer_is_a_header(self, port: int, trailers: bytes) -> None:
+        body = b"\r\n2\r\nab\r\n0\r\n"
+        last = request("/headers")
+        expected = sent(port, self.HEAD + body + b"\r\n" + last)
+        assert expected.count(b"HTTP/1.1 200 ") == 2
+        answered = sent(port, self.HEAD + body + trailers + b"\r\n\r\n" + last)
+        assert _undated(answered) == _undated(expected)
+
+    @pytest.mark.parametrize("trailer", [b"Content-Length: 7", b"Transfer-Encoding: chunked"])
+    def test_a_trailer_that_frames_messages_ends_the_connection(self, port: int, trailer: bytes) -> None:
+        answer = sent(port, self.HEAD + b"\r\n0\r\n" + trailer + b"\r\n\r\n" + request("/headers"))
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def _undated(answer: bytes) -> list[bytes]:
+    return [line for line in answer.split(b"\r\n") if not line.lower().startswith(b"date:")]
+
+
+class TestHalfClosed:
+    """A client that sends no more after its request, as `nc -N` does."""
+
+    @pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+    @pytest.mark.parametrize(("path", "body"), [(b"/", b"0"), (b"/slow", b"done")])
+    def test_it_gets_its_answer(self, port: int, path: bytes, body: bytes, version: bytes) -> None:
+        *interim, answer = half_closed(port, b"GET " + path + b" HTTP/" + version + b"\r\nHost: localhost\r\n\r\n")
+        assert answer.startswith(b" 200 ")
+        assert answer.endswith(b"\r\n\r\n" + body)
+        assert set(interim) <= ({b" 100 Continue\r\n\r\n"} if version == b"1.1" else set())
+
+    def test_it_gets_the_answers_of_all_requests_that_it_has_sent(self, port: int) -> None:
+        one = b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        answers = [each for each in half_closed(port, one * 3) if not each.startswith(b" 100 ")]
+        assert [answer.rpartition(b"\r\n")[2] for answer in answers] == [b"done"] * 3
+
+    def test_it_gets_all_of_a_large_answer(self, port: int) -> None:
+        assert len(half_closed(port, request("/large"))[-1]) > LARGE
+
+    @pytest.mark.parametrize("data", [b"", b"GET / HT", START, START + b"Content-Length: 3\r\n\r\nab"])
+    def test_without_a_complete_request_the_connection_ends(self, port: int, data: bytes) -> None:
+        assert half_closed(port, data) == []
+
+    def test_a_client_that_has_left_is_noticed(self, port: int) -> None:
+        with closing(socket.create_connection(("127.0.0.1", port))) as connection:
+            connection.sendall(request("/slow/left"))
+        deadline = time.monotonic() + 10
+        while "/slow/left" not in LEFT:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def half_closed(port: int, data: bytes) -> list[bytes]:
+    """Send bytes and close this side; return the interim and final responses, each from its status on."""
+    with closing(socket.create_connection(("127.0.0.1", port))) as connection:
+        connection.settimeout(10)
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while received := connection.recv(2**20):
+            answer += received
+        return answer.split(b"HTTP/1.1")[1:]
+
+
 def test_the_command_serves_with_it(scratch: Database, run_service: RunService) -> None:
     with run_service(scratch) as service:
         assert service.client.get("/healthz").status_code == 200
@@ -200,8 +309,7 @@ class TestPatience:
 
     def test_connections_beyond_the_limit_are_for_health_checks(self, impatient_port: int) -> None:
         with ExitStack() as opened:
-            for _ in range(3):
-                opened.enter_context(closing(socket.create_connection(("127.0.0.1", impatient_port))))
+            requesting(opened, impatient_port, 3)
             for path in QUIET_PATHS:
                 assert sent(impatient_port, request(path)).startswith(b"HTTP/1.1 200 ")
             answer = sent(impatient_port, request("/v1/plans"))
@@ -209,13 +317,43 @@ class TestPatience:
             assert b"retry-after: 1" in answer
             assert b"there are 3 connections, which is the limit" in answer
 
-    def test_connections_beyond_those_of_health_checks_get_a_503(self, impatient_port: int) -> None:
-        with ExitStack() as opened:
-            for _ in range(3 + SPARE_CONNECTIONS):
-                opened.enter_context(closing(socket.create_connection(("127.0.0.1", impatient_port))))
-            assert sent(impatient_port).startswith(b"HTTP/1.1 503 ")
-        time.sleep(0.1)
-        assert sent(impatient_port, request("/")).startswith(b"HTTP/1.1 200 ")
+    def test_connections_beyond_those_of_health_checks_get_a_503(self) -> None:
+        with listening(Patience(connections=3)) as port:
+            with ExitStack() as opened:
+                requesting(opened, port, 3 + SPARE_CONNECTIONS, path="/healthz")
+                assert sent(port).startswith(b"HTTP/1.1 503 ")
+            time.sleep(0.1)
+            assert sent(port, request("/")).startswith(b"HTTP/1.1 200 ")
+
+    def test_idle_connections_give_way(self) -> None:
+        """One client held all connections without a byte: health checks were answered 503."""
+        with listening(Patience(head_s=60, connections=100)) as port, ExitStack() as opened:
+            idle = [opened.enter_context(connected(port)) for _ in range(250)]
+            for path in (*QUIET_PATHS, "/", "/v1/plans"):
+                assert sent(port, request(path)).startswith(b"HTTP/1.1 200 ")
+            ended = [has_ended(connection) for connection in idle]
+            assert not any(ended[-90:])
+            assert all(ended[:150])
+
+    def test_the_address_with_most_idle_connections_gives_way(self) -> None:
+        with listening(Patience(head_s=60, connections=20)) as port, ExitStack() as opened:
+            first = opened.enter_context(connected(port, source="127.0.0.2"))
+            many = [opened.enter_context(connected(port)) for _ in range(40)]
+            assert sent(port, request("/")).startswith(b"HTTP/1.1 200 ")
+            assert has_ended(many[0])
+            first.sendall(request("/"))
+            assert first.recv(100).startswith(b"HTTP/1.1 200 ")
+
+    def test_connections_with_a_request_do_not_give_way(self) -> None:
+        with listening(Patience(head_s=60, connections=3)) as port, ExitStack() as opened:
+            slow = [opened.enter_context(connected(port)) for _ in range(3)]
+            for connection in slow[:2]:
+                connection.sendall(request("/slow"))
+            for _ in range(3):
+                assert sent(port, request("/")).startswith(b"HTTP/1.1 200 ")
+            for connection in slow[:2]:
+                assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+            assert has_ended(slow[2])
 
     @pytest.mark.slow
     @pytest.mark.parametrize("hard", [4_000, 300])
@@ -231,6 +369,29 @@ class TestPatience:
             for _ in range(200 if is_limited else 260):
                 opened.enter_context(closing(socket.create_connection(("127.0.0.1", address.port))))
             assert service.client.get("/healthz").status_code == 200
+
+
+def connected(port: int, source: str = "127.0.0.1") -> "closing[socket.socket]":
+    return closing(socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(source, 0)))
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """Whether the service has closed a connection on which it has nothing to say."""
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def requesting(opened: ExitStack, port: int, count: int, path: str = "/") -> None:
+    """Open connections, each with a request in progress."""
+    for _ in range(count):
+        connection = opened.enter_context(connected(port))
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n".encode())
+    time.sleep(0.1)
 
 
 def reading_slowly(port: int) -> socket.socket:

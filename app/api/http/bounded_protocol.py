@@ -3,7 +3,8 @@
 uvicorn's parser in C keeps a request line, headers, trailers and chunk extensions of any length: 64 MB of one header
 took 17 s of the event loop, in which no other request was answered. The limit of a body (`middleware.py`) applies only
 once the headers are complete. Nor does it wait for a head or a body for a limited time, or limit connections; and a
-client that takes nothing of a response keeps its connection, and the response, for as long as it likes.
+client that takes nothing of a response keeps its connection, and the response, for as long as it likes. It appends
+trailers to the headers of a request, and drops a request whose client has closed its side of the connection.
 """
 
 import asyncio
@@ -24,6 +25,8 @@ SPARE_CONNECTIONS = 100
 """Connections beyond the limit, for health checks: a busy service must not be taken for one that has failed."""
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that a request may send without a piece of its body; what one read of the socket adds is let through."""
+_PROBED_AFTER_S = 0.1
+"""Seconds after which a client that has closed its side is probed again; then twice as long, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class Patience:
     head_s : from the first byte of a request, or from the connection, to the end of its head, in seconds.
     body_s : from the end of the head to the end of the body, in seconds.
     stall_s : in which a client takes nothing of a response that is larger than the buffers, in seconds.
-    connections : open connections, of all clients; more are for health checks alone.
+    connections : open connections, of all clients; beyond it one without a request gives way to a new one. If all have
+        requests, more are for health checks alone.
     """
 
     head_s: float = 10.0
@@ -46,7 +50,28 @@ class Patience:
 
 def bounded_protocol(patience: Patience) -> type["BoundedHeadProtocol"]:
     """The protocol with these limits; uvicorn takes a class."""
-    return type("BoundedProtocol", (BoundedHeadProtocol,), {"patience": patience})
+    return type("BoundedProtocol", (BoundedHeadProtocol,), {"patience": patience, "idle": _Idle()})
+
+
+class _Idle:
+    """The connections of a server that have no request in progress, by address, those that waited longest first."""
+
+    def __init__(self) -> None:
+        self._by_address: dict[str, dict[BoundedHeadProtocol, None]] = {}
+
+    def add(self, connection: "BoundedHeadProtocol") -> None:
+        self._by_address.setdefault(connection.address, {})[connection] = None
+
+    def discard(self, connection: "BoundedHeadProtocol") -> None:
+        same_address = self._by_address.get(connection.address, {})
+        same_address.pop(connection, None)
+        if not same_address:
+            self._by_address.pop(connection.address, None)
+
+    def first_to_end(self) -> "BoundedHeadProtocol | None":
+        """The connection that has waited longest, of the address that has most of them; None if there is none."""
+        largest = max(self._by_address.values(), key=len, default={})
+        return next(iter(largest), None)
 
 
 def _problem(status: HTTPStatus, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
@@ -85,32 +110,72 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits.
 
     A connection that sends `MAX_HEAD_BYTES` without a piece of a body gets a 431 and ends; one that does not complete a
-    head or a body in time a 408; one too many a 503. One that takes nothing of a response in time is aborted.
+    head or a body in time a 408; one too many a 503. One that takes nothing of a response in time is aborted. Trailers
+    are dropped. A client that closes its side of the connection after its request gets the answer.
     """
 
     patience = Patience()
+    idle = _Idle()
+    address = ""
     _head_bytes = 0
+    _is_in_head = True
+    _probe: asyncio.TimerHandle | None = None
     _deadline: asyncio.TimerHandle | None = None
     _stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
-        """Wait for a request; one for other than the health of the service is rejected if there are too many."""
+        """Wait for a request. Beyond the limit an idle connection ends; if there is none, only health is reported."""
         super().connection_made(transport)
+        self.address = self.client[0] if self.client else ""
         excess = len(self.connections) - self.patience.connections
-        if excess > 0:
+        if excess > 0 and (oldest := self.idle.first_to_end()) is not None:
+            oldest.give_way()
+        elif excess > 0:
             detail = f"there are {self.patience.connections} connections, which is the limit; try again"
             if excess > SPARE_CONNECTIONS:
                 transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, detail))
                 transport.close()
                 return
             self.app = _quiet_alone(self.app, detail)
+        self.idle.add(self)
         self._await("the head of the request", self.patience.head_s)
+
+    def give_way(self) -> None:
+        """End a connection without a request: another one needs its place."""
+        self.idle.discard(self)
+        self.connections.discard(self)  # at once: more connections may be accepted in this round of the event loop
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
+        self.idle.discard(self)
         self._await_nothing()
         self._end_stall()
+        if self._probe is not None:
+            self._probe.cancel()
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override] # uvicorn's own says that it returns None
+        """Keep the connection of a client that sends no more but waits for the response to a complete request.
+
+        A client that has left looks the same, so that a stream, which may have no end, ends here. Before other
+        responses interim ones are sent: the system of a client that has left answers them with a reset.
+        """
+        last: RequestResponseCycle | None = self.cycle
+        if last is None or last.response_complete or last.more_body:
+            return False
+        if last.response_started and last.chunked_encoding:
+            return False
+        last.keep_alive = False
+        # HTTP/1.0 has no interim responses, and one may not be in the midst of another response.
+        if last.scope["http_version"] == "1.1" and not self.pipeline:
+            self._probe_client(last, _PROBED_AFTER_S)
+        return True
+
+    def _probe_client(self, cycle: RequestResponseCycle, again_after_s: float) -> None:
+        if not cycle.response_started and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._probe = self.loop.call_later(again_after_s, self._probe_client, cycle, 2 * again_after_s)
 
     def pause_writing(self) -> None:
         """The client takes less than is sent."""
@@ -136,8 +201,20 @@ class BoundedHeadProtocol(HttpToolsProtocol):
                 self.transport.write(_answer(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail))
             self.transport.close()
 
+    def on_message_begin(self) -> None:
+        """Headers follow."""
+        self._is_in_head = True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header. Trailers are dropped: what reads headers may have read them before (RFC 9110, 6.5)."""
+        if self._is_in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """The head is complete: count anew, and wait for the body."""
+        self._is_in_head = False
+        self.idle.discard(self)
         self._head_bytes = 0
         self._await("the body of the request", self.patience.body_s)
         super().on_headers_complete()
@@ -152,6 +229,12 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._await_nothing()
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """The connection is idle, unless another request was sent already."""
+        super().on_response_complete()
+        if not self.pipeline and not self.transport.is_closing() and self.cycle.response_complete:
+            self.idle.add(self)
 
     def _await(self, what: str, seconds: float) -> None:
         self._await_nothing()
