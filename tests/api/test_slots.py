@@ -189,6 +189,20 @@ class TestSlot:
         assert int(lost.headers["Retry-After"]) > 0
         assert slotted.post(PLAN, json=seeded(941)).status_code == 201
 
+    def test_a_process_that_is_killed_is_a_503(self, slotted: httpx.Client, database: Database) -> None:
+        """It was answered 413, as if the request needed more memory than its limit."""
+        with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
+            sent = threads.submit(slotted.post, PLAN, json=seeded(942))
+            wait_for(lambda: 'rackplan_occupied_slots{lane="solvers"} 1.0' in slotted.get("/metrics").text, within_s=20)
+            for child in psutil.Process().children(recursive=True):
+                if is_slot(child) and not child.children():
+                    child.kill()
+            lost = sent.result(20)
+        found = problem(lost, 503, "process_lost")
+        assert "was killed (SIGKILL)" in found["detail"]
+        assert int(lost.headers["Retry-After"]) > 0
+        assert slotted.post(PLAN, json=seeded(942)).status_code == 201
+
     def test_a_slot_reports_the_caller_of_a_request(self, slotted: httpx.Client, database: Database) -> None:
         with database.begin() as uow:
             ops = uow.api_keys.create("ops", ["admin"], team="*")[1]

@@ -218,13 +218,14 @@ class _Exchange:
         """What the end of a process means that was to answer."""
         ending = await slot.end()
         structlog.get_logger().error("slot.ended", path=self._scope["path"], detail=f"the process {ending}")
-        # SIGKILL is the system's answer to a lack of memory; SIGABRT that of a C++ library that cannot allocate.
-        if slot.process.exitcode in {-signal.SIGKILL, -signal.SIGABRT}:
+        # A C++ library that cannot allocate within the limit of the process ends it by SIGABRT.
+        if slot.process.exitcode == -signal.SIGABRT:
             count_stopped_slot("memory")
             return too_large(self._dispatch.limits.slot_memory_mib)
         count_stopped_slot("crash")
+        # SIGKILL is sent from outside, also by a system without memory, of which other requests may have taken most.
         # None if the server that forked it has not reported its end in time, as on a machine that is busy.
-        if slot.process.exitcode in {None, UNKNOWN_EXIT_CODE}:
+        if slot.process.exitcode in {-signal.SIGKILL, None, UNKNOWN_EXIT_CODE}:
             return ProcessLost(f"the process that served the request was lost: it {ending}")
         return SlotCrashed(ending)
 
