@@ -1,10 +1,19 @@
-"""Logging: structured lines on standard error, each with the id of its request."""
+"""Logging: structured lines on standard error, each with the id of its request.
 
+A write to a pipe that no process reads blocks once the pipe is full. Lines for anything but a regular file are
+therefore written by a thread, from a queue of limited size; lines beyond it are dropped and counted.
+"""
+
+import atexit
 import io
 import logging
+import os
+import stat
 import sys
+from collections import deque
 from contextlib import suppress
-from typing import Literal, TextIO, cast
+from threading import Condition, Thread, get_ident
+from typing import Final, Literal, TextIO, cast
 
 # structlog imports `rich` if that is installed, for tracebacks that are written otherwise here: 70 ms of each start.
 _IS_RICH_LOADED = "rich" in sys.modules
@@ -21,17 +30,114 @@ from app.errors.quotation import escaped  # noqa: E402 -- as above
 _WITHOUT_LOCALS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
+MOST_QUEUED_BYTES: Final = 128 * 1024
+"""Bytes of lines that wait to be written: some 500 requests, beside as many bytes as the pipe itself holds."""
+_FLUSHED_WITHIN_S: Final = 2.0
+
+
+class _Queue:
+    """Lines that a thread writes to a file descriptor. A fork of the process begins with an empty queue."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._lines: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+        self._writer: Thread | None = None
+        self._unreported = 0
+        self.dropped = 0
+
+    def add(self, descriptor: int, text: str) -> None:
+        """Add a line, or drop it if the queue is full."""
+        line = text.encode(errors="backslashreplace")
+        with self._changed:
+            if self._writer is not None and self._writer.ident == get_ident():
+                _write(descriptor, line)
+                return
+            if self._bytes and self._bytes + len(line) > MOST_QUEUED_BYTES:
+                self.dropped += 1
+                self._unreported += 1
+                return
+            self._lines.append((descriptor, line))
+            self._bytes += len(line)
+            if self._writer is None:
+                self._writer = Thread(target=self._write_lines, name="log", daemon=True)
+                self._writer.start()
+            self._changed.notify_all()
+
+    def flush(self, within_s: float) -> None:
+        """Wait until every line is written, for a limited time."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._bytes <= 0, within_s)
+
+    def _write_lines(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines)
+                lines, self._lines = self._lines, deque()
+            for descriptor, line in lines:
+                _write(descriptor, line)
+                with self._changed:
+                    self._bytes -= len(line)
+            with self._changed:
+                unreported, self._unreported = self._unreported, 0
+                self._changed.notify_all()
+            if unreported:
+                structlog.get_logger().warning("log.dropped", detail=f"{unreported} lines dropped", lines=unreported)
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    """Write a line; one that cannot be written, as to a closed pipe, is lost."""
+    with suppress(OSError):
+        while line:
+            line = line[os.write(descriptor, line) :]
+
+
+_QUEUE: Final = _Queue()
+os.register_at_fork(after_in_child=lambda: _Queue.__init__(_QUEUE))
+
+
 class _StandardError(io.TextIOBase):
     """Standard error as it is when a line is written. A line that cannot be written, as to a closed pipe, is lost."""
 
+    def __init__(self) -> None:
+        self._stream: TextIO | None = None
+        self._blocking: int | None = None
+
     def write(self, text: str) -> int:
-        with suppress(OSError, ValueError):
-            sys.stderr.write(text)
+        if sys.stderr is not self._stream:
+            self._stream, self._blocking = sys.stderr, _blocking_descriptor(sys.stderr)
+        if self._blocking is None:
+            with suppress(OSError, ValueError):
+                sys.stderr.write(text)
+        else:
+            _QUEUE.add(self._blocking, text)
         return len(text)
 
     def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            sys.stderr.flush()
+        if self._blocking is None:
+            with suppress(OSError, ValueError):
+                sys.stderr.flush()
+
+
+def _blocking_descriptor(stream: TextIO) -> int | None:
+    """The file descriptor of a stream, if a write to it may wait for a reader; None of a regular file or a text."""
+    with suppress(OSError, ValueError):
+        descriptor = stream.fileno()
+        return None if stat.S_ISREG(os.fstat(descriptor).st_mode) else descriptor
+    return None
+
+
+def dropped() -> int:
+    """Lines of this process that were dropped because the queue was full."""
+    return _QUEUE.dropped
+
+
+def flush() -> None:
+    """Wait until every line is written, for at most 2 s. A process that ends as usual does so by itself."""
+    _QUEUE.flush(_FLUSHED_WITHIN_S)
+
+
+atexit.register(flush)
 
 
 def configure(log_format: Literal["auto", "json", "console"], level: str) -> None:
@@ -39,6 +145,7 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
 
     `auto` is `console` if standard error is a terminal, and otherwise JSON.
     """
+    standard_error = cast("TextIO", _StandardError())
     is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -53,11 +160,11 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     structlog.configure(
         processors=[*shared, *renderers],
         # Not through a record of the standard library, which takes three times as long: a tenth of a small request.
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _StandardError())),
+        logger_factory=structlog.WriteLoggerFactory(standard_error),
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler()
+    handler = logging.StreamHandler(standard_error)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -149,6 +149,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     own_paths = (*_OWN_PATHS, *(SIGN_IN_PATHS if app.state.may_sign_in else ()))
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
+    app.state.dropped_log_lines = logs.dropped
     app.state.occupancy = lambda: {
         "threads": admission.occupancy,
         **({} if pool is None else {**pool.occupancy, DIRECT: storing.occupancy}),
@@ -259,6 +260,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     install_problems(app)
     app.add_middleware(Compression)
     serving.run(app, connection, memory_mib=settings.slot_memory_mib)
+    logs.flush()
 
 
 def _capacity(settings: Settings, concurrent: int) -> Capacity:

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -80,7 +79,7 @@ def main() -> None:
     server.remove_files()
     tracing.stop()
     # Without waiting for the threads of jobs that were handed back.
-    logging.shutdown()
+    logs.flush()
     os._exit(0)
 
 
@@ -101,6 +100,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     tracing.start("worker-slot", __version__)
     database = Database(settings.database_url, connections=SLOT_CONNECTIONS, quotas=settings.quotas)
     process.run(partial(plans.answer, database, settings.limits), connection, memory_mib=settings.job_memory_mib)
+    logs.flush()
 
 
 def _slots(settings: Settings) -> Pool:

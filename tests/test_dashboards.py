@@ -109,13 +109,13 @@ def series() -> dict[str, dict[str, set[str]]]:
     from app.api.http import metrics  # noqa: PLC0415 -- its counters are of the process
     from app.slots.admission import Occupancy  # noqa: PLC0415
 
-    metrics.REQUESTS.labels("GET", "/v1/plans", 200)
-    metrics.REQUESTS.labels("GET", "/v1/jobs/{job_id}/events", 503)
+    metrics.count_request("GET", "/v1/plans", 200, 0.1)
+    metrics.count_request("GET", "/v1/jobs/{job_id}/events", 503, 0.1)
     metrics._PLANS.labels("replicas", "ok")
     metrics._SOLVER_SECONDS.labels("replicas")
     lanes = dict.fromkeys(("solvers", "readers", "threads"), Occupancy(2, 0, 0, 0.0))
     found: dict[str, dict[str, set[str]]] = {}
-    for family in text_string_to_metric_families(exposition(activity, lanes).decode()):
+    for family in text_string_to_metric_families(exposition(activity, lanes, dropped_log_lines=0).decode()):
         for sample in family.samples:
             labels = found.setdefault(sample.name, {})
             for label, value in sample.labels.items():

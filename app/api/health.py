@@ -169,7 +169,10 @@ async def readyz(request: Request) -> Response:
 async def read_metrics(request: Request) -> Response:
     """Return the metrics in Prometheus' text format."""
     readiness: Readiness = request.app.state.readiness
-    text = metrics.exposition(await readiness.activity(), request.app.state.occupancy())
+    state = request.app.state
+    text = metrics.exposition(
+        await readiness.activity(), state.occupancy(), dropped_log_lines=state.dropped_log_lines()
+    )
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

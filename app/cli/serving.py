@@ -1,7 +1,6 @@
 """`rackplan serve`: a database, its schema, the API and a worker, started in this order and stopped in the other."""
 
 import gc
-import logging
 import os
 import resource
 import signal
@@ -268,7 +267,7 @@ def _stop(number: int, _: FrameType | None) -> None:
 def _leave(stopped: SystemExit) -> NoReturn:
     """End the process without waiting for threads whose requests have been answered 503."""
     import_module("app.slots.server").remove_files()  # by now the API has imported it
-    logging.shutdown()
+    logs.flush()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(stopped.code if isinstance(stopped.code, int) else 1)

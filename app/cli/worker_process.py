@@ -140,6 +140,7 @@ def become(*, allow_root: bool) -> None:
         return
     os.set_inheritable(worker.account.lock, True)
     command = worker.command()
+    logs.flush()
     os.execve(command[0], command, dict(worker.environment()))  # noqa: S606 — our own module, and no shell
 
 

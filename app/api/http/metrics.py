@@ -6,17 +6,31 @@ database when metrics are scraped. Labels are operations, kinds, states and code
 
 from collections.abc import Iterator, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from app.services.plans.outcomes import PlanOutcome
 from app.slots.admission import Occupancy
 from app.store.activity import Activity
 
-REQUESTS = Histogram(
-    "rackplan_request_seconds", "Seconds that requests took, by operation and status.", ("method", "route", "status")
+disable_created_metrics()  # type: ignore[no-untyped-call] # it has no annotations; a line a series that nothing reads
+
+# Six buckets, and no status: every operation has such a histogram, and a scrape all of them.
+_REQUEST_SECONDS = Histogram(
+    "rackplan_request_seconds",
+    "Seconds that requests took, by operation.",
+    ("method", "route"),
+    buckets=(0.01, 0.05, 0.25, 1, 10),
 )
+_REQUESTS = Counter("rackplan_requests", "Requests, by operation and status.", ("method", "route", "status"))
 _PLANS = Counter(
     "rackplan_plans",
     "Attempts of this process to make a plan, by kind and outcome (ok or a code).",
@@ -44,6 +58,12 @@ for _reason in ("deadline", "memory", "crash", "client"):  # a series that appea
     _STOPPED_SLOTS.labels(_reason)
 
 
+def count_request(method: str, route: str, status: int, seconds: float) -> None:
+    """Count a request that was answered, and measure it."""
+    _REQUEST_SECONDS.labels(method, route).observe(seconds)
+    _REQUESTS.labels(method, route, status).inc()
+
+
 def count_plan(outcome: PlanOutcome) -> None:
     """Count one attempt to make a plan."""
     _PLANS.labels(outcome.kind, outcome.code).inc()
@@ -56,7 +76,7 @@ def count_stopped_slot(reason: str) -> None:
     _STOPPED_SLOTS.labels(reason).inc()
 
 
-def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy]) -> bytes:
+def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy], *, dropped_log_lines: int) -> bytes:
     """All metrics as text.
 
     Parameters
@@ -64,6 +84,7 @@ def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy]) -> byt
     lanes : slots and queues of this process by what their requests do.
     activity : counts from the database; None if it could not be read, for which `rackplan_database_up` is 0 and the
         metrics of jobs, sweeps and the queue are absent.
+    dropped_log_lines : lines of the log of this process that were dropped.
     """
     _DATABASE_UP.set(activity is not None)
     for lane, occupancy in lanes.items():
@@ -71,13 +92,21 @@ def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy]) -> byt
         _OCCUPIED_SLOTS.labels(lane).set(occupancy.occupied)
         _WAITING_REQUESTS.labels(lane).set(occupancy.queued)
         _EXPECTED_WAIT.labels(lane).set(occupancy.expected_wait_s)
-    text = generate_latest()
-    if activity is None:
-        return text
     # A registry of its own: these are values of one scrape, and no other scrape sees them.
-    shared = CollectorRegistry()
-    shared.register(_ActivityCollector(activity))
-    return text + generate_latest(shared)
+    of_scrape = CollectorRegistry()
+    of_scrape.register(_DroppedLinesCollector(dropped_log_lines))
+    if activity is not None:
+        of_scrape.register(_ActivityCollector(activity))
+    return generate_latest() + generate_latest(of_scrape)
+
+
+class _DroppedLinesCollector(Collector):
+    def __init__(self, lines: int) -> None:
+        self._lines = lines
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        text = "Lines of the log of this process that were dropped because the reader of the log was too slow."
+        yield CounterMetricFamily("rackplan_dropped_log_lines", text, value=self._lines)
 
 
 class _ActivityCollector(Collector):

@@ -5,6 +5,7 @@ body limit.
 import asyncio
 import time
 from collections.abc import Collection, Sequence
+from http import HTTPStatus
 from secrets import token_hex
 
 import structlog
@@ -15,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.metrics import REQUESTS, count_plan
+from app.api.http.metrics import count_plan, count_request
 from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
@@ -69,9 +70,9 @@ class RequestLog:
         finally:
             seconds = time.perf_counter() - started
             # The path of the operation, not of the request: each id would be a time series of its own.
-            route = getattr(scope.get("route"), "path", "none")
+            route = "none" if status == HTTPStatus.METHOD_NOT_ALLOWED else getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            REQUESTS.labels(method, route, status).observe(seconds)
+            count_request(method, route, status, seconds)
             for plan in plans:
                 count_plan(plan)
             log = structlog.get_logger()
