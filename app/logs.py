@@ -13,7 +13,7 @@ import sys
 from collections import deque
 from contextlib import suppress
 from threading import Condition, Thread, get_ident
-from typing import Final, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, cast
 
 # structlog imports `rich` if that is installed, for tracebacks that are written otherwise here: 70 ms of each start.
 _IS_RICH_LOADED = "rich" in sys.modules
@@ -26,8 +26,14 @@ if not _IS_RICH_LOADED:
 
 from app.errors.quotation import escaped  # noqa: E402 -- as above
 
+if TYPE_CHECKING:
+    import psycopg
+
 # The local variables of the frames of a request contain its headers, and so its API key.
 _WITHOUT_LOCALS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+_VALUELESS = frozenset({"08", "25", "40", "42", "53", "55", "57"})
+"""Classes of SQLSTATE whose primary messages have names of the schema at most, and no value of a row or statement."""
+_SYNTAX_ERROR = "42601"
 
 
 MOST_QUEUED_BYTES: Final = 128 * 1024
@@ -155,7 +161,7 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     renderers: list[structlog.typing.Processor] = (
         [_escape, structlog.dev.ConsoleRenderer(exception_formatter=_write_traceback)]
         if is_console
-        else [structlog.processors.ExceptionRenderer(_WITHOUT_LOCALS), structlog.processors.JSONRenderer()]
+        else [structlog.processors.ExceptionRenderer(_traceback_document), structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[*shared, *renderers],
@@ -191,5 +197,41 @@ def _escape(
 def _write_traceback(stream: TextIO, exception: structlog.typing.ExcInfo) -> None:
     """Write an indented traceback, so that no line of a message in it looks like a line of the log."""
     written = io.StringIO()
+    _remove_values(exception[1])
     structlog.dev.plain_traceback(written, exception)
     stream.write("\n".join([f"    {escaped(line)}" if line else "" for line in written.getvalue().split("\n")]))
+
+
+def _traceback_document(exc_info: structlog.typing.ExcInfo) -> list[dict[str, Any]]:
+    """A traceback as JSON."""
+    _remove_values(exc_info[1])
+    return _WITHOUT_LOCALS(exc_info)
+
+
+def _remove_values(exception: BaseException | None) -> None:
+    """Replace the messages of database errors in the chain of an exception: they repeat values of statements."""
+    if "psycopg" not in sys.modules:
+        return
+    import psycopg  # noqa: PLC0415 -- processes without a database do without
+    import sqlalchemy as sa  # noqa: PLC0415 -- as above
+
+    seen: set[int] = set()
+    remaining = [exception]
+    while remaining:
+        each = remaining.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        remaining += [each.__cause__, each.__context__, *getattr(each, "exceptions", ())]
+        error = each.orig if isinstance(each, sa.exc.StatementError) else each
+        if isinstance(error, psycopg.Error):
+            each.args = (_valueless(error),)
+
+
+def _valueless(error: "psycopg.Error") -> str:
+    """A database error by its code, and by the names of the schema that it is about."""
+    about = error.diag
+    message = about.message_primary or ""
+    if error.sqlstate is None or error.sqlstate[:2] not in _VALUELESS or error.sqlstate == _SYNTAX_ERROR:
+        message = ", ".join(filter(None, (about.table_name, about.column_name, about.constraint_name)))
+    return f"{type(error).__name__} ({error.sqlstate or 'of the driver'}) {message}".rstrip()

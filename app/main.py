@@ -30,6 +30,7 @@ from app.api.http.middleware import (
     BodyLimit,
     Head,
     Interrupted,
+    NoNul,
     Overload,
     RequestLog,
     SameOrigin,
@@ -192,6 +193,7 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
     """Add what every request passes before it is known whether it takes a slot; what is added last is outermost."""
     app.add_middleware(Compression)
+    app.add_middleware(NoNul)
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:

@@ -11,14 +11,18 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Literal
 
 import httpx
+import psycopg
 import pytest
+import sqlalchemy as sa
 import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app import logs
+from app.errors.requests import InvalidField
 from app.store.database import Database
 from tests import forked
 from tests.api.conftest import environment_of
@@ -89,6 +93,58 @@ def test_a_line_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stderr", open_again)
     structlog.get_logger("t").info("written")
     assert json.loads(open_again.getvalue())["event"] == "written"
+
+
+MARKER = "marker-of-a-value"
+OF_ENGINE = {
+    "a text that is no UUID": "SELECT CAST(:value AS uuid)",
+    "a text that is no number": "SELECT CAST(:value AS integer)",
+    "a check that fails": "WITH made AS (SELECT CAST(:value AS text) AS t) SELECT CAST('{' || t AS json) FROM made",
+    "two rows of one key": "INSERT INTO installation_keys (purpose, key) VALUES (:value, 'a'), (:value, 'b')",
+    "a column that must have a value": "INSERT INTO installation_keys (purpose, key) VALUES (:value, NULL)",
+    "a table that is not there": "SELECT :value FROM no_such_table",
+    "a raised exception": "DO $$ BEGIN RAISE EXCEPTION '" + MARKER + "'; END $$",
+}
+
+
+@pytest.mark.parametrize("log_format", ["console", "json"])
+@pytest.mark.parametrize("statement", OF_ENGINE.values(), ids=OF_ENGINE)
+def test_no_value_of_a_statement_is_logged(
+    database: Database, capsys: Capture, log_format: Literal["console", "json"], statement: str
+) -> None:
+    logs.configure(log_format, "info")
+    shown = statement.replace(MARKER, ":value")
+    with database.engine.connect() as connection:
+        with pytest.raises(sa.exc.StatementError) as raised:
+            connection.execute(sa.text(statement), {"value": MARKER} if shown == statement else {})
+        if shown == statement:
+            _log_of(raised.value, "SELECT" if "SELECT" in statement else "INSERT", capsys)
+        of_psycopg = connection.connection.driver_connection
+        assert isinstance(of_psycopg, psycopg.Connection)
+        cursor = psycopg.ClientCursor(of_psycopg)  # its statements have the values
+        connection.rollback()
+        with pytest.raises(psycopg.Error) as of_driver:
+            cursor.execute(statement.replace(":value", "%(value)s"), {"value": MARKER} if shown == statement else None)
+        _log_of(of_driver.value, type(of_driver.value).__name__, capsys)
+
+
+def test_a_text_that_the_driver_rejects_is_not_logged(database: Database, capsys: Capture) -> None:
+    logs.configure("json", "info")
+    with database.engine.connect() as connection, pytest.raises(InvalidField) as raised:
+        connection.execute(sa.text("SELECT CAST(:value AS text)"), {"value": f"{MARKER}\0"})
+    _log_of(raised.value, "InvalidField", capsys)
+
+
+def _log_of(failure: Exception, expected: str, capsys: Capture) -> None:
+    """Log a failure as the service, a library and another failure that it is the cause of do."""
+    outer = RuntimeError("defect")
+    outer.__cause__ = failure
+    for each in (failure, outer, ExceptionGroup("several", [failure])):
+        structlog.get_logger().error("request.failed", exc_info=each)
+        logging.getLogger("library").error("failed", exc_info=each)
+        text = capsys.readouterr().err
+        assert MARKER not in text
+        assert expected in text
 
 
 class TestUnreadPipe:

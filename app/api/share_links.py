@@ -20,7 +20,7 @@ from app.api.models.fields import Id, Name, Request
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
-from app.services import share_links, snapshots
+from app.services import share_links
 from app.services.share_links import MOST_DAYS, Subject, SubjectKind
 from app.store import teams
 
@@ -90,13 +90,8 @@ def create(
         key = share_links.signing_key(own, team)
 
     def answer() -> Response:
-        if body.kind == "cluster":
-            snapshots.newest(uow, body.name)
-        elif body.kind == "plan":
-            uow.plans.get(_id(body.name, PlanNotFound))
-        else:
-            uow.sweeps.get(_id(body.name, SweepNotFound))
         subject = Subject(body.kind, body.name)
+        share_links.require(uow, subject)
         made = share_links.links(uow, key, str(request.base_url), subject, days=body.days, team=team)
         return json_response(asdict(made), status=201)
 
@@ -148,14 +143,3 @@ def revoke(request: HttpRequest) -> Response:
     with request.app.state.database.begin(is_own=True) as own:
         share_links.revoke_all(own, team=teams.acting() or teams.DEFAULT)
     return Response(status_code=204)
-
-
-def _id(text: str, missing: type[PlanNotFound] | type[SweepNotFound]) -> UUID:
-    """Raises the failure of what is not found."""
-    try:
-        known = UUID(text)
-    except ValueError:
-        known = None
-    if known is None or str(known) != text:  # a link is for the id as pages write it
-        raise missing(f"{text} is not the id of a {'plan' if missing is PlanNotFound else 'sweep'}", path=("name",))
-    return known

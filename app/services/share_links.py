@@ -15,6 +15,8 @@ from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from app.errors.access import ShareLinkRejected
+from app.errors.lookups import PlanNotFound, SweepNotFound
+from app.services import snapshots
 from app.store import teams
 
 if TYPE_CHECKING:
@@ -57,6 +59,27 @@ class SharedLinks:
 def signing_key(uow: "UnitOfWork", team: str = teams.DEFAULT) -> bytes:
     """The key that signs the links of a team. Keys of the installation are read by the service's own transactions."""
     return uow.installation_keys.of(_purpose(team))
+
+
+def require(uow: "UnitOfWork", subject: Subject) -> None:
+    """Raise the `Failure` of a plan, sweep or cluster that does not exist."""
+    if subject.kind == "cluster":
+        snapshots.newest(uow, subject.name)
+    elif subject.kind == "plan":
+        uow.plans.get(_id(subject, PlanNotFound))
+    else:
+        uow.sweeps.get(_id(subject, SweepNotFound))
+
+
+def _id(subject: Subject, missing: type[PlanNotFound] | type[SweepNotFound]) -> UUID:
+    """Raises the failure of what is not found."""
+    try:
+        known = UUID(subject.name)
+    except ValueError:
+        known = None
+    if known is None or str(known) != subject.name:  # a link is for the id as pages write it
+        raise missing(f"{subject.name} is not the id of a {subject.kind}", path=("name",))
+    return known
 
 
 def links(

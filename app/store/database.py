@@ -12,6 +12,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.errors.access import DatabaseUnavailable, StorageFull
+from app.errors.requests import InvalidField
 from app.store import addresses, row_security, usage
 from app.store.activity import Activities
 from app.store.answers import Answers
@@ -114,6 +115,7 @@ class Database:
             pool_size=connections,
             max_overflow=0,
             pool_timeout=_FREE_WITHIN_S,
+            hide_parameters=True,  # messages of failures are logged
             json_serializer=lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode(),
             json_deserializer=orjson.loads,
             connect_args={**addresses.parameters(self.url), "application_name": "rackplan", "options": options},
@@ -190,13 +192,21 @@ def _has_input(connection: psycopg.Connection[Any]) -> bool:
     return bool(poll.poll(0))
 
 
+def _has_nul(error: BaseException) -> bool:
+    """Whether a statement failed for a NUL: in a text, which the driver rejects, or in JSON, which Postgres does."""
+    is_by_driver = isinstance(error, psycopg.DataError) and error.sqlstate is None and "NUL" in str(error)
+    return is_by_driver or isinstance(error, psycopg.errors.UntranslatableCharacter)
+
+
 def _raise_failure(context: sa.engine.ExceptionContext) -> None:
-    """Raise the failure of a database that cannot be reached, or of a quota; other errors of statements stay."""
+    """Raise the failure of a database that cannot be reached, of a quota, or of a text that it cannot store."""
     error = context.original_exception
     if isinstance(error, psycopg.Error) and error.sqlstate == usage.SQLSTATE:
         raise usage.failure_of(error.diag.message_detail or "") from error
     if isinstance(context.original_exception, psycopg.errors.DiskFull):
         raise StorageFull(FULL) from context.original_exception
+    if _has_nul(context.original_exception):
+        raise InvalidField("a text has the character U+0000, which no text of the database can have")
     if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
         detail = LOCKED
     elif isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):

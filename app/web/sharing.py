@@ -86,6 +86,8 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         if kind != "cluster" and as_id(name) is None:  # `/plans/compare` shows any two plans
             raise HTTPException(422, f"{quoted(name)} is not the id of a {kind}")
         subject = Subject(cast("SubjectKind", kind), name)
+        with database.begin() as uow:
+            share_links.require(uow, subject)
         with database.begin(is_own=True) as uow:
             team = teams.acting() or teams.DEFAULT
             key = share_links.signing_key(uow, team)

@@ -195,7 +195,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/plans/{plan_id:uuid}/export"): Route(READ, 404, query={"format": "csv"}),
     ("GET", "/sweeps/{sweep_id:uuid}/definition.json"): Route(READ, 404),
     ("GET", "/sweeps/{sweep_id:uuid}/scenarios.{table}"): Route(READ, 404),
-    ("POST", "/share"): Route(PLAN, body={"kind": "plan", "name": str(EXAMPLE_PLAN_ID), "days": "1"}, is_form=True),
+    ("POST", "/share"): Route(
+        PLAN, 404, body={"kind": "plan", "name": str(EXAMPLE_PLAN_ID), "days": "1"}, is_form=True
+    ),
     ("POST", "/share/revoke"): Route(ADMIN, is_form=True),
     ("POST", "/share/{link_id:uuid}/revoke"): Route(ADMIN, is_form=True),
     ("GET", "/keys"): Route(ADMIN),

@@ -22,6 +22,7 @@ from app.services.share_links import Granted, Subject
 from app.store.database import Database, UnitOfWork
 from app.store.ids import uuid7
 from app.store.share_links import ShareLink
+from tests.api.contract import UNKNOWN_ID
 from tests.web.browser import Browser
 from tests.web.test_clusters import keep, small
 
@@ -183,6 +184,14 @@ def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database)
 )
 def test_what_cannot_be_shared(browser: Browser, typed: dict[str, str]) -> None:
     assert browser.ask("POST", "/share", data=typed).status_code == 422
+
+
+@pytest.mark.parametrize(("kind", "name"), [("plan", UNKNOWN_ID), ("sweep", UNKNOWN_ID), ("cluster", "no-such")])
+def test_what_does_not_exist_is_not_shared(client: httpx.Client, database: Database, kind: str, name: str) -> None:
+    answer = client.post("/share", data={"kind": kind, "name": name, "days": "7"})
+    assert answer.status_code == 404
+    with database.begin() as uow:
+        assert not uow.share_links.page(before=None, size=10).items
 
 
 def test_changes_are_recorded_under_the_name_of_the_key(client: httpx.Client, database: Database) -> None:

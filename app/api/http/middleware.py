@@ -19,9 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.http.metrics import count_plan, count_request
 from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
+from app.api.problems.field_errors import first_of, pointer
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
-from app.errors.requests import LimitExceeded
+from app.errors.requests import InvalidField, LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 from app.slots.admission import Admission
 
@@ -186,6 +187,25 @@ class BodyLimit:
         return LimitExceeded(
             f"the body has {length}; the limit is {self._limit} bytes", limit_name="max_body_bytes", limit=self._limit
         )
+
+
+class NoNul:
+    """Reject a NUL in a path or a query: nothing that is stored has one in its name."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
+            request = Request(scope)
+            places = ["#path"] if "\0" in scope["path"] else []
+            given = request.query_params.multi_items()
+            places += [f"#query{pointer((name,))}" for name, value in given if "\0" in name + value]
+            errors = [{"pointer": quoted(place), "detail": "no text here can have U+0000"} for place in places]
+            failure = InvalidField(first_of(errors, total=len(errors)), errors=errors)
+            await of_failure(request, failure)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class TrustedHost:

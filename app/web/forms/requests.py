@@ -165,6 +165,8 @@ def _page(
     errors: Sequence[Mapping[str, Json]] = (),
     refused: str = "",
 ) -> Response:
+    if "cluster" in typed:  # a form that a page did not send may have some of the fields
+        typed = dict.fromkeys(FIELDS, "") | dict(typed)
     # The first error of a field that the form has is beside it, and so is that of an item of the field.
     beside = {reassignment_form.field_of(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
