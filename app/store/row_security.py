@@ -26,9 +26,11 @@ _GRANTS = (
     f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(_CHANGED)}, webhook_deliveries TO {ROLE}",
     f"GRANT SELECT, INSERT ON answers, audit_entries TO {ROLE}",
     f"GRANT SELECT ON team_usage TO {ROLE}",
-    f"GRANT SELECT, INSERT, UPDATE ON api_keys TO {ROLE}",
-    # To put a task on the queue, in the transaction of what it is about.
-    f"GRANT SELECT, INSERT ON procrastinate_jobs TO {ROLE}",
+    # All but the hash, by which only the service's own transactions look keys up.
+    f"GRANT SELECT (id, team, name, scopes, created_at, expires_at, last_used_at, revoked_at) ON api_keys TO {ROLE}",
+    f"GRANT INSERT, UPDATE (last_used_at, revoked_at) ON api_keys TO {ROLE}",
+    # To put a task on the queue, in the transaction of what it is about; the id is what the statement returns.
+    f"GRANT SELECT (id), INSERT ON procrastinate_jobs TO {ROLE}",
     f"GRANT INSERT ON procrastinate_events TO {ROLE}",
     f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
 )

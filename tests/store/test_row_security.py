@@ -119,6 +119,26 @@ def test_what_requests_have_no_business_with(examples: Database, table: str) -> 
             connection.exec_driver_sql(f"SELECT * FROM {table}")  # noqa: S608 -- a constant
 
 
+@pytest.mark.parametrize("team", [teams.DEFAULT, teams.ALL, "others"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT key_hash FROM api_keys",
+        "SELECT * FROM api_keys",
+        "SELECT 1 FROM api_keys WHERE key_hash = 'x'",
+        "UPDATE api_keys SET key_hash = 'x'",
+        "UPDATE api_keys SET scopes = '{admin}'",
+        "SELECT args FROM procrastinate_jobs",
+        "SELECT id FROM procrastinate_jobs WHERE task_name = 'run_job'",
+    ],
+)
+def test_requests_read_no_hash_of_a_key_and_no_task(examples: Database, team: str, statement: str) -> None:
+    with examples.engine.connect() as connection:
+        row_security.enter(connection, team)
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+            connection.exec_driver_sql(statement)
+
+
 def test_the_stores_take_the_role(examples: Database) -> None:
     """A request's transaction is the role's from its first statement to its last, and no later one of the pool."""
     with teams.acting_as("others"), examples.begin() as uow:
