@@ -12,11 +12,13 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
+
+import structlog
 
 from app.errors.access import ProcessLost
 from app.slots import server
@@ -30,6 +32,7 @@ NO_PROCESS = "no process can be started"
 _POLLING_S = 0.1
 _FORKED_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 2.0
+_RECOVERS_AFTER_S = 1.0
 
 
 @dataclass(eq=False, slots=True)
@@ -123,6 +126,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="slots")
         self._started: set[Slot] = set()
         self._filling: asyncio.Task[None] | None = None
+        self._recovering: asyncio.Task[None] | None = None
         self._is_failing = False
         self.lanes = {name: Lane(capacity, self._start) for name, capacity in lanes.items()}
 
@@ -152,6 +156,7 @@ class Pool:
         Before that, the first requests have the processor to themselves, and loops may not be compiled yet.
         """
         self._filling = asyncio.create_task(self._fill(is_prepared))
+        self._recovering = asyncio.create_task(self._recover())
 
     async def _fill(self, is_prepared: Event) -> None:
         while not is_prepared.is_set():
@@ -159,20 +164,29 @@ class Pool:
         for lane in self.lanes.values():
             await lane.fill()
 
+    async def _recover(self) -> None:
+        """Try to start a process while none can be started: a service that is not ready gets no requests that would."""
+        while True:
+            await asyncio.sleep(_RECOVERS_AFTER_S)
+            if self._is_failing:
+                with suppress(ProcessLost):
+                    (await self._start()).stop()
+
     def close(self) -> None:
         """Kill every process."""
-        if self._filling is not None:
-            self._filling.cancel()
+        for task in (self._filling, self._recovering):
+            if task is not None:
+                task.cancel()
         for slot in self._started:
             slot.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _start(self) -> Slot:
         starting = self._threads.submit(self._forked)
+        starting.add_done_callback(self._note_start)
         try:
             process, ours = await asyncio.wrap_future(starting)
-        except BaseException as failure:
-            self._is_failing = isinstance(failure, Exception)
+        except BaseException:
             starting.add_done_callback(_abandon)
             raise
         try:
@@ -180,11 +194,19 @@ class Pool:
         except BaseException:
             ours.close()
             raise
-        self._is_failing = False
         self._started = {slot for slot in self._started if slot.is_usable}
         slot = Slot(process, reader, writer)
         self._started.add(slot)
         return slot
+
+    def _note_start(self, starting: Future[tuple[BaseProcess, socket.socket]]) -> None:
+        """Note whether a process could be started, also if the request that needed it has left meanwhile."""
+        if starting.cancelled():
+            return
+        failure = starting.exception()
+        self._is_failing = failure is not None
+        if failure is not None:
+            structlog.get_logger().error("slot.not_started", detail=repr(failure.__cause__ or failure))
 
     def _forked(self) -> tuple[BaseProcess, socket.socket]:
         """A new process, and the socket to it. A request that is cancelled meanwhile leaves both to this thread.
@@ -202,12 +224,13 @@ class Pool:
                     process.start()
                 except BrokenPipeError:  # the process has ended already, as its socket shows
                     return process, ours
-                except (EOFError, OSError):
-                    # The server that forks was killed, or this process has too many files. The server is started anew
-                    # as soon as the system has ended it.
+                except (EOFError, OSError) as failure:
+                    # The server that forks was killed, its socket is gone, or this process has too many files. The
+                    # server is started anew as soon as the system has ended it.
                     if time.monotonic() > ends:
                         ours.close()
-                        raise ProcessLost("no process can be started that would serve the request") from None
+                        raise ProcessLost("no process can be started that would serve the request") from failure
+                    server.end_if_unreachable()
                     time.sleep(_POLLING_S)
                 else:
                     return process, ours

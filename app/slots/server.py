@@ -52,6 +52,18 @@ def remove_files() -> None:
         scratch().remove()
 
 
+def end_if_unreachable() -> None:
+    """End the server process if its socket was removed, as by a cleaner of temporary files; the next slot starts one.
+
+    The slots that it has forked end with it.
+    """
+    registered = vars(forkserver._forkserver)  # noqa: SLF001 -- there is no other way
+    address, pid = registered["_forkserver_address"], registered["_forkserver_pid"]
+    if pid is not None and not Path(address).exists():
+        scratch().path.mkdir(mode=0o700, exist_ok=True)
+        os.kill(pid, signal.SIGKILL)
+
+
 def fork(preloaded: Sequence[str]) -> None:
     """Fork the server process from this one, which has no other thread, no connection and no running event loop.
 

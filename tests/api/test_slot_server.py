@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -16,10 +17,11 @@ from typing import Any
 import psutil
 import pytest
 
+from app.slots import pool as pool_module
 from app.slots import server
 from app.slots.admission import Capacity
 from app.slots.parent import tie_to_parent
-from app.slots.pool import Pool, Slot
+from app.slots.pool import NO_PROCESS, Pool, Slot
 from tests import forked
 
 pytestmark = pytest.mark.slow
@@ -123,6 +125,65 @@ async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
     return found
 
 
+def program_without_its_folder() -> None:
+    """Fork the server of slots; print what slots say before and after the folder of its socket is removed."""
+    server.fork((MODULE,))
+    os.write(1, json.dumps(asyncio.run(reported_around_a_removed_folder())).encode() + b"\n")
+    os._exit(0)
+
+
+async def reported_around_a_removed_folder() -> list[dict[str, Any]]:
+    pool = Pool(report, (), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+    found = []
+    for _ in range(2):
+        async with pool.lanes["only"].slot() as slot:
+            found.append(await facts_of(slot))
+            slot.stop()
+        shutil.rmtree(server.scratch().path)
+    pool.close()
+    return found
+
+
+def program_that_can_start_none() -> None:
+    """Print the states of a pool whose processes cannot be started, around requests that do not wait for one."""
+    os.write(1, json.dumps(asyncio.run(states_without_processes())).encode() + b"\n")
+    os._exit(0)
+
+
+async def states_without_processes() -> list[str]:
+    prepared = Event()
+    prepared.set()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pool_module, "_FORKED_WITHIN_S", 0.2)
+        pool = Pool(report, (Unsendable(),), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+        pool.start(prepared)
+        states = []
+        for _ in range(3):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.05), pool.lanes["only"].slot():
+                    pass
+            await asyncio.sleep(1)
+            states.append(pool.state)
+        Unsendable.is_sendable = True
+        async with asyncio.timeout(ANSWERS_WITHIN_S):
+            while pool.state == NO_PROCESS:
+                await asyncio.sleep(0.05)
+        states.append(pool.state)
+        pool.close()
+    return states
+
+
+class Unsendable:
+    """An argument with which no process can be started at first, as if the server was not there."""
+
+    is_sendable = False
+
+    def __reduce__(self) -> tuple[type["Unsendable"], tuple[()]]:
+        if not self.is_sendable:
+            raise ConnectionRefusedError("no server")
+        return Unsendable, ()
+
+
 async def facts_of(slot: Slot) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(await asyncio.wait_for(slot.reader.readline(), ANSWERS_WITHIN_S))
     return facts
@@ -185,3 +246,16 @@ def test_a_client_that_leaves_while_its_slot_starts(tmp_path: Path) -> None:
     before, after = printed("program_of_a_client_that_leaves", os.environ, out)
     assert before["parent"] == after["parent"]
     assert "Traceback" not in out.read_text(), out.read_text()
+
+
+def test_a_server_whose_folder_was_removed_is_started_anew(tmp_path: Path) -> None:
+    """As by a cleaner of temporary files: no slot could be started any more, until the service was."""
+    before, after = printed("program_without_its_folder", os.environ, tmp_path / "out")
+    assert before["parent"] != after["parent"]
+
+
+def test_a_pool_that_can_start_no_process_says_so_whichever_clients_leave(tmp_path: Path) -> None:
+    """`/readyz` was 200 with "0 of 4 processes" as soon as a client had left."""
+    out = tmp_path / "out"
+    assert printed("program_that_can_start_none", os.environ, out) == [*[NO_PROCESS] * 3, "0 of 1 processes"]
+    assert "ConnectionRefusedError('no server')" in out.read_text(), "the cause is logged"
