@@ -46,6 +46,7 @@ INTERPRETERS = {
     "tests/test_house.py": "what is imported",
     "tests/test_keys_docs.py": "a program of the documentation",
     "tests/test_live_snapshot.py": "a missing package",
+    "tests/test_logs.py": "what Python does at its end",
     "tests/test_stopping.py": "signals while Python starts",
     "tests/test_traces.py": "what is imported",
     "tests/test_watching.py": "an environment that is made; long",
