@@ -226,6 +226,24 @@ class TestHalfClosed:
             time.sleep(0.02)
 
 
+@pytest.mark.slow
+def test_a_service_behind_a_proxy_logs_no_address_of_a_trailer(scratch: Database, run_service: RunService) -> None:
+    """And a client that has closed its side gets the plan that it has requested, from a process of a slot."""
+    settings = {"RACKPLAN_TRUSTED_PROXIES": "127.0.0.1", "RACKPLAN_SOLVER_PROCESSES": "1"}
+    with run_service(scratch, **settings) as service:
+        port = httpx.URL(service.client.base_url).port
+        assert port is not None
+        body = b'{"brokers":[{"id":1}],"topics":[{"name":"t","partitions":1,"replication_factor":1}]}'
+        head = b"POST /v1/plans/replicas HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        chunk = b"%x\r\n%b\r\n0\r\n" % (len(body), body)
+        trailers = b"X-Forwarded-For: 198.51.100.7\r\nAuthorization: Bearer none\r\nHost: elsewhere\r\n\r\n"
+        data = head + b"X-Forwarded-For: 192.0.2.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + trailers
+        *_, answer = half_closed(port, data)
+        assert answer.startswith(b" 201 ")
+        entries = service.client.get("/v1/audit").json()["items"]
+        assert [entry["address"] for entry in entries if entry["action"] == "POST /v1/plans/replicas"] == ["192.0.2.1"]
+
+
 def half_closed(port: int, data: bytes) -> list[bytes]:
     """Send bytes and close this side; return the interim and final responses, each from its status on."""
     with closing(socket.create_connection(("127.0.0.1", port))) as connection:
