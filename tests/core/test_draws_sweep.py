@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.jvm import JavaRandom
+from app.core.jvm import JavaRandom, independent_seed
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.model import Broker, NewTopic
@@ -50,7 +50,7 @@ def rows(sweep: DrawsSweep, start: int, stop: int) -> list[dict[str, Json]]:
 @given(draws, st.integers(0, 7))
 def test_a_scenario_is_the_placement_of_its_seed(sweep: DrawsSweep, index: int) -> None:
     [row] = rows(sweep, index, index + 1)
-    seed = sweep.first_seed + index
+    seed = independent_seed(sweep.first_seed, index)
     assert (row["index"], row["axes"]) == (index, {"seed": seed})
     in_play = sweep.algorithm.in_play(sweep.brokers, sweep.rack_mode)
     if row["error"] is not None:
@@ -103,3 +103,31 @@ def test_a_definition_is_sufficient() -> None:
     for row in rows(read, 0, 40):
         assert (row["leader_spread"], row["replica_spread"], row["most_replicas"]) == (0, 0, 3)
         assert row["rack_safe_share"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("racks", "placements", "spreads"), [("aabc", 4, (8, 9)), ("aaaabbcc", 56, (4, 7))], ids=["4 brokers", "8 brokers"]
+)
+def test_every_placement_of_a_controller_is_sampled(racks: str, placements: int, spreads: tuple[int, int]) -> None:
+    """AdminUtils draws a start and a shift below the number of brokers. If that is a power of two, consecutive
+    seeds give half of the placements of the first cluster, and a quarter of those of the second.
+    """
+    brokers = tuple(Broker(id_, rack) for id_, rack in enumerate(racks))
+    topic = (NewTopic("t", 11, 3),)
+    sweep = DrawsSweep(brokers, topic, PLACEMENTS["admin_utils"], None, first_seed=0, count=600)
+    seeds = [sweep.seed(index) for index in range(sweep.count)]
+    placed = [place_topics(sweep.algorithm, brokers, topic, random=JavaRandom(seed)) for seed in seeds]
+    spread: list[Any] = [row["replica_spread"] for row in rows(sweep, 0, sweep.count)]
+    assert len({placement.assignment.replicas.tobytes() for [placement] in placed}) == placements
+    assert (min(spread), max(spread)) == spreads
+
+
+def test_a_sweep_of_a_former_release_keeps_its_seeds() -> None:
+    """Its stored rows, and the plans that are made of them, have the axis `seed` that it had."""
+    definition = {
+        "topics": [{"name": "t", "partitions": 3, "replication_factor": 1}],
+        "algorithm": "striped",
+        "seeds": {"first": 7, "count": 3},
+        "resolved": {"brokers": [{"id": 1, "rack": None, "fenced": False}]},
+    }
+    assert [read_sweep(definition).seed(index) for index in range(3)] == [7, 8, 9]

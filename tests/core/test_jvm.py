@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.jvm import JavaHashMap, JavaHashSet, JavaPriorityQueue, JavaRandom, KeyType, hash_order, hashes
+from app.core.jvm import (
+    JavaHashMap,
+    JavaHashSet,
+    JavaPriorityQueue,
+    JavaRandom,
+    KeyType,
+    hash_order,
+    hashes,
+    independent_seed,
+)
 from app.core.jvm.hash_map import capacity_for, table_size
 from tests.profiles import costly
 
@@ -78,6 +87,27 @@ class TestRandom:
             assert [next_value(random, call) for call in case["input"]["calls"]] == case["expected"]["values"], case[
                 "name"
             ]
+
+
+class TestIndependentSeeds:
+    def test_they_are_those_of_split_mix_64(self) -> None:
+        """The first outputs of the reference implementation from the state 0: e220a8397b1dcdaf and 6e789e6aa1b965f4."""
+        assert [independent_seed(0, index) for index in range(2)] == [0xA8397B1DCDAF, 0x9E6AA1B965F4]
+
+    def test_they_are_all_different_and_a_later_series_goes_on(self) -> None:
+        seeds = [independent_seed(0, index) for index in range(1000)]
+        assert len(set(seeds)) == 1000
+        assert seeds[5:9] == [independent_seed(5, index) for index in range(4)]
+        assert independent_seed(2**63 - 1, 2**31) < 2**48
+
+    def test_the_first_draws_are_uniform(self) -> None:
+        """Of 4,096 consecutive seeds, none draws 0 or 1 first."""
+        consecutive, independent = (
+            np.bincount([JavaRandom(seed).next_int(4) for seed in seeds], minlength=4)
+            for seeds in (range(4096), [independent_seed(0, index) for index in range(4096)])
+        )
+        assert consecutive.tolist() == [0, 0, 1858, 2238]
+        assert np.abs(independent - 1024).max() < 100
 
 
 def next_value(random: JavaRandom, call: list[Any]) -> int | list[int]:

@@ -14,7 +14,7 @@ from app.core.replicas.registry import PLACEMENTS
 
 
 class SeedsRequest(RequestModel):
-    """`count` consecutive seeds; scenario i has the seed `first` + i."""
+    """`count` independent seeds; that of scenario i is the low 48 bits of SplitMix64 of `first` + i."""
 
     first: Seed = 0
     count: Annotated[Int32, Field(ge=1)]

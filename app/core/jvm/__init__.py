@@ -1,6 +1,6 @@
 """Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them.
 
-random.py          java.util.Random, Collections.shuffle
+random.py          java.util.Random, Collections.shuffle; independent seeds of many draws
 hashes.py          hashCode and compareTo of the classes that Kafka uses as keys
 hash_map.py        the order in which a HashMap iterates
 hash_set.py        the same of a HashSet
@@ -12,4 +12,4 @@ from app.core.jvm.hash_map import JavaHashMap, hash_order
 from app.core.jvm.hash_set import JavaHashSet
 from app.core.jvm.hashes import KeyType
 from app.core.jvm.priority_queue import JavaPriorityQueue
-from app.core.jvm.random import JavaRandom
+from app.core.jvm.random import JavaRandom, independent_seed

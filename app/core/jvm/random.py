@@ -11,6 +11,7 @@ Item = TypeVar("Item")
 MULTIPLIER = 0x5DEECE66D
 INCREMENT = 0xB
 STATE_MASK = (1 << 48) - 1
+_MASK_64 = (1 << 64) - 1
 
 
 class JavaRandom:
@@ -59,3 +60,17 @@ class JavaRandom:
     def _next_bits(self, bits: int) -> int:
         self.state = (self.state * MULTIPLIER + INCREMENT) & STATE_MASK
         return self.state >> (48 - bits)
+
+
+def independent_seed(first: int, index: int) -> int:
+    """The seed of draw `index` in a series: the low 48 bits of SplitMix64 of first + index.
+
+    Consecutive seeds do not sample a controller: their first draws are nearly equal, and the draws below a power of two
+    are equal for thousands of seeds. Two series overlap exactly if their ranges of first + index do.
+
+    Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+    """
+    mixed = ((first + index + 1) * 0x9E3779B97F4A7C15) & _MASK_64
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK_64
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK_64
+    return (mixed ^ (mixed >> 31)) & STATE_MASK

@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from app.core.jvm import JavaRandom
+from app.core.jvm import JavaRandom, independent_seed
 from app.core.model import Broker, Int32s, Int64s, NewTopic
 from app.core.replicas import admin_utils
 from app.core.replicas import admin_utils_envelope_kernel as kernel
@@ -53,8 +53,8 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
     if n * starts * (n + 2 * factor) <= ENUMERATED_COUNTS:
         _see_all(observed, rows_of_shift, whole, blocks, starts=starts)
         return enumerated(walk.ids, observed)
-    for seed in range(_affordable(blocks.incomplete * factor + n)):
-        random = JavaRandom(seed)
+    for index in range(_affordable(blocks.incomplete * factor + n)):
+        random = JavaRandom(independent_seed(0, index))
         observed.add(_outcome(rows_of_shift, whole, blocks, start=random.next_int(n), shift=random.next_int(n)))
     return bounded_and_sampled(walk.ids, _bounds(whole, blocks, topic), observed)
 
@@ -149,10 +149,10 @@ def _affordable(replicas: int) -> int:
 
 
 def _placed_outcomes(brokers: Sequence[Broker], walk: admin_utils.BrokerWalk, topic: NewTopic) -> Iterator[Int64s]:
-    """(1, 2, n) counts of the placements of seeds 0, 1, …"""
+    """(1, 2, n) counts of placements with independent seeds."""
     n = len(walk.ids)
     by_id = np.argsort(walk.ids, kind="stable")
-    for seed in range(_affordable(topic.partitions * topic.replication_factor)):
-        rows = admin_utils.place(brokers, topic, random=JavaRandom(seed)).replicas
+    for index in range(_affordable(topic.partitions * topic.replication_factor)):
+        rows = admin_utils.place(brokers, topic, random=JavaRandom(independent_seed(0, index))).replicas
         places = by_id[np.searchsorted(walk.ids[by_id], rows)]
         yield np.stack([np.bincount(indices.ravel(), minlength=n) for indices in (places[:, 0], places)])[None]

@@ -1,10 +1,10 @@
 """The envelope of the striped placer: what the placement of one topic can come to, over all of its draws."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from app.core.jvm.random import JavaRandom
+from app.core.jvm.random import JavaRandom, independent_seed
 from app.core.model import Broker, NewTopic
 from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
@@ -27,7 +27,7 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
     ----------
     seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 2, where
         placing the topic so often would take long. The result says how many it were.
-    first_seed : sampled are `sample_seeds(first_seed)`, so that any of them can be replayed.
+    first_seed : sampled are the seeds `independent_seed(first_seed, i)`, so that each can be replayed.
 
     Returns
     -------
@@ -48,28 +48,13 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
     return bounded_and_sampled(racks.members, bounds, sampled)
 
 
-def sample_seeds(first_seed: int) -> Iterator[int]:
-    """Seeds that have nothing to do with each other: SplitMix64 of first_seed, first_seed + 1, …
-
-    Java's first draws from neighbouring seeds are nearly equal, so that those would show little of what can happen.
-    """
-    mask = (1 << 64) - 1
-    while True:
-        first_seed += 1
-        mixed = (first_seed * 0x9E3779B97F4A7C15) & mask
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
-        mixed ^= mixed >> 31
-        yield mixed - (1 << 64) if mixed >> 63 else mixed
-
-
 def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: int) -> ObservedRange:
     observed = ObservedRange(racks.is_unfenced)
     places = np.arange(len(racks.members), dtype=np.int32)
     rows = np.empty((partitions, factor), np.int32)
     counts = np.zeros((seeds, 2, len(places)), np.int64)
-    for of_seed, seed in zip(counts, sample_seeds(first_seed), strict=False):
-        random = JavaRandom(seed)
+    for index, of_seed in enumerate(counts):
+        random = JavaRandom(independent_seed(first_seed, index))
         fill(rows, racks, racks.draw_offsets(random), random, members=places)
         kernel.count(rows, of_seed)
     observed.add(counts)

@@ -1,8 +1,8 @@
 """Sweeps over seeds: how balanced the placements of one algorithm are, seed after seed.
 
-Scenario i places the topics with seed `first_seed` + i, one after another with one random generator, as
-`registry.place_topics` does, and counts leaders and replicas. Fenced brokers count: if an algorithm excludes them, they
-have no leaders and no replicas.
+Scenario i places the topics with seed `independent_seed(first_seed, i)`, one after another with one random generator,
+as `registry.place_topics` does, and counts leaders and replicas. Fenced brokers count: if an algorithm excludes them,
+they have no leaders and no replicas.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from app.core.jvm import JavaRandom
+from app.core.jvm import JavaRandom, independent_seed
 from app.core.measures.placement import rack_safe_share
 from app.core.measures.tally import BrokerArrays, tally_over
 from app.core.model import Broker, NewTopic
@@ -25,7 +25,7 @@ NUMBERS = ("leader_spread", "replica_spread", "most_leaders", "most_replicas", "
 
 @dataclass(frozen=True, eq=False)
 class DrawsSweep:
-    """Topics placed on brokers with `count` consecutive seeds.
+    """Topics placed on brokers with `count` seeds: independent ones, or consecutive ones in sweeps of former releases.
 
     Examples
     --------
@@ -35,7 +35,10 @@ class DrawsSweep:
     ...         "topics": [{"name": "orders", "partitions": 3, "replication_factor": 2}],
     ...         "algorithm": "striped",
     ...         "seeds": {"first": 0, "count": 10},
-    ...         "resolved": {"brokers": [{"id": i, "rack": f"r{i}", "fenced": False} for i in range(3)]},
+    ...         "resolved": {
+    ...             "brokers": [{"id": i, "rack": f"r{i}", "fenced": False} for i in range(3)],
+    ...             "independent_seeds": True,
+    ...         },
     ...     }
     ... )
     >>> [row.document["leader_spread"] for row in score(sweep, 0, 3)]
@@ -48,6 +51,7 @@ class DrawsSweep:
     rack_mode: RackMode | None
     first_seed: int
     count: int
+    is_independent: bool = True
 
     @property
     def without_figures(self) -> Mapping[str, Json]:
@@ -56,7 +60,7 @@ class DrawsSweep:
 
     def seed(self, index: int) -> int:
         """The seed of scenario `index`."""
-        return self.first_seed + index
+        return independent_seed(self.first_seed, index) if self.is_independent else self.first_seed + index
 
     def coordinates(self, index: int) -> dict[str, Json]:
         """The seed as the only axis. Raises IndexError beyond the last scenario."""
@@ -98,4 +102,5 @@ def read_sweep(definition: Mapping[str, Any]) -> DrawsSweep:
         rack_mode=None if mode is None else RackMode(mode),
         first_seed=seeds["first"],
         count=seeds["count"],
+        is_independent=definition["resolved"].get("independent_seeds", False),
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.core.model import Broker, Cluster
 from app.core.replicas.sweep import NUMBERS, read_sweep
 from app.errors import Json
-from app.errors.requests import ConflictingFields, ImpossibleValue
+from app.errors.requests import ConflictingFields
 from app.formats.tables.scenario_tables import Column
 from app.services import replicas, snapshots
 from app.services.limits import Limits
@@ -20,8 +20,6 @@ from app.store.sweeps import Sweep
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
-LARGEST_SEED = 2**63 - 1
-
 
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve its brokers as they are now, unless they are resolved already.
@@ -30,14 +28,9 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     ------
     SnapshotNotFound
     ConflictingFields : it names neither brokers nor a snapshot, or both.
-    ImpossibleValue : its last seed has more than 64 bits.
     Failures of `replicas.plan` : the topics cannot be placed, whatever the seed.
     """
     given = cast("Mapping[str, Any]", definition)
-    seeds = given["seeds"]
-    if (last := seeds["first"] + seeds["count"] - 1) > LARGEST_SEED:
-        detail = f"the last seed would be {last}; seeds are signed 64-bit numbers and end at {LARGEST_SEED}"
-        raise ImpossibleValue(detail, path=("seeds", "count"), value=seeds["count"], maximum=LARGEST_SEED)
     resolved = dict(definition)
     if "resolved" not in resolved:
         if ("snapshot_id" in resolved) == ("brokers" in resolved):
@@ -51,6 +44,8 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         else:
             brokers = tuple(_broker(broker) for broker in given["brokers"])
         resolved["resolved"] = {"brokers": [_broker_document(broker) for broker in brokers]}
+    # Of a sweep of a former release, which a clone changes, the seeds are consecutive.
+    resolved["resolved"] = {**cast("Mapping[str, Json]", resolved["resolved"]), "independent_seeds": True}
     _require_placeable(resolved, limits)
     return resolved
 
