@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check size sbom format kafka fuzz conformance bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom format kafka fuzz conformance oracle bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -83,6 +83,11 @@ fuzz: $(VENV)/development $(VENV)/compiled ## fuzz readers, request models and p
 
 conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
 	@$(BIN)/python -m tests.conformance $(VECTORS)
+
+# Independent of app.core; tests/oracle/test_oracle.py runs 2,010 instances, the same ones each time.
+INSTANCES ?= 1000
+oracle: $(VENV)/development $(VENV)/compiled ## compare random plans of small clusters with an exact model of the documentation (INSTANCES=5000 SEED=7)
+	$(BIN)/python -m tests.oracle --instances $(INSTANCES) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/development ## measure; a JSON object a line
 	@$(BIN)/python -m benchmarks

@@ -1,0 +1,96 @@
+"""Laws of the planned lists: constraints of each partition, live replicas, reported movement."""
+
+from collections import Counter
+
+from tests.oracle.clusters import Document
+from tests.oracle.exact import Replicas
+from tests.oracle.examined import Examined
+from tests.oracle.instances import Instance
+from tests.oracle.model import Model, Partition, faults, repairs_racks
+
+
+def lists_after(instance: Instance, document: Document) -> Replicas:
+    """The list of every partition after the plan."""
+    after: Replicas = {
+        (topic["name"], row["partition"]): tuple(row["replicas"])
+        for topic in instance.snapshot["topics"]
+        for row in topic["partitions"]
+    }
+    for topic in document["topics"]:
+        for offset, row in enumerate(topic["replicas"]):
+            after[topic["name"], topic["first_partition_id"] + offset] = tuple(row)
+    return after
+
+
+def legality(examined: Examined, model: Model, after: Replicas) -> None:
+    """Every list keeps the constraints of its partition."""
+    instance = examined.instance
+    repairs = repairs_racks(instance.request) and model.is_certain
+    examined.hold("every partition is planned", after.keys() == {row.key for row in model.partitions}, "")
+    for partition in model.partitions:
+        if instance.request.get("on_conflict") == "relax" and examined.answer.document["relaxed"]:
+            continue
+        found = faults(partition, after[partition.key], model.brokers, repairs=repairs)
+        law = "lists are legal" if repairs or not model.is_certain else "racks are never worse"
+        examined.hold(law, not found, f"{partition.key}: {partition.before} → {after[partition.key]}: {found}")
+        _survival(examined, model, partition, after[partition.key])
+
+
+def _survival(examined: Examined, model: Model, partition: Partition, replicas: tuple[int, ...]) -> None:
+    """In-sync live replicas outlive others, and lead."""
+    down = model.brokers.down
+    live = partition.isr - down
+    new = set(replicas) - set(partition.before)
+    good = [broker for broker in replicas if broker in live or (broker in new and broker not in down)]
+    if partition.fixed is not None and partition.is_pinned:
+        return
+    leaders = examined.instance.request.get("balance", {}).get("leaders")
+    if good and partition.before and leaders != "preferred":
+        is_unchanged = replicas[0] == partition.before[0]
+        examined.hold(
+            "a preferred leader is live and in sync",
+            replicas[0] in good or is_unchanged,
+            f"{partition.key}: {partition.before} → {replicas}, in sync {sorted(partition.isr)}, down {sorted(down)}",
+            "dead brokers",
+        )
+    lost = [broker for broker in live - set(replicas) if broker in partition.eligible]
+    spared = [broker for broker in replicas if broker in set(partition.before) - live]
+    if partition.fixed is None and len(replicas) < len(partition.before) and not new and not partition.ceilings:
+        examined.hold(
+            "in-sync replicas are kept before others",
+            not (lost and spared),
+            f"{partition.key}: {partition.before} → {replicas}, in sync {sorted(partition.isr)}, down {sorted(down)}",
+            "dead brokers",
+        )
+    examined.hold(
+        "the last in-sync replica is not removed",
+        not live or not live & partition.eligible or bool(live & set(replicas)) or bool(new),
+        f"{partition.key}: {partition.before} → {replicas}, in sync {sorted(partition.isr)}, down {sorted(down)}",
+        "dead brokers",
+    )
+
+
+def values(examined: Examined, model: Model, after: Replicas) -> None:
+    """What is reported is what the lists say."""
+    document = examined.answer.document
+    certificate, existing = document["certificate"], [row for row in model.partitions if row.before]
+    added = {row.key: set(after[row.key]) - set(row.before) for row in existing}
+    moved = sum(map(len, added.values()))
+    examined.hold("moved_replicas is right", certificate["moved_replicas"] == moved, f"{certificate} {moved}")
+    if not examined.instance.request.get("unknown_sizes"):
+        copied = sum((row.size or 0) * len(added[row.key]) for row in existing)
+        examined.hold("moved_bytes is right", certificate["moved_bytes"] == copied, f"{certificate} {copied}")
+    # With `preferred`, changes are those of the election, from the replicas that lead now.
+    if examined.instance.request.get("balance", {}).get("leaders") != "preferred":
+        changes = sum(after[row.key][0] != row.before[0] for row in existing)
+        examined.hold("leader_changes is right", document["leader_changes"] == changes, f"{changes}")
+    budget = examined.instance.request.get("max_moved_bytes")
+    if budget is not None and model.has_known_sizes:
+        examined.hold("the budget holds", certificate["moved_bytes"] <= budget, f"{certificate}")
+    counted = Counter(broker for replicas in after.values() for broker in replicas)
+    listed = {row["broker"]: row["replicas_after"] for row in document["movement"]}
+    examined.hold(
+        "counts of brokers are right", all(counted[broker] == count for broker, count in listed.items()), str(listed)
+    )
+    if examined.instance.request.get("leaders_only"):
+        examined.hold("leaders_only moves nothing", moved == 0, "")

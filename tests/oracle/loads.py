@@ -1,0 +1,128 @@
+"""Laws of loads: bands of bytes and rates, limits, excess and goals, beside the exact optimum."""
+
+from math import floor
+from typing import Any
+
+from tests.oracle.clusters import Document
+from tests.oracle.exact import Exact, Replicas
+from tests.oracle.examined import Examined
+from tests.oracle.model import Model, Partition
+
+RELATIVE_ERROR = 2e-6
+"""Shares of answers have six decimals."""
+
+
+def weights_of(resource: str, row: Partition) -> tuple[int, int]:
+    """The load of a replica, and the further load of a leader."""
+    rate = int(row.rate)
+    return {
+        "disk": (row.size or 0, 0),
+        "nic_in": (rate, 0),
+        "nic_out": (0, rate * (row.factor - 1)),
+        "replicas": (1, 0),
+        "leaders": (0, 1),
+    }[resource]
+
+
+def of_brokers(exact: Exact, model: Model, resource: str) -> dict[int, Any]:
+    """The load of each broker that is up and stays."""
+    return {
+        broker: exact.load(broker, lambda row: weights_of(resource, row)[0], lambda row: weights_of(resource, row)[1])
+        for broker in sorted(model.brokers.staying)
+    }
+
+
+def total_of(model: Model, resource: str) -> int:
+    """The load of all brokers together."""
+    each = ((weights_of(resource, row), row.factor) for row in model.partitions)
+    return sum(replica * factor + leader for (replica, leader), factor in each)
+
+
+def least_largest(model: Model, resource: str) -> int | None:
+    """The smallest largest load of a broker."""
+    exact = Exact(model)
+    largest = exact.bounded(0, max(1, total_of(model, resource)))
+    for load in of_brokers(exact, model, resource).values():
+        exact.require(load <= largest)
+    return exact.minimised(largest)
+
+
+def band(examined: Examined, model: Model, exact: Exact) -> bool:
+    """The largest load beside the exact one; then the exact model is held within the reported band."""
+    request, replicas = examined.instance.request, examined.answer.document["balance"]["replicas"]
+    if replicas["low"] is None or examined.answer.document["balance"].get("sets"):
+        return False
+    resource = "disk" if replicas["by"] == "bytes" else "nic_in"
+    least = least_largest(model, resource)
+    if least is None:
+        return False
+    detail = f"largest {replicas['largest']}, bound {replicas['largest_bound']}, exact {least}"
+    if request["balance"].get("replicas") == "tight":
+        examined.hold("the largest load is the exact least", replicas["largest"] <= least, detail)
+    if replicas["largest_bound"] is not None:
+        examined.hold("no bound of a load is above the optimum", replicas["largest_bound"] <= least, detail)
+    for broker, load in of_brokers(exact, model, resource).items():
+        kept = sum(weights_of(resource, row)[0] for row in model.partitions if broker in row.before)
+        low = int(replicas["low"])
+        exact.require(load >= (low if broker in model.brokers.receiving else min(low, kept)))
+        exact.require(load <= int(replicas["high"]))
+    return True
+
+
+def goals(examined: Examined, model: Model) -> None:
+    """The bound of each goal is at most its optimum alone; the first goal reaches its optimum."""
+    document, request = examined.answer.document, examined.instance.request
+    rows = document["balance"]["resources"] or []
+    is_joint = len(rows) > 1 and not isinstance(request.get("objective"), dict)
+    for place, row in enumerate(rows):
+        total = 0 if row["goal"] == "topic_replicas" else total_of(model, row["goal"])
+        least = least_largest(model, row["goal"]) if total else None
+        if document["balance"].get("sets") or least is None:
+            continue
+        share = least * len(model.brokers.staying) / total
+        error = RELATIVE_ERROR * max(1, share)
+        detail = f"{row}, exact {share:.6f}"
+        examined.hold("no bound of a goal is above the optimum", row["largest_bound"] <= share + error, detail)
+        if place == 0 and not is_joint:
+            reached = max(share, 1 + row["tolerance"])
+            examined.hold("the first goal is the exact least", row["largest"] <= reached + error, detail)
+    if rows and not document["balance"].get("sets") and all(row["tolerance"] == 0 for row in rows):
+        _least_for_goals(examined, model, rows)
+
+
+def _least_for_goals(examined: Examined, model: Model, rows: list[Document]) -> None:
+    """The movement beside the least one of all placements whose largest loads are those that were reached."""
+    exact = Exact(model)
+    for row in rows:
+        if row["goal"] == "topic_replicas":
+            return
+        most = floor((row["largest"] + RELATIVE_ERROR) * total_of(model, row["goal"]) / len(model.brokers.staying))
+        for load in of_brokers(exact, model, row["goal"]).values():
+            exact.require(load <= most)
+    certificate = examined.answer.document["certificate"]
+    least = exact.minimised(exact.moved(lambda row: row.size or 0))
+    if certificate["minimised"] == "bytes" and least is not None:
+        detail = f"moved {certificate['moved_bytes']}, bound {certificate['lower_bound_bytes']}, exact {least}"
+        examined.hold("no bound is above the optimum", certificate["lower_bound_bytes"] <= least, detail)
+        examined.hold("moved is the exact least", certificate["moved_bytes"] <= least, detail)
+
+
+def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> bool:
+    """The sum of loads above limits is the exact least one, which the exact model then holds; whether it is reached."""
+    limits = examined.instance.request["limits"]
+    above_limits, reached = [], 0
+    for resource, limit in limits.items():
+        most = int(limit["absolute"])
+        for broker, load in of_brokers(exact, model, resource).items():
+            above = exact.bounded(0, max(1, total_of(model, resource)))
+            exact.require(above >= load - most)
+            above_limits.append(above)
+            has = sum(
+                weights_of(resource, row)[0] * (broker in after[row.key])
+                + weights_of(resource, row)[1] * (broker == after[row.key][0])
+                for row in model.partitions
+            )
+            reached += max(0, has - most)
+    least = exact.minimised(sum(above_limits))
+    examined.hold("the excess is the exact least", reached == least, f"excess {reached}, exact {least}")
+    return reached == least

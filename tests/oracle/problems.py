@@ -1,0 +1,77 @@
+"""Laws of problems: a request is refused only if it is infeasible, and what conflicts is irreducible."""
+
+from tests.oracle.bounds import is_decided, least_movement, with_limits
+from tests.oracle.changes import without
+from tests.oracle.examined import Examined
+from tests.oracle.instances import engine_of
+from tests.oracle.model import Model
+from tests.oracle.service import plan
+
+REJECTED_FOR_ITS_FORM = frozenset(
+    [
+        "brokers_without_rack",
+        "conflicting_fields",
+        "rates_missing",
+        "sizes_missing",
+        "unknown_rack",
+        "invalid_replication_factor",
+        "move_exceeds_batch_limit",
+        "batches_out_of_disk",
+        "cordoned_target",
+        "pin_contradicted",
+        "invalid_partitions",
+        "unknown_broker",
+        "broker_exists",
+        "capacity_missing",
+        "unknown_topic",
+    ]
+)
+"""Problems that say nothing of optima."""
+_SINGLE_CONSTRAINTS = frozenset(
+    [
+        "remove_brokers",
+        "remove_racks",
+        "forbid_brokers",
+        "cordoned_brokers",
+        "receivers",
+        "rack_mode",
+        "max_replicas_per_rack",
+        "replication_factor",
+        "fix_offline_replicas",
+    ]
+)
+"""Constraints that are one field of the request, and can be stated alone."""
+
+
+def problem(examined: Examined, model: Model) -> None:
+    """A problem about feasibility, held to the exact model."""
+    instance, document = examined.instance, examined.answer.document
+    code = document["code"]
+    is_documented = code in {"infeasible_reassignment", "budget_below_minimum"}
+    examined.hold("problems are documented", is_documented, str(document), "any")
+    if code == "budget_below_minimum" and model.is_certain and model.has_known_sizes:
+        least, budget = least_movement(model), instance.request["max_moved_bytes"]
+        examined.hold("budgets that suffice are accepted", least is None or least > budget, f"{least} of {budget}")
+    if code != "infeasible_reassignment":
+        return
+    if "conflict" in document:
+        _irreducible(examined)
+    if is_decided(instance, model):
+        is_feasible = with_limits(instance, model).minimised(0) is not None
+        is_limit_of_racks = "max_replicas_per_rack" in instance.request
+        have_racks = any(row.ceilings for row in model.partitions)
+        engine = "no racks" if is_limit_of_racks and not have_racks else engine_of(instance)
+        examined.hold("feasible requests are accepted", not is_feasible, document["detail"], engine)
+
+
+def _irreducible(examined: Examined) -> None:
+    """Without any one of the named constraints, the others are feasible."""
+    instance, document = examined.instance, examined.answer.document
+    named = {row["constraint"] for row in document["conflict"]}
+    if not named <= _SINGLE_CONSTRAINTS:
+        return
+    for dropped in sorted(named):
+        answer = plan(instance.snapshot, without(instance.request, keep=named - {dropped}))
+        is_infeasible = answer.document.get("code") == "infeasible_reassignment"
+        detail = f"{sorted(named)} without {dropped}: {answer.document.get('detail')}"
+        examined.hold("conflicts are irreducible", not is_infeasible, detail, "conflicts")

@@ -1,0 +1,72 @@
+"""The planner of the service, in this process: from the JSON of a snapshot and a request to the JSON of the answer."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.api.models.clusters import SnapshotRequest
+from app.api.reassignment import PlanReassignmentRequest
+from app.errors import Failure
+from app.services.plans import draft_plan, plan_json
+from app.services.reassignment import PLAN_KIND
+from app.settings import Settings
+from tests.oracle.clusters import Document
+
+_LIMITS = Settings().limits
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A plan with its files, or the problem.
+
+    Parameters
+    ----------
+    status : 200, or 422 if the request is rejected.
+    document : the JSON of the plan, without times, or of the problem.
+    batches, rollbacks : the replica lists of each batch and of its rollback, by topic and partition.
+    """
+
+    status: int
+    document: Document
+    batches: list[dict[tuple[str, int], list[int]]] = field(default_factory=list)
+    rollbacks: list[dict[tuple[str, int], list[int]]] = field(default_factory=list)
+
+
+def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> Answer:
+    """The answer to a request on a snapshot; files of batches are read if `with_files`."""
+    try:
+        cluster = SnapshotRequest.model_validate(snapshot).core()
+        body = PlanReassignmentRequest.model_validate(request).service()
+        made = draft_plan(PLAN_KIND.planner, body, cluster, _LIMITS)
+    except ValidationError as invalid:
+        return Answer(422, {"code": "validation", "detail": str(invalid)})
+    except Failure as failure:
+        return Answer(422, {"code": failure.code, "detail": failure.detail, **failure.context})
+    document = json.loads(plan_json(made))
+    _without_times(document)
+    answer = Answer(200, document)
+    if with_files:
+        for number in range(1, len(document["batches"]) + 1):
+            for lists, is_inverse in ((answer.batches, False), (answer.rollbacks, True)):
+                lists.append(
+                    _lists(PLAN_KIND.write(made, "batch", lambda: cluster, batch=number, is_inverse=is_inverse))
+                )
+    return answer
+
+
+def _lists(file: bytes) -> dict[tuple[str, int], list[int]]:
+    return {(row["topic"], row["partition"]): row["replicas"] for row in json.loads(file)["partitions"]}
+
+
+def _without_times(document: Any) -> None:
+    """Leave out the seconds that solvers took, which differ from run to run."""
+    if isinstance(document, dict):
+        if "solver" in document:
+            document.pop("seconds", None)
+        for value in document.values():
+            _without_times(value)
+    if isinstance(document, list):
+        for value in document:
+            _without_times(value)

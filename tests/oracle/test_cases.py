@@ -1,0 +1,108 @@
+"""Small inputs whose right answer was found by the exact model, or by hand; each names the engine that misses it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import bounds
+from tests.oracle.clusters import Document
+from tests.oracle.instances import Instance
+from tests.oracle.model import read
+from tests.oracle.service import plan
+
+CASES = {
+    path.stem: json.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).with_name("cases").glob("*.json")
+}
+RESOURCES = "core/reassignment/resources"
+LOADS = "core/reassignment/loads"
+WEIGHTED = "core/reassignment/counts/weighted"
+
+
+def fails(engine: str) -> pytest.MarkDecorator:
+    """A strict expected failure of an engine of the core that is to be replaced."""
+    return pytest.mark.xfail(strict=True, raises=AssertionError, reason=engine)
+
+
+def one_replica_each(loads: list[list[int]], weights: list[int]) -> tuple[Document, Document]:
+    """Brokers 1, 2, … with partitions of one replica and these sizes, and a request of balance by weights."""
+    sizes = [(broker, size) for broker, of_broker in enumerate(loads, 1) for size in of_broker]
+    snapshot = {
+        "cluster": "oracle",
+        "brokers": [{"id": broker} for broker in range(1, len(loads) + 1)],
+        "topics": [
+            {
+                "name": "t",
+                "partitions": [
+                    {"partition": number, "replicas": [broker], "leader": broker, "size_bytes": size}
+                    for number, (broker, size) in enumerate(sizes)
+                ],
+            }
+        ],
+    }
+    by_id = {str(broker): weight for broker, weight in enumerate(weights, 1)}
+    return snapshot, {"balance": {"replicas": "tight", "weights": by_id}}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=name, marks=fails(case["engine"])) for name, case in sorted(CASES.items())]
+)
+def test_the_answer_is_the_right_one(case: Document) -> None:
+    answer = plan(case["snapshot"], case["request"])
+    assert answer.status == 200, answer.document["detail"]
+    right = case["right"]
+    assert answer.document["certificate"]["moved_bytes"] <= right.get("moved_bytes", float("inf"))
+    assert len(answer.document["relaxed"]) <= right.get("relaxed", float("inf"))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in sorted(CASES.items())])
+def test_the_right_answer_is_that_of_the_small_model(case: Document) -> None:
+    """Within hard limits; the least excess of the soft limit is that of the current placement, which moves nothing."""
+    request = {name: value for name, value in case["request"].items() if name != "on_conflict"}
+    model = read(case["snapshot"], request)
+    exact = bounds.with_limits(Instance(0, (), case["snapshot"], request), model)
+    least = exact.minimised(exact.moved(bounds.cost_of("bytes")))
+    assert least is not None
+    assert least == case["right"].get("moved_bytes", least)
+
+
+@fails(f"{LOADS}: a wider tolerance costs more")
+def test_a_wider_tolerance_costs_no_more() -> None:
+    """0.02, 0.2 and 0.4 of the mean of four brokers; the widest one allows what the others plan."""
+    sizes = (818, 80, 617, 458, 975, 229)
+    lists = ([8, 21], [39, 21], [21, 7, 8], [8, 7, 21], [8, 39, 21], [21, 39, 8])
+    snapshot = {
+        "cluster": "oracle",
+        "brokers": [{"id": 21, "rack": "a"}, *({"id": broker, "rack": "b"} for broker in (7, 39, 8))],
+        "topics": [
+            {
+                "name": f"t{number}",
+                "partitions": [{"partition": 0, "replicas": replicas, "leader": replicas[0], "size_bytes": size}],
+            }
+            for number, (replicas, size) in enumerate(zip(lists, sizes, strict=True))
+        ],
+    }
+    moved = [
+        plan(snapshot, {"balance": {"replicas": {"tolerance": tolerance}, "replicas_by": "bytes"}}).document[
+            "certificate"
+        ]["moved_bytes"]
+        for tolerance in (0.02, 0.2, 0.4)
+    ]
+    assert moved == sorted(moved, reverse=True)
+
+
+@fails(f"{WEIGHTED}: bands are wider than the feasible levels")
+@pytest.mark.parametrize(
+    ("counts", "weights", "bands"),
+    [
+        ((5, 2), [3, 2], [(4, 4), (3, 3)]),
+        ((10, 8, 4), [2, 2, 1], [(9, 9), (9, 9), (4, 5)]),
+    ],
+)
+def test_bands_of_weights_are_at_feasible_levels(
+    counts: tuple[int, ...], weights: list[int], bands: list[tuple[int, int]]
+) -> None:
+    """7 replicas by 3 : 2 are at the levels 4/3 above and 3/2 below; 22 by 2 : 2 : 1 are at 9/2 above and below."""
+    answer = plan(*one_replica_each([[100] * count for count in counts], weights))
+    rows = answer.document["balance"]["replicas"]["weights"]
+    assert [(row["low"], row["high"]) for row in rows] == bands

@@ -1,0 +1,166 @@
+"""The service agrees with the small model, on the same instances each time; expected disagreements are strict."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracle.batches import batches
+from tests.oracle.bounds import certificate
+from tests.oracle.examine import examine
+from tests.oracle.examined import Disagreement, Examined
+from tests.oracle.expected import EXPECTED, Expected, is_expected
+from tests.oracle.instances import Instance
+from tests.oracle.legality import legality, lists_after, values
+from tests.oracle.model import read
+from tests.oracle.options import OPTIONS
+from tests.oracle.service import Answer, plan
+
+FEW, MANY, BUSY = 150, 2_010, 30
+"""Instances of `make test`, of `make test-long`, and of each kind that an engine of loads plans."""
+BUSY_KINDS = {
+    "limits": ("limits", "relieve", "relieve_two"),
+    "soft limits": ("soft_limits", "relieve_soft", "relieve_relax"),
+    "goals": ("resources", "goals"),
+    "loads": ("tight_by_bytes", "tolerance_by_bytes", "tight_by_throughput"),
+    "weights": ("weights",),
+}
+Found = list[tuple[int, Disagreement]]
+
+
+def disagreements(instances: Iterable[Instance]) -> Found:
+    """Every disagreement, with the seed of its instance."""
+    return [(instance.seed, found) for instance in instances for found in examine(instance).disagreements]
+
+
+def unexpected(found: Found) -> Found:
+    """The disagreements that no row expects."""
+    return [each for each in found if not is_expected(each[1])]
+
+
+def expected(*, is_engine: bool) -> list[Any]:
+    """The rows of the table, each as a strict expected failure."""
+    return [
+        pytest.param(row, id=row.engine, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=row.reason))
+        for row in EXPECTED
+        if row.is_engine == is_engine
+    ]
+
+
+@pytest.fixture(scope="module")
+def many() -> Found:
+    """Disagreements of all instances."""
+    return disagreements(Instance.of(seed) for seed in range(MANY))
+
+
+@pytest.fixture(scope="module")
+def busy() -> dict[str, Found]:
+    """Disagreements on busy clusters, by engine."""
+    return {
+        engine: disagreements(Instance.of(seed, kind) for kind in kinds for seed in range(BUSY))
+        for engine, kinds in BUSY_KINDS.items()
+    }
+
+
+def test_the_first_instances_agree() -> None:
+    assert unexpected(disagreements(Instance.of(seed) for seed in range(FEW))) == []
+
+
+@pytest.mark.long
+def test_all_instances_agree(many: Found) -> None:
+    assert unexpected(many) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", expected(is_engine=False))
+def test_nothing_is_expected(many: Found, row: Expected) -> None:
+    assert [each for each in many if row.has(each[1])] == []
+
+
+@pytest.mark.long
+def test_busy_instances_agree(busy: dict[str, Found]) -> None:
+    assert [each for found in busy.values() for each in unexpected(found)] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", expected(is_engine=True))
+def test_loads_are_exact_on_busy_clusters(busy: dict[str, Found], row: Expected) -> None:
+    assert [each for each in busy[row.engine] if row.has(each[1])] == []
+
+
+def test_every_kind_has_its_turn() -> None:
+    assert {Instance.of(seed).kinds[0] for seed in range(FEW)} == OPTIONS.keys()
+    assert len(OPTIONS) >= 52
+
+
+def test_the_model_imports_nothing_of_the_core() -> None:
+    for path in Path(__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        imported |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        assert not [name for name in imported if name.startswith("app.core")], path
+        if path.name not in {"service.py", "test_groups.py"}:
+            assert not [name for name in imported if name.split(".")[0] == "app"], path
+
+
+SNAPSHOT = {
+    "cluster": "oracle",
+    "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}, {"id": 3, "rack": "b"}],
+    "topics": [{"name": "t", "partitions": [{"partition": 0, "replicas": [1, 2], "isr": [1, 2], "size_bytes": 7}]}],
+}
+DRAIN = Instance(0, (), SNAPSHOT, {"remove_brokers": [2]})
+
+
+def changed(**changes: Any) -> Examined:
+    """The plan of `DRAIN` with other fields, held to the laws of one plan."""
+    answer = plan(DRAIN.snapshot, DRAIN.request, with_files=True)
+    examined = Examined(DRAIN, Answer(200, answer.document | changes, answer.batches, answer.rollbacks))
+    model, after = read(DRAIN.snapshot, DRAIN.request), lists_after(DRAIN, examined.answer.document)
+    legality(examined, model, after)
+    values(examined, model, after)
+    batches(examined, model, after)
+    certificate(examined)
+    return examined
+
+
+class TestWrongAnswers:
+    """A plan that is changed by hand disagrees."""
+
+    def test_the_plan_itself_agrees(self) -> None:
+        assert changed().disagreements == []
+
+    @pytest.mark.parametrize(
+        ("replicas", "law"),
+        [
+            ([1, 2], "lists are legal"),
+            ([1, 1], "lists are legal"),
+            ([1], "lists are legal"),
+            ([3, 1], "leader_changes is right"),
+        ],
+    )
+    def test_other_lists(self, replicas: list[int], law: str) -> None:
+        topics = [{"name": "t", "first_partition_id": 0, "replicas": [replicas]}]
+        assert law in {found.law for found in changed(topics=topics).disagreements}
+
+    @pytest.mark.parametrize(
+        ("fields", "law"),
+        [
+            ({"moved_bytes": 8}, "moved_bytes is right"),
+            ({"lower_bound_bytes": 8}, "the bound is at most the value"),
+            ({"lower_bound_bytes": 6}, "optimal is a bound that is reached"),
+            ({"gap": 0.5}, "the gap is right"),
+        ],
+    )
+    def test_other_certificates(self, fields: dict[str, Any], law: str) -> None:
+        written = plan(DRAIN.snapshot, DRAIN.request).document["certificate"] | fields
+        assert law in {found.law for found in changed(certificate=written).disagreements}
+
+    def test_a_rollback_that_restores_something_else(self) -> None:
+        answer = changed().answer
+        wrong = [{key: [3, 2] for key in lists} for lists in answer.rollbacks]
+        examined = Examined(DRAIN, replace(answer, rollbacks=wrong))
+        batches(examined, read(DRAIN.snapshot, DRAIN.request), lists_after(DRAIN, answer.document))
+        assert {found.law for found in examined.disagreements} == {"batches are legal and end as planned"}
