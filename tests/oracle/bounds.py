@@ -9,7 +9,7 @@ from tests.oracle.clusters import Document
 from tests.oracle.exact import Exact, Replicas
 from tests.oracle.examined import Examined
 from tests.oracle.instances import Instance, engine_of, has_band, restricts_receivers
-from tests.oracle.model import Model, Partition, breaks_racks, read
+from tests.oracle.model import Model, Partition, breaks_racks, read, repairs_racks
 
 _UNDECIDED = [
     "min_leaders_per_broker",
@@ -60,6 +60,9 @@ def is_decided(instance: Instance, model: Model) -> bool:
     # Brokers that are down have loads, and no share of them.
     has_shares = engine_of(instance) != "counts" or has_band(request)
     if (model.brokers.down and has_shares) or (engine_of(instance) == "loads" and restricts_receivers(request)):
+        return False
+    lowers = any(row.fixed is None and len(row.before) > row.factor for row in model.partitions)
+    if lowers and has_shares and not repairs_racks(request):
         return False
     repairs = any(breaks_racks(row, model.brokers) for row in model.partitions)
     return model.is_certain and not (engine_of(instance) == "leaders" and repairs)

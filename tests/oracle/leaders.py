@@ -4,7 +4,7 @@ from math import ceil, floor
 from typing import Any
 
 from tests.oracle.bounds import is_decided
-from tests.oracle.exact import Exact, Replicas
+from tests.oracle.exact import Exact, NotSolved, Replicas
 from tests.oracle.examined import Examined
 from tests.oracle.instances import engine_of, restricts_receivers
 from tests.oracle.model import Model, Partition
@@ -43,6 +43,8 @@ def fewest_changes(examined: Examined, model: Model, after: Replicas) -> None:
             exact.require(load >= low)
             exact.require(load <= high)
     fewest = exact.minimised(exact.leader_changes())
+    if fewest is None:
+        return
     detail = f"{document['leader_changes']} changes, bound {document['balance']['leaders']['bound']}, exact {fewest}"
     examined.hold("leader changes are the fewest", document["leader_changes"] == fewest, detail, engine)
     bound = document["balance"]["leaders"]["bound"]
@@ -105,6 +107,6 @@ def _narrowest(exact: Exact, model: Model) -> tuple[int, int]:
         exact.require(load <= largest)
         exact.require(load >= smallest)
     high, low = exact.minimised(largest), exact.maximised(smallest)
-    assert high is not None
-    assert low is not None
+    if high is None or low is None:
+        raise NotSolved("the planned lists break the model, which is another law")
     return low, high

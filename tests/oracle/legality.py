@@ -5,8 +5,8 @@ from collections import Counter
 from tests.oracle.clusters import Document
 from tests.oracle.exact import Replicas
 from tests.oracle.examined import Examined
-from tests.oracle.instances import Instance
-from tests.oracle.model import Model, Partition, faults, repairs_racks
+from tests.oracle.instances import Instance, engine_of, has_band
+from tests.oracle.model import Model, Partition, faults, named_topics, repairs_racks
 
 
 def lists_after(instance: Instance, document: Document) -> Replicas:
@@ -31,9 +31,22 @@ def legality(examined: Examined, model: Model, after: Replicas) -> None:
         if instance.request.get("on_conflict") == "relax" and examined.answer.document["relaxed"]:
             continue
         found = faults(partition, after[partition.key], model.brokers, repairs=repairs)
-        law = "lists are legal" if repairs or not model.is_certain else "racks are never worse"
-        examined.hold(law, not found, f"{partition.key}: {partition.before} → {after[partition.key]}: {found}")
+        is_repaired = repairs_racks(instance.request)
+        law, engine = ("lists are legal", None) if is_repaired else ("racks are never worse", "unrepaired racks")
+        examined.hold(law, not found, f"{partition.key}: {partition.before} → {after[partition.key]}: {found}", engine)
         _survival(examined, model, partition, after[partition.key])
+        _stays(examined, partition, after[partition.key])
+
+
+def _stays(examined: Examined, partition: Partition, replicas: tuple[int, ...]) -> None:
+    """If racks are not repaired and nothing is balanced, a partition that no constraint moves stays."""
+    request = examined.instance.request
+    is_kept = engine_of(examined.instance) == "counts" and not has_band(request) and not repairs_racks(request)
+    is_named = partition.key[0] in named_topics(request) and request.get("repair_racks") is None
+    may_stay = set(partition.before) <= partition.eligible and partition.factor == len(partition.before)
+    if is_kept and may_stay and not is_named and partition.fixed is None:
+        detail = f"{partition.key}: {partition.before} → {replicas}"
+        examined.hold("racks are not repaired", set(replicas) == set(partition.before), detail, "unrepaired racks")
 
 
 def _survival(examined: Examined, model: Model, partition: Partition, replicas: tuple[int, ...]) -> None:

@@ -207,7 +207,14 @@ def repairs_racks(request: Document) -> bool:
         return stated
     if request.get("remove_racks") or request.get("max_replicas_per_rack") or request.get("topics") is not None:
         return True
-    return not any(request.get(name) for name in ("replication_factor", "partitions", "isolate", "pins"))
+    return not named_topics(request)
+
+
+def named_topics(request: Document) -> set[str]:
+    """The topics that a request is about, whose racks are repaired."""
+    pinned = {pin["topic"] for pin in request.get("pins", ())}
+    isolated = {topic for isolation in request.get("isolate", ()) for topic in isolation["topics"]}
+    return {*request.get("replication_factor", {}), *request.get("partitions", {})} | pinned | isolated
 
 
 def _is_certain(request: Document, brokers: Brokers, partitions: tuple[Partition, ...]) -> bool:

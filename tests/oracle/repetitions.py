@@ -104,7 +104,7 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
         limits = {name: {"absolute": 1 + int(1.2 * limit["absolute"])} for name, limit in request["limits"].items()}
         weaker.append(("a higher limit costs no more", request | {"limits": limits}))
     keeps = stated == "keep" or not (stated or request.get("add_brokers") or request.get("receivers"))
-    may_drop = not request.get("leaders_only") and not request.get("evacuate_leaders")
+    may_drop = not any(request.get(name) for name in ("leaders_only", "evacuate_leaders", "min_leaders_per_broker"))
     if keeps and engine in {"counts", "limits"} and may_drop:
         weaker += [
             ("one constraint less costs no more", other)

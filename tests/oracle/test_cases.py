@@ -91,6 +91,14 @@ def test_a_wider_tolerance_costs_no_more() -> None:
     assert moved == sorted(moved, reverse=True)
 
 
+@fails(f"{LOADS}: no default deadline")
+def test_balance_by_bytes_has_a_default_deadline() -> None:
+    """60 brokers with 500 partitions take half a minute of CPU; the canonical request states the deadline."""
+    snapshot, _ = one_replica_each([[100, 50], [10]], [1, 1])
+    answer = plan(snapshot, {"balance": {"replicas": "tight", "replicas_by": "bytes"}})
+    assert answer.document["request"]["deadline_s"] is not None
+
+
 @fails(f"{WEIGHTED}: bands are wider than the feasible levels")
 @pytest.mark.parametrize(
     ("counts", "weights", "bands"),
