@@ -19,7 +19,7 @@ class PartitionKind:
     factor : replicas of each partition.
     may_keep, may_receive : (brokers,) bool, as in `Domain`.
     repairs : whether partitions that violate the rack rule now have to satisfy it afterwards. Otherwise they may keep
-        their current counts per rack, and not exceed them.
+        their current counts per rack, not exceed them, and span no fewer racks.
     to_span : the racks to span, as of `RackRule`, if they differ from those of other kinds; None is the rule's.
     """
 
@@ -169,9 +169,10 @@ def find_domains(
         of_kind = rule if kind.to_span is None else replace(rule, to_span=kind.to_span)
         for first in firsts:
             origin = (number, int(rows[first]))
-            least, most = _spread(kind.factor, sizes + alike[first, :racks], of_kind, origin)
+            eligible = sizes + alike[first, :racks]
+            least, most = _spread(kind.factor, eligible, of_kind, origin)
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
-            domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first]))
+            domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first], eligible))
         domain_of[rows] = len(domains) - len(firsts) + place
     return tuple(domains), domain_of
 
@@ -216,9 +217,34 @@ def _level(replicas: int, sizes: Int64s) -> int:
     return next(level for level in range(1, max(replicas, 1) + 1) if np.minimum(sizes, level).sum() >= wanted)
 
 
-def _no_worse(domain: Domain, current_per_rack: Int64s) -> Domain:
-    """The domain of a partition that may keep its current counts per rack."""
-    if (current_per_rack <= domain.most).all():
+def _no_worse(domain: Domain, current_per_rack: Int64s, sizes: Int64s) -> Domain:
+    """The domain of a partition that may violate the rack rule as it does now, and span no fewer racks.
+
+    If the factor is lowered, the fullest racks lose replicas; if replicas are missing, the emptiest get them.
+
+    Parameters
+    ----------
+    current_per_rack : (racks,) int64 current replicas that may stay. sizes : (racks,) int64 eligible brokers.
+    """
+    fewest, most = current_per_rack, current_per_rack
+    surplus = int(current_per_rack.sum()) - domain.factor
+    if surplus > 0:
+        level = next(level for level in range(1, surplus + domain.factor + 1) if _below(most, level) >= domain.factor)
+        fewest, most = np.minimum(most, level - 1), np.minimum(most, level)
+        if _below(most, level) == domain.factor:
+            fewest = most
+    for _ in range(-surplus):
+        most = most.copy()
+        most[np.where(most < sizes, most, sizes.max() + 1).argmin()] += 1
+        fewest = most
+    lower, upper = np.maximum(fewest, domain.least), np.minimum(most, domain.most)
+    if (lower <= upper).all() and lower.sum() <= domain.factor <= upper.sum():
         return domain
-    least, most = np.minimum(domain.least, current_per_rack), np.maximum(domain.most, current_per_rack)
+    # Without lower bounds two racks above their maximum could have all replicas that a lower factor leaves.
+    kept = np.minimum(fewest, 1 if surplus > 0 else 0)
+    least, most = np.maximum(np.minimum(domain.least, fewest), kept), np.maximum(domain.most, most)
     return Domain(domain.factor, domain.may_keep, domain.may_receive, least, most)
+
+
+def _below(per_rack: Int64s, level: int) -> int:
+    return int(np.minimum(per_rack, level).sum())
