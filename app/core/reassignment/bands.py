@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network, is_feasible
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import Band, MovementProblem
+from app.core.reassignment.model import Band, MovementProblem, bounded, capped_floors
 from app.core.replica_lists import sums_by
 
 
@@ -46,6 +46,7 @@ class GroupedLoads:
     total : (groups,) int64 load of all replicas. least, most : (groups, racks) int64 of it in each rack.
     group, broker : (pairs,) int64, the brokers that each group may use. must, may : (pairs,) int64 bounds of its load.
     rack_of : (brokers,) int32. target : (brokers,) bool, brokers within the band. base : (brokers,) int64 other load.
+    floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
     """
 
     total: Int64s
@@ -58,16 +59,17 @@ class GroupedLoads:
     rack_of: Int32s
     target: NDArray[np.bool_]
     base: Int64s
+    floor_cap: Int64s | None
 
     def lowest_ceiling(self) -> int:
-        """The smallest feasible maximum of a target broker's load. O(log(total load)) maximum flows.
+        """The smallest feasible maximum of a bounded broker's load. O(log(total load)) maximum flows.
 
         Raises
         ------
         InfeasibleFlow : no maximum is feasible.
         """
         targets, base = int(np.count_nonzero(self.target)), self.base[self.target]
-        start = int(base.max(initial=0))
+        start = int(self.base[bounded(self.target, self.floor_cap)].max(initial=0))
         if self.target[self.broker].all():
             start = max(start, -(-self._total_with(base) // max(1, targets)))
         end = start + int(self.total.sum())
@@ -85,7 +87,7 @@ class GroupedLoads:
         return start - _smallest(lambda depth: self.is_feasible(start - depth, ceiling), 0, start)
 
     def is_feasible(self, low: int | Int64s, high: int | Int64s) -> bool:
-        """Whether every target broker's load can be within low … high, of all brokers or (brokers,) of each.
+        """Whether every bounded broker's load can be within low … high, of all brokers or (brokers,) of each.
 
         The network has an arc of each group to its shares of racks, of each share to brokers, and of brokers to the
         sink. Lower bounds of arcs are sent from the start.
@@ -96,8 +98,8 @@ class GroupedLoads:
         sink = first_broker + brokers
         tails = [shares // max(racks, 1), groups + self.group * racks + self.rack_of[self.broker]]
         heads = [groups + shares, first_broker + self.broker, np.full(brokers, sink)]
-        floors = np.where(self.target, np.maximum(low - self.base, 0), 0)
-        ceilings = np.where(self.target, high - self.base, total)
+        floors = np.maximum(capped_floors(low, self.target, self.floor_cap) - self.base, 0)
+        ceilings = np.where(bounded(self.target, self.floor_cap), high - self.base, total)
         lower = np.concatenate([self.least.ravel(), self.must, floors])
         upper = np.concatenate([self.most.ravel(), self.may, ceilings])
         if (lower > upper).any():
@@ -159,6 +161,7 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
         rack_of=problem.rack_of,
         target=problem.target,
         base=problem.base + sums_by(at, size[pinned], len(problem.base)),
+        floor_cap=problem.floor_cap,
     )
 
 

@@ -78,6 +78,8 @@ class MovementProblem:
     weight : (rows,) int64 >= 0, the cost of moving one replica of the partition: bytes, or 1.
     share : (brokers,) int64 > 0 without a common factor: counts are balanced in proportion to it. None is the same for
         all brokers.
+    floor_cap : (brokers,) int64 upper bound of the floor of brokers that are no targets: the own load of one that stays
+        and may not receive; -1 of targets, and of brokers that no band bounds. None if it is -1 everywhere.
     """
 
     broker_ids: Int32s
@@ -91,6 +93,22 @@ class MovementProblem:
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
     share: Int64s | None = field(default=None, repr=False)
+    floor_cap: Int64s | None = field(default=None, repr=False)
+
+    @property
+    def is_bounded(self) -> NDArray[np.bool_]:
+        """(brokers,) bool, brokers that a band bounds: targets, and brokers with a capped floor."""
+        return bounded(self.target, self.floor_cap)
+
+    @property
+    def capped_load(self) -> int:
+        """The load of brokers with a capped floor, which is not shared among the targets."""
+        return capped_load(self.floor_cap)
+
+    def bounds(self, band: "Band") -> "BrokerBounds":
+        """The bounds that a band sets on each broker."""
+        floors = capped_floors(band.low, self.target, self.floor_cap)
+        return BrokerBounds(floors, np.full(len(floors), band.high, np.int64))
 
     @property
     def racks(self) -> int:
@@ -118,6 +136,21 @@ class MovementProblem:
     def widest(self) -> int:
         """The largest replication factor; 0 without domains."""
         return int(self.table.factor.max(initial=0))
+
+
+def bounded(target: NDArray[np.bool_], cap: Int64s | None) -> NDArray[np.bool_]:
+    """(brokers,) bool, targets and brokers with a capped floor. cap : (brokers,) int64, as of `MovementProblem`."""
+    return target if cap is None else target | (cap >= 0)
+
+
+def capped_floors(low: int | Int64s, target: NDArray[np.bool_], cap: Int64s | None) -> Int64s:
+    """(brokers,) int64: the floor of targets, up to `cap` of the others. low : of all, or (brokers,) of each."""
+    return np.asarray(np.where(target, low, 0 if cap is None else np.minimum(low, cap)), np.int64)
+
+
+def capped_load(cap: Int64s | None) -> int:
+    """The load of brokers with a capped floor."""
+    return 0 if cap is None else int(np.maximum(cap, 0).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +218,7 @@ def band_around(mean: Fraction, tolerance: Fraction | None) -> Band:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerBounds:
-    """Inclusive bounds on the count of each target broker. low, high : (brokers,) int64; others are not bounded."""
+    """Inclusive bounds on the count of each bounded broker. low, high : (brokers,) int64; others are not bounded."""
 
     low: Int64s = field(repr=False)
     high: Int64s = field(repr=False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import BrokerBounds, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.replica_lists import not_among, per_broker
 
 NAMED = 10
@@ -106,8 +106,8 @@ def _violations_of_sums(problem: MovementProblem, placement: ReplicaPlacement) -
     violations = []
     if band is not None:
         on_each = problem.base + per_broker(replicas, len(problem.base))
-        of_each = placement.bounds or BrokerBounds.of(band, len(on_each))
-        outside = problem.target & ((on_each < of_each.low) | (on_each > of_each.high))
+        of_each = placement.bounds or problem.bounds(band)
+        outside = problem.is_bounded & ((on_each < of_each.low) | (on_each > of_each.high))
         violations += [
             f"broker {problem.broker_ids[broker]} has {on_each[broker]}, not {of_each.low[broker]} to "
             f"{of_each.high[broker]}"

@@ -95,7 +95,7 @@ def least_movement(
         return _placed(
             problem, *least_within(problem, bounds, is_over=is_over), summary(problem.target, bounds), bounds
         )
-    total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
+    total = int(problem.factors.sum()) + int(problem.base[problem.target].sum()) - problem.capped_load
     band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
     return movement_within(problem, band, is_over=is_over)
 
@@ -112,8 +112,7 @@ def movement_within(problem: MovementProblem, band: Band, *, is_over: Callable[[
     ------
     InfeasibleFlow : no legal placement is within the band.
     """
-    bounds = BrokerBounds.of(band, len(problem.base))
-    replicas, bound = least_within(problem, bounds, is_over=is_over)
+    replicas, bound = least_within(problem, problem.bounds(band), is_over=is_over)
     return _placed(problem, replicas, bound, band)
 
 

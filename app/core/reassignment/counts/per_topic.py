@@ -161,9 +161,9 @@ def balance_topics(
         bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
         band = summary(problem.target, bounds)
     elif balance.tolerance is not None:
-        total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
+        total = int(problem.factors.sum()) + int(problem.base[problem.target].sum()) - problem.capped_load
         band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    within = BrokerBounds.of(band, len(problem.base)) if band is not None and bounds is None else bounds
+    within = problem.bounds(band) if band is not None and bounds is None else bounds
     replicas, bound = _least(problem, within, topics, is_over)
     moved = moved_weight(problem, replicas)
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]

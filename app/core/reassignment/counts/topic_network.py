@@ -365,6 +365,6 @@ def _capacity(problem: MovementProblem, within: BrokerBounds | None, level: Int6
     frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
     low, high = np.zeros_like(frozen), np.full_like(frozen, int(problem.factors.sum()) + 1)
     if within is not None:
-        low = np.where(problem.target, np.maximum(within.low - frozen, 0), 0)
-        high = np.where(problem.target, np.maximum(within.high - frozen, low), high)
+        low = np.where(problem.is_bounded, np.maximum(within.low - frozen, 0), 0)
+        high = np.where(problem.is_bounded, np.maximum(within.high - frozen, low), high)
     return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
 from app.core.reassignment.bands import grouped_counts
-from app.core.reassignment.model import Band, BrokerBounds, MovementProblem
+from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, capped_floors, capped_load
 
 LARGEST_WEIGHT = 10**6
 """Weights are whole numbers up to this one: more digits than any capacity is known to."""
@@ -74,6 +74,7 @@ class Levels:
     Parameters
     ----------
     target : (brokers,) bool. weight : (brokers,) int64. mean : the level of the total. low, high : levels.
+    floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
     """
 
     target: NDArray[np.bool_] = field(repr=False)
@@ -81,6 +82,7 @@ class Levels:
     mean: Fraction
     low: Fraction
     high: Fraction
+    floor_cap: Int64s | None = field(default=None, repr=False)
 
     @property
     def unit(self) -> Fraction:
@@ -100,7 +102,8 @@ class Levels:
         mean = min(max(self.mean, self.low), self.high)
         least = [min(floor(low * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
         most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
-        return BrokerBounds(np.array(least, np.int64), np.array(most, np.int64))
+        floors = capped_floors(np.array(least, np.int64), self.target, self.floor_cap)
+        return BrokerBounds(floors, np.array(most, np.int64))
 
     def width(self, counts: Int64s) -> int:
         """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
@@ -130,6 +133,7 @@ def narrowest_levels(problem: MovementProblem) -> Levels:
         weight,
         total,
         is_within=bool(target[groups.broker].all()),
+        floor_cap=problem.floor_cap,
     )
 
 
@@ -140,6 +144,7 @@ def find_levels(
     total: int,
     *,
     is_within: bool,
+    floor_cap: Int64s | None = None,
 ) -> Levels:
     """The lowest feasible level of ceilings and, below it, the highest feasible level of floors.
 
@@ -148,6 +153,7 @@ def find_levels(
     is_feasible : whether some placement is within bounds; monotone.
     target : (brokers,) bool. weight : (brokers,) int64 > 0. total : what the targets have or may have in all.
     is_within : whether all of it is on targets, so that no level of ceilings is below the mean.
+    floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
 
     Raises
     ------
@@ -170,7 +176,8 @@ def find_levels(
     # The highest level with these ceilings, which floors may reach as well.
     high = min(Fraction(ceil(high * each), each) for each in of_targets.tolist())
     low = _first(lambda level: holds(level, high), min(mean, high), Fraction(0), step, of_targets, rising=False)
-    return Levels(target, weight, mean, low, high)
+    shared = Fraction(max(0, total - capped_load(floor_cap)), int(of_targets.sum()))
+    return Levels(target, weight, shared, low, high, floor_cap)
 
 
 def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:

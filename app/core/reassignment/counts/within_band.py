@@ -70,7 +70,7 @@ def least_within(
     InfeasibleFlow : no legal placement is within the band.
     """
     replicas, stays = stay_put(problem) if start is None else (start.copy(), np.ones(len(start), np.bool_))
-    state = _RestrictedProblem(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.target)
+    state = _RestrictedProblem(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.is_bounded)
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
@@ -119,7 +119,7 @@ class _RestrictedProblem:
 
     def distance_to_band(self) -> int:
         """By how many replicas counts are outside the band."""
-        counted, target = self.counts(), self.problem.target
+        counted, target = self.counts(), self.problem.is_bounded
         above, below = np.maximum(counted - self.band.high, 0), np.maximum(self.band.low - counted, 0)
         return int((above + below)[target].sum())
 
@@ -150,10 +150,10 @@ def _lightest(state: _RestrictedProblem) -> NDArray[np.bool_]:
     chosen = np.zeros(len(state.is_active), np.bool_)
     order = np.argsort(problem.weight, kind="stable")
     order = order[~state.is_active[order]]
-    missing = int(np.maximum(state.band.low - counted, 0)[problem.target].sum())
+    missing = int(np.maximum(state.band.low - counted, 0)[problem.is_bounded].sum())
     if missing:
         chosen[order[: missing + SPARE_PARTITIONS]] = True
-    surplus = np.where(problem.target, counted - state.band.high, 0)
+    surplus = np.where(problem.is_bounded, counted - state.band.high, 0)
     for broker in np.flatnonzero(surplus > 0):
         here = order[(state.replicas[order] == broker).any(axis=1)]
         chosen[here[: surplus[broker] + SPARE_PARTITIONS]] = True
@@ -170,7 +170,7 @@ def _reach_band(state: _RestrictedProblem) -> None:
         distance_to_band = state.distance_to_band()
         if not distance_to_band:
             return
-        counted, target = state.counts(), state.problem.target
+        counted, target = state.counts(), state.problem.is_bounded
         prices = _prices(state, network, flow.potentials[0], free=1)
         prices[target & (counted > state.band.high)] = 1
         prices[target & (counted < state.band.low)] = -1
@@ -189,7 +189,7 @@ def _network(state: _RestrictedProblem, costs: PlaceCosts, capacity: BrokerArcs)
 
 def _band_capacity(state: _RestrictedProblem) -> BrokerArcs:
     """What active partitions may and must put on each broker so that its count is within the band."""
-    frozen, target = state.frozen(), state.problem.target
+    frozen, target = state.frozen(), state.problem.is_bounded
     low = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
     high = np.where(target, np.maximum(state.band.high - frozen, low), state.replicas.size)
     return BrokerArcs(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
@@ -197,7 +197,7 @@ def _band_capacity(state: _RestrictedProblem) -> BrokerArcs:
 
 def _relaxed_capacity(state: _RestrictedProblem) -> BrokerArcs:
     """As `_band_capacity`, without limits: a replica below the band is free, one within costs 1, one above 2."""
-    frozen, target = state.frozen(), state.problem.target
+    frozen, target = state.frozen(), state.problem.is_bounded
     below = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
     within = np.where(target, np.maximum(state.band.high - frozen - below, 0), state.replicas.size)
     above = np.where(target, state.replicas.size, 0)
@@ -220,7 +220,7 @@ def _prices(state: _RestrictedProblem, network: PlacementNetwork, potentials: In
     ----------
     free : what a replica costs the flow at a broker at neither end.
     """
-    counted, target, band = state.counts(), state.problem.target, state.band
+    counted, target, band = state.counts(), state.problem.is_bounded, state.band
     prices = np.where(target, network.prices(potentials, len(counted)) - free, 0)
     prices = np.where(counted > band.low, np.maximum(prices, 0), prices)
     return np.asarray(np.where(counted < band.high, np.minimum(prices, 0), prices), np.int64)

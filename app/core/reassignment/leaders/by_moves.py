@@ -168,10 +168,10 @@ class _Search:
         if isinstance(self.narrowest, Levels):
             return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
         alone, tight = self.alone, self.narrowest
-        total = len(alone.current) + int(alone.base[alone.target].sum())
+        total = len(alone.current) + int(alone.base[alone.target].sum()) - alone.capped_load
         band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
         wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
-        return BrokerBounds.of(wider, len(alone.base))
+        return alone.bounds(wider)
 
 
 def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
@@ -215,10 +215,12 @@ def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: I
     leads = there & np.append(may_lead, False)[lists]
     candidates = np.where(np.where(leads.any(axis=1)[:, None], leads, there), lists, NO_REPLICA)
     order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
+    led = base + per_broker(candidates[:, :1], len(base))
     return replace(
         problem,
         target=problem.target & may_lead,
         base=base,
+        floor_cap=None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1),
         domains=domains,
         domain_of=domain_of.reshape(-1).astype(np.int32),
         current=np.take_along_axis(candidates, order, axis=1).astype(np.int32),

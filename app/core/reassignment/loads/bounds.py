@@ -69,6 +69,7 @@ def _grouped_loads(rules: LoadRules, base_load: Int64s) -> GroupedLoads:
         rack_of=rules.rack_of,
         target=rules.target,
         base=base_load,
+        floor_cap=rules.floor_cap,
     )
 
 

@@ -19,7 +19,7 @@ from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import Band, capped_floors
 from app.core.replica_lists import per_broker, sums_by
 
 RELATIVE_GAP = 1e-5
@@ -92,22 +92,26 @@ class CellModel:
         work : deterministic time, about seconds. is_over : whether the deadline has passed.
         """
         ceiling = self._model.new_int_var(bound, self._start.largest, "")
+        self._keep_floors(np.arange(len(self._start.loads)), floor)
         for broker in np.flatnonzero(self._rules.target).tolist():
-            load = self._load(broker)
-            self._model.add(load <= ceiling)
-            self._model.add(load >= floor)
+            self._model.add(self._load(broker) <= ceiling)
         self._model.add(self._moved() <= self._start.moved - self._fixed)
         self._model.minimize(ceiling)
         return self._solve(work, is_over)
 
     def less_movement(self, band: Band, work: float, is_over: Callable[[], bool]) -> Solved:
         """Minimise the movement within a band of the loads of target brokers, which the start is within."""
+        self._keep_floors(self._free.brokers, band.low)
         for broker in self._free.brokers[self._rules.target[self._free.brokers]].tolist():
-            load = self._load(broker)
-            self._model.add(load >= band.low)
-            self._model.add(load <= band.high)
+            self._model.add(self._load(broker) <= band.high)
         self._model.minimize(self._moved())
         return self._solve(work, is_over, beside=self._fixed)
+
+    def _keep_floors(self, brokers: Int64s, low: int) -> None:
+        """Keep brokers at their floors, or at their loads at the start if these are below."""
+        floors = np.minimum(capped_floors(low, self._rules.target, self._rules.floor_cap), self._start.loads)
+        for broker in brokers[floors[brokers] > 0].tolist():
+            self._model.add(self._load(broker) >= int(floors[broker]))
 
     def movement_lower_bound(self, band: Band, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
         """A lower bound on the movement within a band of all placements that differ from the start on free brokers, and

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from app.core.compiled.arrays import FloatVector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
-from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
+from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, floor_of, may_move, move, stays_free
 from app.core.reassignment.loads.rules import LoadRules
 
 ANY_LOAD = 1 << 60
@@ -120,8 +120,7 @@ def _may_have_swap(
     needed = np.int64(0)
     if rules.target[current_broker]:
         needed = max(needed, working.loads[current_broker] + rules.load[row] - high)
-    if rules.target[broker]:
-        needed = max(needed, low + rules.load[row] - working.loads[broker])
+    needed = max(needed, floor_of(rules, broker, low) + rules.load[row] - working.loads[broker])
     return bool(needed <= heaviest_away[current_broker] or needed * best_ratio[current_broker] < rules.cost[row])
 
 
@@ -154,10 +153,12 @@ def _most_exchanged(
     """The most load that the current broker may gain, and lose, in exchange with the other one; at least 0 each."""
     gained, lost = ANY_LOAD, ANY_LOAD
     of_broker, of_current = int(working.loads[broker]), int(working.loads[current_broker])
+    lost = min(lost, of_current - floor_of(rules, current_broker, low))
+    gained = min(gained, of_broker - floor_of(rules, broker, low))
     if rules.target[current_broker]:
-        gained, lost = min(gained, high - of_current), min(lost, of_current - low)
+        gained = min(gained, high - of_current)
     if rules.target[broker]:
-        gained, lost = min(gained, of_broker - low), min(lost, high - of_broker)
+        lost = min(lost, high - of_broker)
     return max(gained, 0), max(lost, 0)
 
 
@@ -196,14 +197,14 @@ def raise_to_floor(
     for at in range(len(slots)):
         row = slots[at] // width
         loads[at], holders[at] = rules.load[row], working.at[row, slots[at] % width]
-    carried, target = working.loads, rules.target
+    carried = working.loads
     for broker in receivers:
         for at in range(len(slots)):
             missing = floor - carried[broker]
             if missing < max(1, floor // SMALL_REST):
                 break
             load, holder = loads[at], holders[at]
-            if load > missing or holder == broker or (target[holder] and carried[holder] - load < floor):
+            if load > missing or holder == broker or carried[holder] - load < floor_of(rules, holder, floor):
                 continue
             if may_move(rules, working, slots[at], broker):
                 move(rules, working, slots[at], broker)
@@ -214,7 +215,7 @@ def raise_to_floor(
             load, holder = loads[at], holders[at]
             if load < missing or load > missing + ceiling - floor or holder == broker:
                 continue
-            if target[holder] and carried[holder] - load < floor:
+            if carried[holder] - load < floor_of(rules, holder, floor):
                 continue
             row = slots[at] // width
             cost = rules.cost[row] if stays_free(rules, row, holder) else np.int64(0)

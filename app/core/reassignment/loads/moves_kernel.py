@@ -84,7 +84,15 @@ def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
 def fits(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
     """Whether the broker's load is within the band with so much added (or removed); always if it is no target."""
     load = working.loads[broker] + more
-    return bool(not rules.target[broker] or (load <= high if more >= 0 else load >= low))
+    if more < 0:
+        return bool(load >= floor_of(rules, broker, low))
+    return bool(not rules.target[broker] or load <= high)
+
+
+@subroutine
+def floor_of(rules: LoadRules, broker: int, low: int) -> int:
+    """The least load of a broker within a band: none, or its cap, if it is no target."""
+    return low if rules.target[broker] else min(low, int(rules.floor_cap[broker]))
 
 
 @subroutine

@@ -18,7 +18,7 @@ class LoadRules(NamedTuple):
 
     Parameters
     ----------
-    rack_of : (brokers,) int32. target : (brokers,) bool.
+    rack_of : (brokers,) int32. target : (brokers,) bool. floor_cap : (brokers,) int64 as of `MovementProblem`.
     may_receive : (domains, brokers) bool. factor : (domains,) int64. least, most : (domains, racks) int64.
     domain_of, must_keep : (rows,) int32.
     current : (rows, widest) int32 current brokers that may keep the replica; `NO_REPLICA` for the others.
@@ -28,6 +28,7 @@ class LoadRules(NamedTuple):
 
     rack_of: Int32Vector
     target: BoolVector
+    floor_cap: Int64Vector
     may_receive: BoolMatrix
     factor: Int64Vector
     least: Int64Matrix
@@ -62,6 +63,7 @@ def load_rules(problem: MovementProblem, load: Int64s) -> LoadRules:
     return LoadRules(
         rack_of=problem.rack_of.astype(np.int32),
         target=problem.target.astype(np.bool_),
+        floor_cap=np.full(len(problem.base), -1) if problem.floor_cap is None else problem.floor_cap,
         may_receive=table.may_receive,
         factor=table.factor,
         least=table.least,

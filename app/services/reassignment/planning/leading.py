@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import (
     BrokerBounds,
     LeaderMinimums,
@@ -15,7 +15,7 @@ from app.core.reassignment import (
     choose_leaders,
     topic_bands,
 )
-from app.core.replica_lists import sums_by, with_leader_first
+from app.core.replica_lists import per_broker, sums_by, with_leader_first
 from app.errors.reassignments import NotFeasible
 from app.services.reassignment.planning.resources import ResourceSolution
 from app.services.reassignment.planning.solution import LeaderSolution, LedPart
@@ -59,10 +59,15 @@ def lead(
 
 
 def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderProblem) -> LeaderProblem:
-    """The leaders of a part's partitions, balanced among the brokers of the part alone."""
-    if len(problem.parts) == 1:
-        return leaders
-    return replace(leaders, target=leaders.target & part.movement.target)
+    """The leaders of a part's free partitions, balanced among the brokers of the part alone."""
+    objective, inside = problem.leaders, part.share.brokers & problem.leaders.may_lead
+    if objective.balance.tolerance is None:
+        return replace(leaders, target=part.movement.target & inside)
+    led = objective.base_load + per_broker(current_leaders(problem)[:, None], len(inside), objective.load)
+    target = problem.brokers.balanced(led, inside)
+    stays = (leaders.replicas == leaders.leader[:, None]).any(axis=1)
+    kept = leaders.loads(np.where(stays, leaders.leader, NO_LEADER).astype(np.int32))
+    return replace(leaders, target=target, floor_cap=problem.brokers.floor_cap(kept, inside & ~target))
 
 
 def leaders_with_resources(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:

@@ -82,6 +82,11 @@ class BrokerTable:
                 return balanced
             balanced &= ~below
 
+    def floor_cap(self, loads: Int64s, among: Bools) -> Int64s | None:
+        """As of `MovementProblem`: these loads of the brokers that stay among some."""
+        stays = among & ~(self.is_removed | self.is_offline)
+        return np.where(stays, loads, -1) if stays.any() else None
+
     @property
     def stay(self) -> tuple[Broker, ...]:
         """The brokers that are not removed."""

@@ -25,13 +25,14 @@ class Share:
     ----------
     name : of the broker set; None outside every set. rows : (part,) int64, ascending.
     brokers : (brokers,) bool, the brokers of the set. target : those whose loads are balanced; with `keep`, those that
-        receive what has to move.
+        receive what has to move. floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
     """
 
     name: str | None
     rows: Int64s = field(repr=False)
     brokers: Bools = field(repr=False)
     target: Bools = field(repr=False)
+    floor_cap: Int64s | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,19 +51,29 @@ class ProblemPart:
 
 
 def shares_of(
-    sets: BrokerSets, brokers: BrokerTable, scope: PartitionScope, objective: ReplicaObjective, before: Int32s
+    sets: BrokerSets,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    objective: ReplicaObjective,
+    before: Int32s,
+    stays: Int32s,
 ) -> tuple[Share, ...]:
-    """The parts that have partitions, by the name of their set; the brokers outside every set come last."""
+    """The parts that have partitions, by the name of their set; the brokers outside every set come last.
+
+    Parameters
+    ----------
+    before : (rows, widest) int32 current brokers. stays : those that may keep their replica; `NO_REPLICA` for others.
+    """
     if not sets.names or not len(before):
         everything = np.ones(len(brokers.ids), np.bool_)
         rows = np.arange(len(before))
-        return (Share(None, rows, everything, _target(brokers, objective, before, rows, everything)),)
+        return (Share(None, rows, everything, *_balanced(brokers, objective, before, stays, rows, everything)),)
     of_row, shares = sets.of_topic[scope.topic_of], []
     for index in (*range(len(sets.names)), NO_SET):
         rows, inside = np.flatnonzero(of_row == index), sets.mask(index)
         if len(rows):
             name = None if index == NO_SET else sets.names[index]
-            shares.append(Share(name, rows, inside, _target(brokers, objective, before, rows, inside)))
+            shares.append(Share(name, rows, inside, *_balanced(brokers, objective, before, stays, rows, inside)))
     return tuple(shares)
 
 
@@ -75,7 +86,7 @@ def parts_of(
     return tuple(
         ProblemPart(
             share,
-            part_of(movement, share.rows, share.target),
+            replace(part_of(movement, share.rows, share.target), floor_cap=share.floor_cap),
             replace(ties, size_bytes=ties.size_bytes[share.rows], topic_of=ties.topic_of[share.rows]),
             None if topics is None else _topics_of(topics, share.rows),
         )
@@ -93,9 +104,14 @@ def _topics_of(topics: TopicBalance, rows: Int64s) -> TopicBalance:
     )
 
 
-def _target(brokers: BrokerTable, objective: ReplicaObjective, before: Int32s, rows: Int64s, inside: Bools) -> Bools:
-    """(brokers,) bool, brokers inside whose loads are balanced; with `keep`, those that receive what has to move."""
-    if objective.balance.tolerance is None:
-        return brokers.may_receive & inside
+def _balanced(
+    brokers: BrokerTable, objective: ReplicaObjective, before: Int32s, stays: Int32s, rows: Int64s, inside: Bools
+) -> tuple[Bools, Int64s | None]:
+    """(brokers,) bool, brokers inside whose loads are balanced (with `keep`, that receive what has to move); and the
+    capped floors of the others.
+    """
     here = np.where(inside, objective.base_load, 0)
-    return brokers.balanced(here + per_broker(before[rows], len(here), objective.load[rows]), inside)
+    loads, kept = (here + per_broker(lists[rows], len(here), objective.load[rows]) for lists in (before, stays))
+    balances = objective.balance.tolerance is not None
+    target = brokers.balanced(loads, inside) if balances else brokers.may_receive & inside
+    return target, brokers.floor_cap(kept, inside & ~target)

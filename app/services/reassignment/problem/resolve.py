@@ -1,5 +1,6 @@
 """From a request and a cluster to one frozen problem; nothing below reads the request."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from time import monotonic
@@ -39,7 +40,7 @@ from app.services.reassignment.problem.loads import (
 )
 from app.services.reassignment.problem.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.problem.objectives import objective_of
-from app.services.reassignment.problem.parts import parts_of, shares_of
+from app.services.reassignment.problem.parts import Share, parts_of, shares_of
 from app.services.reassignment.problem.problem import DISK_SHARE, BatchRules, ReassignmentProblem
 from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
@@ -72,7 +73,7 @@ def resolve(
     sets = broker_sets_of(changes, brokers, scope)
     domains = domains_of(changes, brokers, sets, scope, current)
     loads = loads_of(request, brokers, scope)
-    shares = shares_of(sets, brokers, scope, loads.replicas, before)
+    shares = shares_of(sets, brokers, scope, loads.replicas, before, _staying(domains, before))
     sizes = loads.sizes
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
@@ -96,6 +97,7 @@ def resolve(
         must_keep=_must_keep(brokers, domains, before),
         weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
         share=None if request.leaders_only else weights,
+        floor_cap=_floor_cap(shares),
     )
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
@@ -202,6 +204,20 @@ def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s
     return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
         np.int32
     )
+
+
+def _floor_cap(shares: Sequence[Share]) -> Int64s | None:
+    """Of the whole problem: a broker has a cap in the part of its set alone."""
+    caps = [share.floor_cap for share in shares if share.floor_cap is not None]
+    return np.maximum.reduce(caps) if caps else None
+
+
+def _staying(domains: Domains, before: Int32s) -> Int32s:
+    """(rows, widest) int32 current brokers that may keep their replica, `NO_REPLICA` for the others."""
+    may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
+    if not len(may_keep):
+        return before
+    return np.where(may_keep[domains.domain_of[:, None], before], before, np.int32(NO_REPLICA))
 
 
 def _batch_rules(

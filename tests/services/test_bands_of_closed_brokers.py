@@ -1,0 +1,158 @@
+"""Brokers that stay and may not receive: they keep their replicas and leaders up to the floor of the others."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.core.model import Broker, Cluster, unpadded
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
+from tests.services.reassignments import topic
+
+Lists = list[list[int]]
+CLOSING = ("forbid_brokers", "cordoned_brokers", "receivers")
+SEEDS = range(40)
+
+
+def _planned(cluster: Cluster, request: ReassignmentRequest) -> tuple[Lists, Any]:
+    made = draft_plan(PLANNER, request, cluster, Limits())
+    return [row for placement in made.placements for row in unpadded(placement.replicas)], made.answer
+
+
+def _closed(name: str, cluster: Cluster, brokers: Sequence[int]) -> ReassignmentRequest:
+    """A request by which these brokers receive nothing."""
+    ids = [broker.id for broker in cluster.brokers]
+    listed = [broker for broker in ids if broker not in brokers] if name == "receivers" else list(brokers)
+    fields: dict[str, Any] = {name: listed}
+    return ReassignmentRequest(**fields)
+
+
+def _cluster(rng: np.random.Generator) -> tuple[Cluster, Lists]:
+    """Three or four brokers in one or two racks, and up to five partitions that are spread over the racks."""
+    racks = ["a", "b"][: int(rng.integers(1, 3))]
+    brokers = tuple(Broker(broker, racks[broker % len(racks)]) for broker in range(int(rng.integers(3, 5))))
+    lists: Lists = []
+    for _ in range(int(rng.integers(2, 6))):
+        factor = int(rng.integers(1, 3))
+        first = rng.permutation([broker.id for broker in brokers]).tolist()
+        legal = [list(pair) for pair in combinations(first, factor) if _spans(pair, brokers, first)]
+        lists.append(legal[0])
+    return Cluster("c", brokers, (topic("t", lists, [1] * len(lists)),)), lists
+
+
+def _spans(replicas: Sequence[int], brokers: Sequence[Broker], eligible: Sequence[int]) -> bool:
+    rack_of = {broker.id: broker.rack for broker in brokers}
+    racks = {rack_of[broker] for broker in eligible}
+    return len({rack_of[broker] for broker in replicas}) == min(len(replicas), len(racks))
+
+
+def _placements(cluster: Cluster, lists: Lists, closed: Sequence[int]) -> Iterator[tuple[frozenset[int], ...]]:
+    """Every legal placement."""
+    ids = [broker.id for broker in cluster.brokers]
+    choices = []
+    for row in lists:
+        eligible = sorted({*row, *(broker for broker in ids if broker not in closed)})
+        choices.append(
+            [frozenset(pick) for pick in combinations(eligible, len(row)) if _spans(pick, cluster.brokers, eligible)]
+        )
+    return product(*choices)
+
+
+def _counts(ids: Sequence[int], lists: Any) -> Mapping[int, int]:
+    counted = Counter(broker for row in lists for broker in row)
+    return {broker: counted[broker] for broker in ids}
+
+
+def _floor(counts: Mapping[int, int], before: Mapping[int, int], closed: Sequence[int]) -> int:
+    """The largest floor that these counts reach, if a closed broker need not have more than it had."""
+    capped = [broker for broker in closed if counts[broker] >= before[broker]]
+    return min((count for broker, count in counts.items() if broker not in capped), default=0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CLOSING)
+def test_the_band_is_the_narrowest_and_the_movement_the_least(name: str, seed: int) -> None:
+    """By enumeration: the smallest maximum over all brokers, then the largest floor, then the fewest moves."""
+    rng = np.random.default_rng(seed)
+    cluster, lists = _cluster(rng)
+    ids = [broker.id for broker in cluster.brokers]
+    closed = sorted(rng.permutation(ids)[: int(rng.integers(1, len(ids)))].tolist())
+    before = _counts(ids, lists)
+    every = [
+        (max(counts.values()), -_floor(counts, before, closed), moved)
+        for placed in _placements(cluster, lists, closed)
+        for counts in [_counts(ids, placed)]
+        for moved in [sum(len(new - set(old)) for new, old in zip(placed, lists, strict=True))]
+    ]
+    request = replace(_closed(name, cluster, closed), balance=BalanceRequest("tight"), minimise="replicas")
+    after, answer = _planned(cluster, request)
+    counts = _counts(ids, after)
+    moved = sum(len(set(new) - set(old)) for new, old in zip(after, lists, strict=True))
+    assert (max(counts.values()), -_floor(counts, before, closed), moved) == min(every)
+    assert answer["certificate"]["optimal"]
+    low = answer["balance"]["replicas"]["low"]
+    assert all(counts[broker] >= min(before[broker], low) for broker in closed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("leaders", [None, "tight"])
+@pytest.mark.parametrize(
+    "balance",
+    [
+        BalanceRequest("tight"),
+        BalanceRequest(Tolerance(0.2)),
+        BalanceRequest(Tolerance(0.2), replicas_by="bytes"),
+        BalanceRequest("tight", per_topic=PerTopicRequest("tight", "tight")),
+        BalanceRequest("keep"),
+        BalanceRequest(leaders_move_replicas=True),
+    ],
+    ids=str,
+)
+def test_a_closed_broker_never_falls_below_its_count_or_the_floor(
+    balance: BalanceRequest, leaders: Any, weighted: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    cluster, lists = _cluster(rng)
+    ids = [broker.id for broker in cluster.brokers]
+    closed = sorted(rng.permutation(ids)[: int(rng.integers(1, len(ids)))].tolist())
+    leaders = "tight" if balance.leaders_move_replicas else leaders
+    balance = replace(balance, leaders=leaders)
+    if weighted and balance.replicas_by == "count":
+        balance = replace(balance, weights={str(broker): 1 + broker % 2 for broker in ids})
+    name = CLOSING[seed % (2 if balance.leaders_move_replicas else 3)]
+    after, answer = _planned(cluster, replace(_closed(name, cluster, closed), balance=balance))
+    for kind, before_lists, after_lists in (
+        ("replicas", lists, after),
+        ("leaders", [row[:1] for row in lists], [row[:1] for row in after]),
+    ):
+        of_kind, before, counts = answer["balance"][kind], _counts(ids, before_lists), _counts(ids, after_lists)
+        if kind == "leaders" and leaders is None:
+            continue
+        # Brokers of one weight have one floor; without weights all have.
+        floors = {row["weight"]: row["low"] or 0 for row in of_kind.get("weights", ())}
+        for broker in ids:
+            low = floors.get(1 + broker % 2, 0) if floors else of_kind["low"] or 0
+            assert counts[broker] >= (min(before[broker], low) if broker in closed else low)
+
+
+def test_a_closed_broker_of_a_rack_does_not_fill_the_open_one() -> None:
+    """Rack a forces 6; 3 and 3 in rack b are the largest floor, so that nothing moves."""
+    lists = [[1, 2 + partition % 2] for partition in range(6)]
+    cluster = Cluster("c", (Broker(1, "a"), Broker(2, "b"), Broker(3, "b")), (topic("t", lists, [100] * 6),))
+    for request in (
+        ReassignmentRequest(receivers=[3], balance=BalanceRequest("tight")),
+        ReassignmentRequest(receivers=[3]),
+        ReassignmentRequest(forbid_brokers=[2], balance=BalanceRequest("tight")),
+        ReassignmentRequest(cordoned_brokers=[2], balance=BalanceRequest("tight")),
+    ):
+        after, answer = _planned(cluster, request)
+        assert after == lists
+        if request.balance.replicas:
+            assert answer["balance"]["replicas"] | {"low": 3, "high": 6} == answer["balance"]["replicas"]
