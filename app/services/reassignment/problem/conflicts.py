@@ -1,7 +1,8 @@
 """Why partitions cannot be placed: an irreducible infeasible subset (IIS) of the request, in words.
 
-Constraints restrict the eligible brokers of a partition. If too few are left, a deletion filter removes constraints one
-after another: a constraint without which the rest is still infeasible is dropped, and what remains is irreducible.
+If some partition has too few eligible brokers, a deletion filter removes the constraints of the request one after
+another: a constraint without which the rest is still infeasible, of any partition, is dropped, and what remains is
+irreducible.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -14,6 +15,7 @@ from app.errors import FieldPath, Json
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.reassignments import NotFeasible
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.requests.request import ReassignmentRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,6 @@ class Requirement:
     factor: int
     racks_to_span: int
     most_per_rack: int | None
-    demands: Sequence[Demand]
     may_have: Callable[[Set[str]], Bools]
     of_set: str | None = None
 
@@ -59,63 +60,62 @@ def brokers_by_rack(brokers: BrokerTable, may_have: Bools) -> Int64s:
     return np.bincount(brokers.rack_of[may_have], minlength=int(brokers.rack_of.max(initial=0)) + 1)
 
 
-def fits(requirement: Requirement, brokers: BrokerTable, active: Set[str]) -> bool:
-    """Whether the requirement is feasible under these constraints."""
-    free = brokers_by_rack(brokers, requirement.may_have(active))
-    most = (
-        requirement.most_per_rack
-        if MOST_PER_RACK in active and requirement.most_per_rack is not None
-        else requirement.factor
-    )
-    if RACK_RULE in active and int(np.count_nonzero(free)) < requirement.racks_to_span:
-        return False
-    return int(np.minimum(free, most).sum()) >= requirement.factor
+def irreducible_conflict(names: Sequence[str], is_feasible: Callable[[Set[str]], bool]) -> Set[str]:
+    """An irreducible infeasible subset of constraints: without any one of them the rest is feasible.
 
+    Parameters
+    ----------
+    names : constraints that are infeasible together; the deletion filter drops the first ones first.
+    is_feasible : whether some constraints are feasible together; monotone.
 
-def irreducible_conflict(requirement: Requirement, brokers: BrokerTable) -> list[Demand]:
-    """An irreducible infeasible subset: without any one of its constraints the requirement is feasible.
+    Complexity: one call of `is_feasible` for each constraint.
 
-    Empty if not even all brokers are enough.
+    Examples
+    --------
+    >>> irreducible_conflict(["a", "b", "c"], lambda active: not active >= {"b", "c"}) == {"b", "c"}
+    True
     """
-    active = {demand.name for demand in requirement.demands}
-    if fits(requirement, brokers, set()):
-        for demand in requirement.demands:
-            if not fits(requirement, brokers, active - {demand.name}):
-                active.discard(demand.name)
-    else:
-        active.clear()
-    return [demand for demand in requirement.demands if demand.name in active]
+    active = set(names)
+    for name in names:
+        if not is_feasible(active - {name}):
+            active.discard(name)
+    return active
+
+
+def factor_demand(topic: str, request: ReassignmentRequest) -> Demand:
+    """The replication factor that the request states for a topic."""
+    words = f"topic {topic} is to have {request.replication_factor[topic]} replicas of each partition"
+    return Demand(FACTOR, (FACTOR, topic), words, f"a smaller replication factor of {topic}")
 
 
 def refusal(
-    requirement: Requirement, brokers: BrokerTable, *, factor_is_requested: bool
+    requirement: Requirement, brokers: BrokerTable, conflict: Sequence[Demand]
 ) -> InvalidReplicationFactor | NotFeasible:
-    """The failure that names the conflict and what would lift it."""
-    conflict = irreducible_conflict(requirement, brokers)
-    path: FieldPath = (FACTOR, requirement.topic)
-    if not conflict:
+    """The failure that names the conflict and what would lift it; of the factor if not even all brokers are enough.
+
+    Parameters
+    ----------
+    conflict : an irreducible infeasible subset, of which the requirement is infeasible.
+    """
+    names = {demand.name for demand in conflict}
+    if names <= {FACTOR}:
         there = len(brokers.known)
         return InvalidReplicationFactor(
             f"replication factor {requirement.factor} on topic {requirement.topic} needs {requirement.factor} brokers; "
             f"{there} exist",
             kafka=KafkaError("InvalidReplicationFactorException"),
-            path=path if factor_is_requested else (),
+            path=(FACTOR, requirement.topic) if FACTOR in names else (),
             value=requirement.factor,
             limit=there,
         )
-    names = {demand.name for demand in conflict}
-    documents = [demand.as_json() for demand in conflict]
-    if factor_is_requested:
-        words = f"topic {requirement.topic} is to have {requirement.factor} replicas of each partition"
-        documents.append(Demand(FACTOR, path, words, "").as_json())
-    lifts = [demand.lifted_by for demand in conflict] + [f"a smaller replication factor of {requirement.topic}"]
-    first = next((demand for demand in conflict if demand.name not in (RACK_RULE, MOST_PER_RACK)), conflict[0])
+    of_factor = f"a smaller replication factor of {requirement.topic}"
+    first = next((demand for demand in conflict if demand.name not in (FACTOR, RACK_RULE, MOST_PER_RACK)), conflict[0])
     return NotFeasible(
-        _detail(requirement, brokers, names),
+        _detail(requirement, brokers, names - {FACTOR}),
         path=first.path,
         topic=requirement.topic,
-        conflict=documents,
-        lifted_by=lifts,
+        conflict=[demand.as_json() for demand in conflict],
+        lifted_by=[*(demand.lifted_by for demand in conflict if demand.name != FACTOR), of_factor],
     )
 
 

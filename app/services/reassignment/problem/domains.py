@@ -10,7 +10,8 @@ from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
 from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
 from app.errors import FieldPath
-from app.errors.reassignments import PinContradicted
+from app.errors.kafka import InvalidReplicationFactor
+from app.errors.reassignments import NotFeasible, PinContradicted
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.conflicts import (
@@ -20,6 +21,8 @@ from app.services.reassignment.problem.conflicts import (
     Demand,
     Requirement,
     brokers_by_rack,
+    factor_demand,
+    irreducible_conflict,
     refusal,
 )
 from app.services.reassignment.problem.scope import PartitionScope
@@ -64,6 +67,7 @@ class Domains:
 
 
 _NOT_ISOLATED = -1
+FIX_OFFLINE = "fix_offline_replicas"
 
 
 class EligibleBrokers:
@@ -99,10 +103,15 @@ class EligibleBrokers:
                 eligible &= ~mask
         return eligible
 
-    def may_keep(self, group: int) -> Bools:
-        """(brokers,) bool, brokers that may keep the replicas that they have."""
-        eligible = self._allowed(group, self.everything) & ~self._brokers.is_removed
-        return eligible & ~self._brokers.is_offline if self._request.fix_offline_replicas else eligible
+    def may_keep(self, group: int, active: Set[str] | None = None) -> Bools:
+        """(brokers,) bool, brokers that may keep the replicas that they have, under these constraints."""
+        constraints = self.everything if active is None else active
+        eligible = self._allowed(group, constraints)
+        masks = dict(self._exclusions()) | {FIX_OFFLINE: self._brokers.is_offline}
+        for name in ("replace_brokers", "remove_brokers", FIX_OFFLINE):
+            if name in constraints:
+                eligible &= ~masks[name]
+        return eligible
 
     def _allowed(self, group: int, active: Set[str]) -> Bools:
         eligible = np.ones(len(self._brokers.ids), np.bool_)
@@ -156,6 +165,9 @@ class EligibleBrokers:
             yield Demand(f"isolate/{at}", ("isolate", at, "brokers"), words, lift)
         for name in ("replace_brokers", "remove_brokers"):
             yield from self._demand(name, masks[name], *texts[name])
+        if self._request.fix_offline_replicas:
+            lift = "fix_offline_replicas false, or brokers that are back"
+            yield from self._demand(FIX_OFFLINE, masks["offline"], (FIX_OFFLINE,), "are left, being down", lift)
         if self._request.max_replicas_per_rack is not None:
             most = self._request.max_replicas_per_rack
             words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
@@ -206,29 +218,40 @@ class _Kinds:
 
     Parameters
     ----------
-    rows : (kinds,) int64, a row of each. groups : of isolated topics, by kind. of_row : (free,) int32 indices.
+    groups : of isolated topics, by kind. of_row : (free,) int32 indices.
     """
 
-    rows: Int64s
     kinds: list[PartitionKind]
     groups: list[int]
     of_row: Int32s
 
     @classmethod
-    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, repaired: Set[str] | None) -> "_Kinds":
+    def of(
+        cls,
+        scope: PartitionScope,
+        places: EligibleBrokers,
+        free: Int64s,
+        repaired: Set[str] | None,
+        *,
+        active: Set[str] | None = None,
+        factors: Int32s | None = None,
+    ) -> "_Kinds":
+        """The kinds of rows under some constraints; None is all, and the factors that the request states."""
         groups_of_topics = map(places.group, scope.topics, places.sets.of_topic.tolist())
         group = np.array(list(groups_of_topics), np.int64)[scope.topic_of[free]]
-        factors = scope.factors[free].astype(np.int64)
+        factors = (scope.factors if factors is None else factors)[free].astype(np.int64)
         is_repaired = np.array([repaired is None or name in repaired for name in scope.topics], np.bool_)
         repairs = is_repaired[scope.topic_of[free]]
         key = (group * (int(factors.max(initial=0)) + 1) + factors) * 2 + repairs
         _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
         groups = group[first].tolist()
         kinds = [
-            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one), bool(repairs[row]))
+            PartitionKind(
+                int(factors[row]), places.may_keep(one, active), places.may_receive(one, active), bool(repairs[row])
+            )
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
-        return cls(free[first], kinds, groups, of_row.astype(np.int32))
+        return cls(kinds, groups, of_row.astype(np.int32))
 
     def span(self, places: EligibleBrokers, of_set: int, racks: int) -> None:
         """Let the kinds of a broker set span so many racks."""
@@ -267,10 +290,9 @@ class _Search:
             try:
                 return find_domains(kinds.kinds, kinds.of_row, current, brokers.rack_of, rule)
             except NoDomain as short:
-                requirement = self._requirement(kinds, short.kind, current[short.row])
+                requirement = self._requirement(kinds, short.kind, int(free[short.row]))
                 if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
-                    factor_is_requested = requirement.topic in request.replication_factor
-                    raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
+                    raise self._refusal(free, requirement.topic) from None
                 if short.what == "racks":
                     of_set = self.places.set_of(kinds.groups[short.kind])
                     kinds.span(self.places, of_set, short.there)
@@ -295,20 +317,59 @@ class _Search:
         for of_set, usable_racks in by_set.items():
             kinds.span(self.places, of_set, max(min(usable_racks), 1))
 
-    def _requirement(self, kinds: "_Kinds", number: int, current: Int32s) -> Requirement:
-        """The requirement of the partitions of a kind that have these current brokers."""
+    def _refusal(self, free: Int64s, topic: str) -> InvalidReplicationFactor | NotFeasible:
+        """The failure with an irreducible conflict of the whole request.
+
+        Parameters
+        ----------
+        free : rows without a pin. topic : one whose partitions cannot be placed; the factors of the others are relaxed,
+            since they are not needed for the conflict.
+        """
+        factor = [factor_demand(topic, self.request)] if topic in self.request.replication_factor else []
+        names = irreducible_conflict(
+            [demand.name for demand in (*factor, *self.places.demands)],
+            lambda active: self._infeasible(free, topic, active) is None,
+        )
+        requirement = self._infeasible(free, topic, names)
+        if requirement is None:
+            raise RuntimeError("an irreducible conflict is infeasible")
+        conflict = [demand for demand in (*self.places.demands, *factor) if demand.name in names]
+        return refusal(requirement, self.brokers, conflict)
+
+    def _infeasible(self, free: Int64s, topic: str, active: Set[str]) -> Requirement | None:
+        """A requirement that is infeasible under these constraints alone; None if there is none."""
+        scope, racks = self.scope, len(self.brokers.racks)
+        now = np.count_nonzero(scope.before != NO_REPLICA, axis=1)
+        of_topics = np.zeros(len(scope.topics), np.int64)
+        np.maximum.at(of_topics, scope.topic_of, now)
+        # A new partition has the factor of the others of its topic.
+        now = np.where(now == 0, of_topics[scope.topic_of], now)
+        is_stated = (now == 0) | ((scope.topic_of == scope.topics.index(topic)) & (FACTOR in active))
+        factors = np.where(is_stated, scope.factors, now).astype(np.int32)
+        kinds = _Kinds.of(scope, self.places, free, repaired_topics(self.request), active=active, factors=factors)
+        most = self.request.max_replicas_per_rack if MOST_PER_RACK in active else None
+        rule = RackRule(max(racks, 1) if RACK_RULE in active else 1, most, known=racks or None)
+        current = self.current[free]
+        try:
+            find_domains(kinds.kinds, kinds.of_row, current, self.brokers.rack_of, rule)
+        except NoDomain as short:
+            return self._requirement(kinds, short.kind, int(free[short.row]))
+        return None
+
+    def _requirement(self, kinds: "_Kinds", number: int, row: int) -> Requirement:
+        """The requirement of a row, which is of a kind."""
         group, kind = kinds.groups[number], kinds.kinds[number]
-        stays = np.zeros(len(self.brokers.ids), np.bool_)
-        stays[current[current != NO_REPLICA]] = True
-        stays &= kind.may_keep
+        here = np.zeros(len(self.brokers.ids), np.bool_)
+        here[self.current[row][self.current[row] != NO_REPLICA]] = True
         return Requirement(
-            topic=self.scope.topics[self.scope.topic_of[kinds.rows[number]]],
+            topic=self.scope.topics[self.scope.topic_of[row]],
             factor=kind.factor,
             racks_to_span=min(kind.factor, len(self.brokers.racks)),
             of_set=None if (of_set := self.places.set_of(group)) == NO_SET else self.places.sets.names[of_set],
             most_per_rack=self.request.max_replicas_per_rack,
-            demands=self.places.demands,
-            may_have=lambda active: self.places.may_receive(group, active) | stays,
+            may_have=lambda active: (
+                self.places.may_receive(group, active) | (here & self.places.may_keep(group, active))
+            ),
         )
 
     def pins(self) -> Iterator[tuple[int, PinRequest]]:
