@@ -107,8 +107,16 @@ class MovementProblem:
 
     def bounds(self, band: "Band") -> "BrokerBounds":
         """The bounds that a band sets on each broker."""
-        floors = capped_floors(band.low, self.target, self.floor_cap)
-        return BrokerBounds(floors, np.full(len(floors), band.high, np.int64))
+        bounds = BrokerBounds.of(band, len(self.target))
+        if self.floor_cap is None:
+            return bounds
+        return BrokerBounds(capped_floors(band.low, self.target, self.floor_cap), bounds.high)
+
+    def width(self, counts: Int64s, band: "Band") -> int:
+        """By how much a band has to be wider at both ends to have these counts; 0 without bounded brokers."""
+        lacks = self.target if self.floor_cap is None else self.target | (counts < self.floor_cap)
+        missing, surplus = band.low - counts[lacks], counts[self.is_bounded] - band.high
+        return max(int(missing.max(initial=0)), int(surplus.max(initial=0)))
 
     @property
     def racks(self) -> int:

@@ -218,10 +218,7 @@ def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Ban
     """By how much the narrowest band has to be widened at both ends until it contains the placement."""
     if isinstance(narrowest, Levels):
         return narrowest.width(counts(problem, placement.replicas))
-    on_targets = counts(problem, placement.replicas)[problem.target]
-    if not len(on_targets):
-        return 0
-    return max(int(on_targets.max()) - narrowest.high, narrowest.low - int(on_targets.min()), 0)
+    return problem.width(counts(problem, placement.replicas), narrowest)
 
 
 def _wider(band: Band, width: int) -> Band:

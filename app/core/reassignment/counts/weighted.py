@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
 from app.core.reassignment.bands import grouped_counts
-from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, capped_floors, capped_load
+from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, bounded, capped_floors, capped_load
 
 LARGEST_WEIGHT = 10**6
 """Weights are whole numbers up to this one: more digits than any capacity is known to."""
@@ -107,10 +107,14 @@ class Levels:
 
     def width(self, counts: Int64s) -> int:
         """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
-        target, most = self.target, Fraction(0)
-        for count, weight in zip(counts[target].tolist(), self.weight[target].tolist(), strict=True):
-            share = Fraction(count, weight)
-            most = max(most, share - self.high, self.low - share)
+        most, lacks = Fraction(0), self.target
+        if self.floor_cap is not None:
+            lacks = lacks | (counts < self.floor_cap)
+        for broker in np.flatnonzero(bounded(self.target, self.floor_cap)).tolist():
+            share = Fraction(int(counts[broker]), int(self.weight[broker]))
+            most = max(most, share - self.high)
+            if lacks[broker]:
+                most = max(most, self.low - share)
         return ceil(most / self.unit)
 
 

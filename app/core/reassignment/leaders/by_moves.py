@@ -215,12 +215,13 @@ def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: I
     leads = there & np.append(may_lead, False)[lists]
     candidates = np.where(np.where(leads.any(axis=1)[:, None], leads, there), lists, NO_REPLICA)
     order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
-    led = base + per_broker(candidates[:, :1], len(base))
+    led, target = base + per_broker(candidates[:, :1], len(base)), problem.target & may_lead
+    cap = None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1)
     return replace(
         problem,
-        target=problem.target & may_lead,
+        target=target,
         base=base,
-        floor_cap=None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1),
+        floor_cap=cap if target.any() else None,
         domains=domains,
         domain_of=domain_of.reshape(-1).astype(np.int32),
         current=np.take_along_axis(candidates, order, axis=1).astype(np.int32),
@@ -262,8 +263,7 @@ def _width(alone: MovementProblem, narrowest: Band | Levels, leaders: Int32s) ->
     led = counts(alone, leaders)
     if isinstance(narrowest, Levels):
         return narrowest.width(led)
-    of_targets = led[alone.target]
-    return max(int(of_targets.max(initial=0)) - narrowest.high, narrowest.low - int(of_targets.min(initial=0)), 0)
+    return alone.width(led, narrowest)
 
 
 def _placed(

@@ -64,10 +64,14 @@ def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderPro
     if objective.balance.tolerance is None:
         return replace(leaders, target=part.movement.target & inside)
     led = objective.base_load + per_broker(current_leaders(problem)[:, None], len(inside), objective.load)
+    if objective.by != "count":
+        # A band of ingress has no floor, so that brokers that may not receive are balanced like the others.
+        stays = inside & ~problem.brokers.is_removed & ~problem.brokers.is_offline
+        return replace(leaders, target=stays & (problem.brokers.may_receive | (led > 0)))
     target = problem.brokers.balanced(led, inside)
-    stays = (leaders.replicas == leaders.leader[:, None]).any(axis=1)
-    kept = leaders.loads(np.where(stays, leaders.leader, NO_LEADER).astype(np.int32))
-    return replace(leaders, target=target, floor_cap=problem.brokers.floor_cap(kept, inside & ~target))
+    leads_on = (leaders.replicas == leaders.leader[:, None]).any(axis=1)
+    kept = leaders.loads(np.where(leads_on, leaders.leader, NO_LEADER).astype(np.int32))
+    return replace(leaders, target=target, floor_cap=problem.brokers.floor_cap(kept, inside, target))
 
 
 def leaders_with_resources(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:

@@ -114,4 +114,4 @@ def _balanced(
     loads, kept = (here + per_broker(lists[rows], len(here), objective.load[rows]) for lists in (before, stays))
     balances = objective.balance.tolerance is not None
     target = brokers.balanced(loads, inside) if balances else brokers.may_receive & inside
-    return target, brokers.floor_cap(kept, inside & ~target)
+    return target, brokers.floor_cap(kept, inside, target)
