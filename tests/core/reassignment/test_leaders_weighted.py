@@ -59,18 +59,15 @@ def narrowest(instance: LeaderProblem) -> tuple[list[int], list[int]]:
     weights = instance.share[instance.target].tolist()
     loads = [instance.loads(np.array(choice, np.int32))[instance.target].tolist() for choice in allowed(instance)]
     ceilings = [max(Fraction(load - 1, weight) for load, weight in zip(each, weights, strict=True)) for each in loads]
-    total = len(instance.leader) + int(instance.base[instance.target].sum())
-    is_within = all(sum(each) == total for each in loads)
-    mean = Fraction(total, sum(weights))
     high = min(ceilings) + NEARER
-    # The highest level with the same ceilings; not below the mean of what is on targets in any case.
+    # The highest level with the same ceilings.
     high = min((Fraction(ceil(high * weight), weight) for weight in weights), default=high)
-    if is_within and min(ceilings) < mean:
-        high = min(Fraction(ceil(mean * weight), weight) for weight in weights)
     most = [ceil(high * weight) for weight in weights]
     inside = [each for each in loads if all(load <= top for load, top in zip(each, most, strict=True))]
     floors = [min(Fraction(load + 1, weight) for load, weight in zip(each, weights, strict=True)) for each in inside]
-    low = min(max(floors) - NEARER, mean, high)
+    # No floor is above its ceiling.
+    below = [Fraction(top + 1, weight) for top, weight in zip(most, weights, strict=True)]
+    low = max(min(max(floors), *below) - NEARER, Fraction(0))
     return [floor(low * weight) for weight in weights], most
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment import KEEP, TIGHT, Balance, MovementProblem, least_movement, within_budget
+from app.core.reassignment import KEEP, TIGHT, Balance, Domain, MovementProblem, least_movement, within_budget
 from app.core.reassignment.counts.places import counts
 from app.core.reassignment.counts.weighted import LARGEST_WEIGHT, narrowest_levels, whole_weights
 from app.core.reassignment.verifier import placement_violations
@@ -43,7 +43,7 @@ def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placemen
     levels, weights = narrowest_levels(problem), problem.share[problem.target].tolist()
     placements = [(moved, counted) for moved, _, counted, _ in all_placements(problem)]
     is_whole = all(sum(counted) == sum(placements[0][1]) for _, counted in placements) and problem.target.all()
-    high = max(min(level_of(counted, weights) for _, counted in placements) + NEARER, levels.mean if is_whole else 0)
+    high = min(level_of(counted, weights) for _, counted in placements) + NEARER
     most = [ceil(high * weight) for weight in weights]
     if weights and is_whole:
         assert [ceil(levels.high * weight) for weight in weights] == most
@@ -53,7 +53,7 @@ def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placemen
         min((Fraction(count + 1, w) for count, w in zip(counted, weights, strict=True)), default=Fraction(0))
         for _, counted in below
     ]
-    low = min(max(lowest) - NEARER, levels.mean, levels.high)
+    low = max(max(lowest) - NEARER, Fraction(0))
     least = [floor(levels.low * weight) for weight in weights]
     assert least == [floor(low * weight) for weight in weights]
     inside = [moved for moved, counted in below if (np.array(counted) >= least).all()]
@@ -133,3 +133,30 @@ def test_what_a_removed_broker_had_goes_to_others_by_their_weight() -> None:
 )
 def test_weights_are_whole_numbers_without_a_common_factor(weights: list[int], expected: list[int]) -> None:
     assert whole_weights(np.array(weights)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts", "low", "high"),
+    [((3, 2), (5, 2), (4, 3), (4, 3)), ((2, 2, 1), (10, 8, 4), (9, 9, 4), (9, 9, 5))],
+)
+def test_ceilings_are_at_the_lowest_level_and_floors_at_the_highest(
+    weights: tuple[int, ...], counts: tuple[int, ...], low: tuple[int, ...], high: tuple[int, ...]
+) -> None:
+    """Both may be on the other side of the mean, since ceilings are rounded up and floors down."""
+    brokers, rows = len(weights), sum(counts)
+    every, one = np.ones(brokers, np.bool_), np.ones(1, np.int64)
+    problem = MovementProblem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=np.zeros(brokers, np.int32),
+        target=every,
+        base=np.zeros(brokers, np.int64),
+        domains=(Domain(1, every, every, one, one),),
+        domain_of=np.zeros(rows, np.int32),
+        current=np.repeat(np.arange(brokers, dtype=np.int32), counts)[:, None],
+        is_copied=np.zeros((rows, 1), np.bool_),
+        must_keep=np.full(rows, -1, np.int32),
+        weight=np.ones(rows, np.int64),
+        share=np.array(weights, np.int64),
+    )
+    bounds = narrowest_levels(problem).bounds()
+    assert (tuple(bounds.low.tolist()), tuple(bounds.high.tolist())) == (low, high)

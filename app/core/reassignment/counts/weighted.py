@@ -99,7 +99,7 @@ class Levels:
         """
         below = tolerance if below is None else below
         low, high = max(self.low - width * self.unit, Fraction(0)), self.high + width * self.unit
-        mean = min(max(self.mean, self.low), self.high)
+        mean = min(max(self.mean, min(self.low, self.high)), max(self.low, self.high))
         least = [min(floor(low * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
         most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
         floors = capped_floors(np.array(least, np.int64), self.target, self.floor_cap)
@@ -107,15 +107,16 @@ class Levels:
 
     def width(self, counts: Int64s) -> int:
         """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
-        most, lacks = Fraction(0), self.target
+        lacks, widest = self.target, -self.unit
         if self.floor_cap is not None:
             lacks = lacks | (counts < self.floor_cap)
         for broker in np.flatnonzero(bounded(self.target, self.floor_cap)).tolist():
-            share = Fraction(int(counts[broker]), int(self.weight[broker]))
-            most = max(most, share - self.high)
+            count, weight = int(counts[broker]), int(self.weight[broker])
+            widest = max(widest, Fraction(count - 1, weight) - self.high)
             if lacks[broker]:
-                most = max(most, self.low - share)
-        return ceil(most / self.unit)
+                widest = max(widest, self.low - Fraction(count + 1, weight))
+        # A ceiling is above count - 1, and a floor below count + 1.
+        return max(0, floor(widest / self.unit) + 1)
 
 
 def narrowest_levels(problem: MovementProblem) -> Levels:
@@ -170,16 +171,18 @@ def find_levels(
     step = Fraction(len(of_targets), int(of_targets.sum()))
 
     def holds(low: Fraction, high: Fraction) -> bool:
-        return is_feasible(_at(weight, low, high))
+        bounds = _at(weight, low, high)
+        return bool((bounds.low <= bounds.high)[target].all()) and is_feasible(bounds)
 
-    start = mean if is_within else Fraction(0)
+    # Ceilings exceed shares by less than one, floors are below them by less than one.
+    start = max(mean - step, Fraction(0)) if is_within else Fraction(0)
     end = Fraction(total + 1, int(of_targets.min()))
     if not holds(Fraction(0), end):
         raise InfeasibleFlow
     high = _first(lambda level: holds(Fraction(0), level), start, end, step, of_targets, rising=True)
     # The highest level with these ceilings, which floors may reach as well.
     high = min(Fraction(ceil(high * each), each) for each in of_targets.tolist())
-    low = _first(lambda level: holds(level, high), min(mean, high), Fraction(0), step, of_targets, rising=False)
+    low = _first(lambda level: holds(level, high), mean + step, Fraction(0), step, of_targets, rising=False)
     shared = Fraction(max(0, total - capped_load(floor_cap)), int(of_targets.sum()))
     return Levels(target, weight, shared, low, high, floor_cap)
 
