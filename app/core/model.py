@@ -32,6 +32,8 @@ NO_CLIENT = -1
 """In an array of client indices: no client of the Streams application has the task."""
 NO_LOG_DIR = -1
 """In an array of log directories: the directory of the replica is unknown."""
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+"""The configuration of a topic: with fewer in-sync replicas Kafka rejects writes with `acks=all`."""
 NO_RACK = -1
 """In an array of rack numbers: the broker, replica, member or client has no rack."""
 
@@ -131,6 +133,7 @@ class Topic:
         its broker, or `NO_LOG_DIR`; None if unknown for all.
     future_log_dirs : likewise, the directory that the replica is being moved to within its broker; None if there is
         no such move.
+    configs : known configurations of the topic, by Kafka's names.
     """
 
     name: str
@@ -145,6 +148,13 @@ class Topic:
     ingress_bytes_per_s: Float64s | None = None
     log_dirs: Int32s | None = None
     future_log_dirs: Int32s | None = None
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def min_insync_replicas(self) -> int | None:
+        """`min.insync.replicas` of the topic; None if it is unknown."""
+        stated = self.configs.get(MIN_INSYNC_REPLICAS)
+        return None if stated is None else int(stated)
 
     @property
     def assignment(self) -> Assignment:
@@ -229,6 +239,13 @@ class Cluster:
     def group(self, name: str) -> RecordedGroup | None:
         """The consumer group with this id, or None."""
         return next((group for group in self.groups if group.group_id == name), None)
+
+    @property
+    def known_brokers(self) -> tuple[Broker, ...]:
+        """The listed brokers, then those that only have replicas: they are down, so that they count as fenced."""
+        listed = {broker.id for broker in self.brokers}
+        holders = self.replica_holders().tolist()
+        return (*self.brokers, *(Broker(holder, fenced=True) for holder in holders if holder not in listed))
 
     def replica_holders(self) -> Int32s:
         """Every broker id that some partition has as a replica, ascending; listed among the brokers or not."""

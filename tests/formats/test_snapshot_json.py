@@ -112,6 +112,7 @@ def topics(draw: st.DrawFn, name: str, of_broker: Mapping[int, Sequence[LogDirec
         removing=padded(draw(some)),
         size_bytes=np.array([draw(st.integers(UNKNOWN_SIZE, 2**63 - 1)) for _ in ids], dtype=np.int64),
         topic_id=draw(st.none() | topic_ids),
+        configs=draw(st.dictionaries(texts, texts, max_size=2)),
         log_dirs=log_dirs(draw, replicas, of_broker),
         future_log_dirs=log_dirs(draw, replicas, of_broker),
     )
@@ -152,8 +153,8 @@ def assert_same(found: Cluster, expected: Cluster) -> None:
     assert [broker.capacity or BrokerCapacity() for broker in found.brokers] == [
         broker.capacity or BrokerCapacity() for broker in expected.brokers
     ]
-    assert [(topic.name, topic.topic_id) for topic in found.topics] == [
-        (topic.name, topic.topic_id) for topic in expected.topics
+    assert [(topic.name, topic.topic_id, topic.configs) for topic in found.topics] == [
+        (topic.name, topic.topic_id, topic.configs) for topic in expected.topics
     ]
     assert found.groups == expected.groups
     for topic, other in zip(found.topics, expected.topics, strict=True):
@@ -211,6 +212,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 removing=wider(topic.removing)[order],
                 size_bytes=topic.size_bytes[order],
                 topic_id=topic.topic_id,
+                configs=dict(reversed(topic.configs.items())),
                 log_dirs=None if topic.log_dirs is None else wider(topic.log_dirs)[order],
                 future_log_dirs=None if topic.future_log_dirs is None else wider(topic.future_log_dirs)[order],
             )

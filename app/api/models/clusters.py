@@ -15,6 +15,7 @@ from app.api.models.fields import (
     PartitionId,
     Rack,
     Release,
+    TopicConfigs,
     TopicId,
     TopicName,
 )
@@ -153,6 +154,7 @@ class TopicRequest(RequestModel):
     name: TopicName
     topic_id: TopicId | None = None
     """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
+    configs: TopicConfigs = Field(default_factory=dict)
     partitions: list[PartitionRequest]
     """Partitions in any order, each once."""
 
@@ -246,6 +248,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         removing=padded([partition.removing_replicas for partition in partitions]),
         size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
         topic_id=topic.topic_id,
+        configs=topic.configs,
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
         log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),

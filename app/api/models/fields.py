@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
-from app.core.model import INT32_MAX
+from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
 from app.core.names import CONTROLS
 from app.services.plans.status import MOST_LABELS
 
@@ -37,6 +37,7 @@ Attributes = Annotated[
         "is the default of the attribute `rack`.",
     ),
 ]
+ConfigValue = Annotated[str, Field(max_length=4096, pattern=PRINTABLE)]
 PRINTABLE_LINES = rf"^([\t\n\r]|[^{CONTROLS}])*$"
 """Text of several lines: tabs and line ends, and no other control characters."""
 NAMED_VALUE = rf"^[^{CONTROLS}=]+=[^{CONTROLS}]*$"
@@ -89,6 +90,29 @@ TopicId = Annotated[
     Field(
         pattern=r"^[a-zA-Z0-9_-]{21}[AQgw]$",
         description="The topic id as `kafka-topics --describe` prints it: 16 bytes in URL-safe base64, 22 characters.",
+    ),
+]
+
+
+def _with_min_insync_replicas(configs: dict[str, str]) -> dict[str, str]:
+    stated = configs.get(MIN_INSYNC_REPLICAS)
+    if stated is None:
+        return configs
+    number = int(stated) if re.fullmatch(r"\d{1,10}", stated, re.ASCII) else 0
+    if not 1 <= number <= INT32_MAX:
+        message = "min.insync.replicas is a whole number from 1 to {maximum}"
+        raise PydanticCustomError("min_insync_replicas", message, {"maximum": INT32_MAX})
+    return configs | {MIN_INSYNC_REPLICAS: str(number)}
+
+
+TopicConfigs = Annotated[
+    dict[Name, ConfigValue],
+    AfterValidator(_with_min_insync_replicas),
+    Field(
+        max_length=100,
+        description='Configurations of the topic by Kafka\'s names, `{"min.insync.replicas": "2"}`, which checks of a '
+        "reassignment read; those that are missing are unknown.",
+        examples=[{"min.insync.replicas": "2"}],
     ),
 ]
 # Strings of the group protocol: ids of groups, members and clients, hosts, names of assignors.

@@ -46,7 +46,7 @@ def write(cluster: Cluster) -> bytes:
     np.savez(
         archive,
         cluster=np.frombuffer(snapshot_json.write(replace(cluster, topics=())), np.uint8),
-        topics=np.frombuffer(orjson.dumps([[topic.name, topic.topic_id] for topic in topics]), np.uint8),
+        topics=np.frombuffer(orjson.dumps([_named(topic) for topic in topics]), np.uint8),
         rows=rows,
         **{name: _narrowed(column[order]) for name, column in columns.items()},  # type: ignore[arg-type] # by name
     )
@@ -58,14 +58,16 @@ def read(columns: bytes) -> Cluster:
     with np.load(BytesIO(columns), allow_pickle=False) as archive:
         found: dict[str, Array] = {name: archive[name] for name in archive.files}
     cluster = snapshot_json.read(found["cluster"].tobytes())
-    named: list[tuple[str, str | None]] = orjson.loads(found["topics"].tobytes())
+    named: list[tuple[str, str | None] | tuple[str, str | None, dict[str, str]]] = orjson.loads(
+        found["topics"].tobytes()
+    )
     starts = np.concatenate([[0], np.cumsum(found["rows"])]).astype(np.int64)
     found.setdefault("ingress_bytes_per_s", np.full(starts[-1], np.nan))
     numbers = {name: found[name].astype(of_type, copy=False) for name, of_type in _NUMBERS.items()}
     lists = {name: found[name].astype(np.int32, copy=False) for name in (*_LISTS, *_LOG_DIRS)}
     widths = {name: _widths(column, starts) for name, column in lists.items()}
     topics = []
-    for index, (name, topic_id) in enumerate(named):
+    for index, (name, topic_id, *configs) in enumerate(named):
         part = slice(int(starts[index]), int(starts[index + 1]))
         rates = numbers["ingress_bytes_per_s"][part]
         width = {field: widths[field][index] for field in _LISTS} | dict.fromkeys(_LOG_DIRS, widths["replicas"][index])
@@ -81,12 +83,18 @@ def read(columns: bytes) -> Cluster:
                 removing=cut["removing"],
                 size_bytes=numbers["size_bytes"][part],
                 topic_id=topic_id,
+                configs=configs[0] if configs else {},
                 ingress_bytes_per_s=None if np.isnan(rates).all() else rates,
                 log_dirs=cut["log_dirs"] if widths["log_dirs"][index] else None,
                 future_log_dirs=cut["future_log_dirs"] if widths["future_log_dirs"][index] else None,
             )
         )
     return replace(cluster, topics=tuple(topics))
+
+
+def _named(topic: Topic) -> list[object]:
+    """The name, the topic id, and the configurations if any is known."""
+    return [topic.name, topic.topic_id, *([dict(topic.configs)] if topic.configs else [])]
 
 
 def _rates(topic: Topic) -> Float64s:

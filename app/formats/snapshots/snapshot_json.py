@@ -6,7 +6,8 @@
 Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
 of 1, nothing cordoned, no leader, an unknown size or ingress rate, no replica being added or removed, an unknown topic
-id, no groups, an unknown release of Kafka (`kafka_version`), a kind of controller (`controller`) that is not reported.
+id, no configurations of a topic (`configs`), no groups, an unknown release of Kafka (`kafka_version`), a kind of
+controller (`controller`) that is not reported.
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`), and so are its log directories, by path (`log_dirs`); `log_dirs` of a partition has, for each of
 `replicas`, the path of its directory, or null, and `future_log_dirs` likewise that of a move in progress.
@@ -159,7 +160,8 @@ def _topic_members(topic: Topic, directories: Directories) -> dict[str, object]:
                     partition[key] = replicas
     _add_log_dirs(topic, order, partitions, directories)
     members: dict[str, object] = {"name": topic.name, "partitions": partitions}
-    return members if topic.topic_id is None else members | {"topic_id": topic.topic_id}
+    known = {"topic_id": topic.topic_id, "configs": dict(topic.configs)}
+    return members | {key: value for key, value in known.items() if value}
 
 
 def _add_log_dirs(
@@ -221,6 +223,7 @@ def _topic(members: dict[str, Any], index_of: Mapping[tuple[int, str], int]) -> 
         removing=padded([partition.get("removing_replicas", ()) for partition in partitions]),
         size_bytes=np.array([partition.get("size_bytes", UNKNOWN_SIZE) for partition in partitions], dtype=np.int64),
         topic_id=members.get("topic_id"),
+        configs=members.get("configs", {}),
         ingress_bytes_per_s=ingress_rates([partition.get("ingress_bytes_per_s") for partition in partitions]),
         log_dirs=_directories(partitions, "log_dirs", replicas.shape, index_of),
         future_log_dirs=_directories(partitions, "future_log_dirs", replicas.shape, index_of),
