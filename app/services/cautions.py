@@ -24,6 +24,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "assignor_ignores_tags": "The assignor places standbys by load alone.",
         "batch_never_completes": "Batches copy no faster than producers write to their partitions.",
         "best_standbys_not_known": "The tags of clients have too many combinations to search for the optimal standbys.",
+        "brokers_of_earlier_snapshot": "Brokers have replicas and are not listed; they are down, in the racks that "
+        "the newest snapshot before has.",
         "brokers_without_rack": "Some brokers have no rack.",
         "bytes_not_balanced": "Added brokers get their share of replicas, and less than half of the mean bytes.",
         "classic_protocol_only": "The prediction is for the classic protocol; the broker's own assignor (KIP-1071) "
@@ -40,6 +42,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "differs_after_upgrade": "A newer release of Kafka has another answer.",
         "empty_subscription": "Members subscribe to no topic.",
         "estimated_sizes": "Unknown sizes of partitions were estimated, as requested.",
+        "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the "
+        "topic.",
         "fenced_brokers_left_out": "Fenced brokers get no replica, and their racks do not count for clients.",
         "follower_fetching_ignored": "Consumers fetch from the replica in their rack, and racks are unknown.",
         "forced_value_without_broker": "No broker has a forced value of an attribute; its share stays unassigned.",
@@ -64,8 +68,10 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "log_dirs_not_compared": "The snapshot has no log directories; moves between those of a broker count as left.",
         "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
         "ends, Kafka accepts it only with `--additional`.",
+        "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts.",
         "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
         "take for a difference.",
+        "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",
         "no_members": "The group has no members.",
         "no_repair": "No reassignment repairs racks and limits together.",
         "no_standbys": "Tags are listed, and there are no standbys to keep apart.",
@@ -142,6 +148,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "unlisted_brokers": "Brokers have replicas and are not listed, as when they are down.",
         "upgrade_not_finalized": "The finalized `metadata.version` is older than the release that the brokers run.",
         "values_never_lead": "No partition of a topic is led in some values of the first attribute.",
+        "waits_for_offline_replica": "Kafka never completes batches: replicas on brokers that are fenced or down have "
+        "to be in sync first.",
         "weights_without_ingress": "Brokers have weights, and the ingress of leaders is balanced alike over them.",
     }
 )

@@ -15,6 +15,7 @@ log_dirs/         log directories of a broker's replicas: balanced, drained, wit
 leaders/          preferred leaders: by count, exactly, or by ingress
 resources/        several resources at once: balance, limits, relief, goals in order of priority
 batches/          the reassignment in batches within limits, each with its inverse
+completion.py     reassignments that Kafka never completes, by release
 progress.py       which steps of a plan are done, by where the replicas are later
 sweep/            scenarios of a sweep: a broker removed, brokers added, limits varied
 """
@@ -46,6 +47,7 @@ from app.core.reassignment.batches.model import (
 )
 from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
+from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete, completion_rule, incomplete
 from app.core.reassignment.counts.destinations import TieBreaks, spread_destinations
 from app.core.reassignment.counts.least_movement import (
     BudgetTooSmall,

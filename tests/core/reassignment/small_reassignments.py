@@ -32,7 +32,7 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
         heat=np.array([draw(st.integers(0, 3)) for _ in range(rows)], np.int64),
         broker_ids=np.arange(brokers, dtype=np.int32) + 100,
         rack_of=None if rack_of is None else np.array(rack_of, np.int32),
-        is_cordoned=draw(st.none() | st.lists(st.booleans(), min_size=brokers, max_size=brokers).map(np.array)),
+        is_barred=draw(st.none() | st.lists(st.booleans(), min_size=brokers, max_size=brokers).map(np.array)),
     )
 
 
@@ -69,7 +69,7 @@ def small(
 
 def with_cordons(reassigned: ReassignedPartitions, *cordoned: int) -> ReassignedPartitions:
     """The same where these positions are cordoned."""
-    return replace(reassigned, is_cordoned=np.isin(np.arange(len(reassigned.broker_ids)), cordoned))
+    return replace(reassigned, is_barred=np.isin(np.arange(len(reassigned.broker_ids)), cordoned))
 
 
 def with_racks(reassigned: ReassignedPartitions, racks: list[int]) -> ReassignedPartitions:

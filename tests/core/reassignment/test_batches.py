@@ -128,7 +128,7 @@ class TestLaws:
     def test_the_inverses_hold_no_more_replicas_at_a_time(
         self, reassigned: ReassignedPartitions, limits: BatchLimits
     ) -> None:
-        batches = cut_batches(replace(reassigned, is_cordoned=None), limits)
+        batches = cut_batches(replace(reassigned, is_barred=None), limits)
         factors = np.maximum((reassigned.before >= 0).sum(axis=1), (reassigned.after >= 0).sum(axis=1))
         for row, before, after in zip(batches.rows, unpadded(batches.before), unpadded(batches.after), strict=True):
             assert len({*before, *after}) <= factors[row] + 1

@@ -87,11 +87,11 @@ class TestLaws:
         self, reassigned: ReassignedPartitions, limits: BatchLimits
     ) -> None:
         """A broker that leaves a partition is lifted only if the leader may not send all copies at once."""
-        if reassigned.is_cordoned is None or limits.max_moves_out_per_broker is not None:
+        if reassigned.is_barred is None or limits.max_moves_out_per_broker is not None:
             return
         batches = cut_batches(reassigned, limits)
         requested = [batches.after[batches.steps(number)] for number in range(len(batches))]
-        known = frozenset(np.flatnonzero(reassigned.is_cordoned).tolist())
+        known = frozenset(np.flatnonzero(reassigned.is_barred).tolist())
         steps = execution_steps(requested, range(len(batches)), Cordons(known, known, known))
         listed = {broker for row in reassigned.after.tolist() for broker in row}
         assert {broker for step in steps for broker in step.brokers} <= listed & known

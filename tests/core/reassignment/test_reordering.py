@@ -33,7 +33,7 @@ def reorderings(draw: st.DrawFn) -> ReassignedPartitions:
         heat=sampled.heat,
         broker_ids=sampled.broker_ids,
         rack_of=sampled.rack_of,
-        is_cordoned=sampled.is_cordoned,
+        is_barred=sampled.is_barred,
     )
 
 

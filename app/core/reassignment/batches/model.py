@@ -29,8 +29,8 @@ class ReassignedPartitions:
     heat : (rows,) int64 by which partitions are hotter than others: ingress or bytes.
     broker_ids : (brokers,) int32 for failures and violations.
     rack_of : (brokers,) int32 index of each broker's rack; None if racks are ignored.
-    is_cordoned : (brokers,) bool, brokers that no list on the way may have unless the final one has them, since Kafka
-        rejects it; None if it rejects none.
+    is_barred : (brokers,) bool, brokers that no list on the way may have unless the final one has them, since Kafka
+        rejects it (cordoned brokers) or never completes it (brokers that are down); None if there is none.
     """
 
     before: Int32s = field(repr=False)
@@ -39,7 +39,7 @@ class ReassignedPartitions:
     heat: Int64s = field(repr=False)
     broker_ids: Int32s
     rack_of: Int32s | None = None
-    is_cordoned: NDArray[np.bool_] | None = None
+    is_barred: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,16 +107,16 @@ def steps(
     chains = StepChains(
         rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes
     )
-    if reassigned.is_cordoned is not None:
-        chains = _without_cordoned_lists(chains, after, reassigned.is_cordoned, most_adds)
+    if reassigned.is_barred is not None:
+        chains = _without_barred_lists(chains, after, reassigned.is_barred, most_adds)
     final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
     return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
 
 
-def _without_cordoned_lists(
-    chains: StepChains, goals: Int32s, is_cordoned: NDArray[np.bool_], most_adds: int
+def _without_barred_lists(
+    chains: StepChains, goals: Int32s, is_barred: NDArray[np.bool_], most_adds: int
 ) -> StepChains:
-    """Join the steps whose lists have a cordoned broker that leaves with the step after them.
+    """Join the steps whose lists have a barred broker that leaves with the step after them.
 
     A broker leaves once, so that these are the first steps of a chain, and never its last.
 
@@ -125,7 +125,7 @@ def _without_cordoned_lists(
     goals : (rows, widest) int32 final lists. most_adds : replicas that one step may add.
     """
     chain_of = chains.chain_of
-    leaves = np.append(is_cordoned, False)[chains.after] & not_among(chains.after, goals[chains.rows[chain_of]])
+    leaves = np.append(is_barred, False)[chains.after] & not_among(chains.after, goals[chains.rows[chain_of]])
     is_joined = leaves.any(axis=1)
     n_joined = np.bincount(chain_of, is_joined, minlength=len(chains.rows)).astype(np.int64)
     begins = chains.first[:-1]

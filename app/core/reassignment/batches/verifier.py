@@ -111,8 +111,8 @@ def _lists(reassigned: ReassignedPartitions, replayed: StepReplay) -> Iterator[B
     factors = np.column_stack([(ends != NO_REPLICA).sum(axis=1) for ends in (replayed.origin, replayed.goal)])
     least, most = factors.min(axis=1)[replayed.row], factors.max(axis=1)[replayed.row] + 1
     transient = (replayed.before != NO_REPLICA).sum(axis=1) + replayed.gained.sum(axis=1)
-    if reassigned.is_cordoned is not None:
-        removes = (replayed.lost & np.append(reassigned.is_cordoned, False)[replayed.before]).any(axis=1)
+    if reassigned.is_barred is not None:
+        removes = (replayed.lost & np.append(reassigned.is_barred, False)[replayed.before]).any(axis=1)
         transient = np.where(removes, 0, transient)
     yield from violated_steps(
         replayed, "transient_replicas", transient > most, "has more replicas than one beyond its factor"
@@ -125,9 +125,9 @@ def _lists(reassigned: ReassignedPartitions, replayed: StepReplay) -> Iterator[B
 
 
 def _cordoned(reassigned: ReassignedPartitions, replayed: StepReplay, limits: BatchLimits) -> Iterator[BatchViolation]:
-    if reassigned.is_cordoned is None:
+    if reassigned.is_barred is None:
         return
-    leaves = np.append(reassigned.is_cordoned, False)[replayed.after]
+    leaves = np.append(reassigned.is_barred, False)[replayed.after]
     leaves = leaves & not_among(replayed.after, replayed.goal[replayed.row])
     has_leaving: Bools = np.asarray(leaves.any(axis=1), np.bool_)
     # Replicas that are added until the last cordoned broker has left: those of these steps, and of the one after them.

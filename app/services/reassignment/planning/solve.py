@@ -6,9 +6,11 @@ from time import monotonic
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import Int32s
 from app.core.reassignment import (
+    TOLERATES_KEPT_SINCE,
     Batches,
     BrokerDisks,
     Cordons,
@@ -101,6 +103,17 @@ def _disks(problem: ReassignmentProblem, log_dirs: LogDirSolution | None) -> Bro
     return replace(problem.log_dirs.disks, max_bytes=log_dirs.max_bytes)
 
 
+def _barred(problem: ReassignmentProblem) -> NDArray[np.bool_] | None:
+    """(brokers,) bool, brokers that no list between may have: Kafka rejects cordoned ones, and before 4.3 does not
+    complete lists with brokers that are down. None if there is none.
+    """
+    brokers, cordons = problem.brokers, problem.batches.cordons
+    is_barred = brokers.mask(cordons.during if cordons.rejects_lists else ())
+    if problem.version < TOLERATES_KEPT_SINCE:
+        is_barred |= brokers.is_offline
+    return is_barred if is_barred.any() else None
+
+
 def _cut(
     problem: ReassignmentProblem, after: Int32s, log_dirs: LogDirSolution | None
 ) -> tuple[ReassignedPartitions, Batches]:
@@ -116,7 +129,7 @@ def _cut(
         heat=rules.heat,
         broker_ids=problem.brokers.ids,
         rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
-        is_cordoned=problem.brokers.mask(rules.cordons.during) if rules.cordons.rejects_lists else None,
+        is_barred=_barred(problem),
     )
     try:
         disks = _disks(problem, log_dirs)

@@ -6,7 +6,7 @@ from time import monotonic
 
 import numpy as np
 
-from app.core.kafka_versions import KafkaVersion
+from app.core.kafka_versions import Controller, KafkaVersion
 from app.core.measures.tally import Tally, tally
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
 from app.core.reassignment import (
@@ -82,7 +82,7 @@ class ReassignmentProblem:
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.
     subscriptions : by id of each group that rebalances when racks change, its topics.
-    version : of Kafka.
+    version : of Kafka. controller : the kind that the snapshot reports; None if it does not.
     canonical : the request with nothing left to guess.
     """
 
@@ -117,6 +117,7 @@ class ReassignmentProblem:
     deadline_s: float | None
     subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
     version: KafkaVersion
+    controller: Controller | None
     canonical: dict[str, Json] = field(repr=False)
 
     @property

@@ -133,6 +133,7 @@ def resolve(
         deadline_s=None if request.deadline_s is None else started + request.deadline_s,
         subscriptions=subscriptions_of(cluster, version),
         version=version,
+        controller=cluster.reported_controller,
         canonical=canonical_fields(stated, brokers.requested),
     )
 

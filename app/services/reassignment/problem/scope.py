@@ -35,6 +35,7 @@ class PartitionScope:
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
     factors : (rows,) int32 target replication factors; those of pinned rows do not count.
     pins : by row the place of its pin in the request.
+    described : the topics of the scope, as the snapshot has them.
     others : the topics outside the scope, of which nothing moves.
     """
 
@@ -48,6 +49,7 @@ class PartitionScope:
     size_bytes: Int64s = field(repr=False)
     factors: Int32s = field(repr=False)
     pins: Mapping[int, int]
+    described: tuple[Topic, ...] = field(repr=False)
     others: tuple[Topic, ...] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
@@ -111,6 +113,7 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
         size_bytes=sizes,
         factors=factors,
         pins=pins,
+        described=tuple(topics),
         others=tuple(topic for topic in cluster.topics if topic.name in left),
         cautions=tuple(cautions),
     )

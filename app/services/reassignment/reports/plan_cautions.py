@@ -7,6 +7,7 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.cordons import LISTS_CHECKED_SINCE
+from app.core.measures.lowered_factors import factors_of, lowered_factors
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Balance
@@ -28,8 +29,8 @@ NAMED_GROUPS = 20
 def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
     """What cordons change in the execution of the plan."""
     executions, cordons = solution.executions, problem.batches.cordons
-    is_cordoned = solution.reassigned.is_cordoned
-    if executions is None or is_cordoned is None:
+    is_barred = solution.reassigned.is_barred
+    if executions is None or is_barred is None or not cordons.rejects_lists:
         return
     lifted = [step for step in executions.batches if step.action is Action.UNCORDON]
     if lifted:
@@ -39,7 +40,7 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             f"which Kafka {LISTS_CHECKED_SINCE} and later reject; `execution` uncordons them for these batches alone"
         )
         yield Caution("cordons_lifted", detail, named)
-    lost = np.append(is_cordoned, False)[solution.steps.before]
+    lost = np.append(is_barred, False)[solution.steps.before]
     lost &= not_among(solution.steps.before, solution.steps.after)
     n_adds = not_among(solution.steps.after, solution.steps.before).sum(axis=1)
     factors = [(lists != NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
@@ -153,6 +154,7 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             "fix_offline_replicas moves them"
         )
         cautions.append(Caution("offline_replicas_stay", detail, tuple(ids.tolist())))
+    cautions += _of_lowered_factors(problem, after)
     if led_otherwise := not_preferred(problem):
         detail = (
             f"{led_otherwise} partitions are led by another broker than the first of their list; "
@@ -165,6 +167,21 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
         detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
         cautions.append(Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20])))
     return cautions
+
+
+def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    scope = problem.scope
+    for topic, start in zip(scope.described, scope.starts.tolist(), strict=False):
+        rows = slice(start, start + len(topic.partition_ids))
+        largest = int(factors_of(after[rows]).max(initial=0))
+        lowered = lowered_factors(
+            problem.before[rows],
+            after[rows],
+            largest_of_topic=largest,
+            min_insync_replicas=topic.min_insync_replicas,
+        )
+        if len(lowered.rows):
+            yield Caution("factor_lowered", lowered.detail(topic.name), topics=(topic.name,))
 
 
 def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, int]:

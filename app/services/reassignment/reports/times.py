@@ -11,10 +11,9 @@ from app.core.replica_lists import not_among
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.reports.completion import NeverCompleted, first_batches, never_completed
 
 NIC_IN, NIC_OUT = 1, 2
-NAMED_BATCHES = 20
-"""The most batches that a warning names; it counts them all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,23 +25,25 @@ class BatchTimes:
     seconds : (batches,) float64; 0 if nothing is copied, infinite if it never completes, NaN if nothing is known that
         limits it.
     recommended : a throttle with which every batch completes, in bytes per second; None if there is none to recommend.
+    never : the batches that never complete at any throttle.
     """
 
     seconds: Float64s = field(repr=False)
     recommended: int | None
+    never: NeverCompleted
 
     def of_batch(self, number: int) -> dict[str, Json]:
         """`seconds` and `completes` of a batch, counted from 0."""
-        seconds = float(self.seconds[number])
+        seconds = np.inf if self.never.batches[number] else float(self.seconds[number])
         completes = None if np.isnan(seconds) else bool(np.isfinite(seconds))
         return {"seconds": round(seconds, 6) if completes else None, "completes": completes}
 
     def cautions(self) -> list[Caution]:
-        """A warning about the batches that never complete."""
+        """Warnings about the batches that never complete."""
         unending = (np.flatnonzero(np.isinf(self.seconds)) + 1).tolist()
         if not unending:
-            return []
-        named = ", ".join(map(str, unending[:NAMED_BATCHES])) + (" …" if len(unending) > NAMED_BATCHES else "")
+            return [*self.never.cautions]
+        named = first_batches(unending)
         detail = (
             f"{len(unending)} of {len(self.seconds)} batches never complete ({named}): replicas are copied no faster "
             "than producers write to their partitions; "
@@ -51,7 +52,7 @@ class BatchTimes:
             detail += "fewer moves a broker and batch, or a faster network, let them complete"
         else:
             detail += f"a throttle of {self.recommended} bytes/s lets them complete"
-        return [Caution("batch_never_completes", detail)]
+        return [Caution("batch_never_completes", detail), *self.never.cautions]
 
 
 def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
@@ -68,10 +69,10 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     )
     rates = ReplicationRates(problem.batches.limits.throttle_bytes_per_s, *_networks(problem, brokers))
     seconds = batch_durations(copies, rates, len(steps))
+    never = never_completed(problem, steps)
     if steps.seconds is not None:
         # What is copied within brokers takes its time at the throttle, too.
-        seconds = np.fmax(seconds, steps.seconds)
-        return BatchTimes(seconds, recommended_throttle(copies, rates))
+        return BatchTimes(np.fmax(seconds, steps.seconds), recommended_throttle(copies, rates), never)
     if np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
         copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some, np.nan, 0.0)
@@ -79,7 +80,7 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
         # No network limits what is copied within brokers.
         copies_some = np.bincount(steps.log_dir_moves.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some & np.isfinite(seconds), np.nan, seconds)
-    return BatchTimes(seconds, recommended_throttle(copies, rates))
+    return BatchTimes(seconds, recommended_throttle(copies, rates), never)
 
 
 def _networks(problem: ReassignmentProblem, brokers: int) -> tuple[Float64s, Float64s]:

@@ -1,0 +1,99 @@
+"""The batches that Kafka never completes, since a broker that is down does not return, and how to avoid them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.measures.tally import positions_of
+from app.core.model import NO_REPLICA, Int32s
+from app.core.reassignment import TOLERATES_KEPT_SINCE, Batches, Incomplete, completion_rule, incomplete
+from app.core.replica_lists import stacked
+from app.formats.syntax.quantities import counted
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.problem.problem import ReassignmentProblem
+
+NAMED_BATCHES = 20
+"""The most batches that a warning names; it counts them all."""
+NAMED_PARTITIONS = 5
+"""The most partitions that a warning names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeverCompleted:
+    """The batches that never complete, (batches,) bool, and warnings that explain why."""
+
+    batches: NDArray[np.bool_] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+
+def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverCompleted:
+    """Apply the rule of the problem's release to every step: see `core/reassignment/completion.py`."""
+    never = np.zeros(len(steps), np.bool_)
+    is_live = ~problem.brokers.is_offline
+    topics = problem.scope.described
+    # Live replicas that steps have added need no place here: they are copied from one that is in sync now.
+    in_sync = _by_row(problem, [np.column_stack([topic.leaders, topic.isr]) for topic in topics])[steps.rows]
+    current = np.concatenate([steps.before, _leaving(problem, steps)], axis=1)
+    found = incomplete(current, steps.after, in_sync, is_live, completion_rule(problem.version, problem.controller))
+    batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
+    never[batch_of[found.waits | found.has_no_source]] = True
+    return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
+
+
+def first_batches(numbers: list[int]) -> str:
+    """The first of these batches, for a warning."""
+    return ", ".join(map(str, numbers[:NAMED_BATCHES])) + (" …" if len(numbers) > NAMED_BATCHES else "")
+
+
+def _by_row(problem: ReassignmentProblem, of_topics: Sequence[Int32s]) -> Int32s:
+    """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
+    scope, ids = problem.scope, problem.brokers.ids
+    lists = stacked(of_topics)
+    rows = np.full((len(scope.partition_ids), max(1, lists.shape[1])), NO_REPLICA, np.int32)
+    rows[~scope.is_new, : lists.shape[1]] = lists
+    positions = positions_of(rows, ids)
+    return np.where(positions == len(ids), np.int32(NO_REPLICA), positions)
+
+
+def _leaving(problem: ReassignmentProblem, steps: Batches) -> Int32s:
+    """(steps, widest) int32 positions that a running reassignment removes, in the first step of their partition."""
+    leaving = _by_row(problem, [topic.removing for topic in problem.scope.described])[steps.rows]
+    is_later = np.ones(len(steps.rows), np.bool_)
+    is_later[np.unique(steps.rows, return_index=True)[1]] = False
+    leaving[is_later] = NO_REPLICA
+    return leaving
+
+
+def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -> Iterator[Caution]:
+    brokers, is_down = problem.brokers, np.append(problem.brokers.is_offline, False)
+    if found.waits.any():
+        lists = steps.after[found.waits]
+        ids = np.unique(brokers.ids[lists[is_down[lists] & (lists != NO_REPLICA)]])
+        kept = ids.tolist()
+        later = "" if problem.version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such"
+        detail = (
+            f"Kafka {problem.version} never completes {_named(problem, steps, found.waits)}: the lists keep replicas "
+            f"on brokers {', '.join(map(str, kept[:NAMED_BROKERS]))}, which are fenced or down and cannot be in sync; "
+            f"fix_offline_replicas or remove_brokers replaces these, or the brokers have to return{later}"
+        )
+        yield Caution("waits_for_offline_replica", detail, tuple(kept))
+    if found.has_no_source.any():
+        detail = (
+            f"Kafka never completes {_named(problem, steps, found.has_no_source)}: no in-sync replica is on a live "
+            "broker, so that no other can be copied; a broker of the ISR has to return first, or an unclean election "
+            "has to choose a leader"
+        )
+        yield Caution("no_in_sync_replica", detail)
+
+
+def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
+    """The batches and partitions of some steps."""
+    numbers = np.unique(np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[among]) + 1
+    rows = np.unique(steps.rows[among]).tolist()
+    names = ", ".join(problem.scope.name(row) for row in rows[:NAMED_PARTITIONS])
+    more = " …" if len(rows) > NAMED_PARTITIONS else ""
+    of_batches = f"{'batch' if len(numbers) == 1 else 'batches'} {first_batches(numbers.tolist())}"
+    return f"{counted(len(rows), 'partition')} of {of_batches} ({names}{more})"
