@@ -287,6 +287,28 @@ class TestCreateFromTexts:
         warnings = {w["code"]: w for w in _form(client, brokers=listed, topics=described).json()["warnings"]}
         assert warnings["unlisted_brokers"]["brokers"] == [105, 108]
 
+    def test_brokers_that_are_down_stay_in_their_racks(self, client: httpx.Client) -> None:
+        """Those of the newest snapshot before; without one their racks are unknown, which counts for nothing."""
+        names = ("kafka-broker-api-versions-two-brokers-down.txt", "kafka-topics-describe-two-brokers-down.txt")
+        listed, described = ((SAMPLES / name).read_bytes() for name in names)
+
+        def posted(cluster: str, brokers: bytes, topics: bytes) -> dict[str, Any]:
+            form = {"brokers": brokers, "topics": topics}
+            response = client.post("/v1/snapshots", data={"cluster": cluster}, files=form)
+            document: dict[str, Any] = response.json()
+            return document
+
+        healthy = posted("falling", BROKERS, TOPICS)
+        for cluster, count, is_known in (("falling", 9, True), ("fallen", 7, False)):
+            fallen = posted(cluster, listed, described)
+            warnings = {w["code"]: w for w in fallen["warnings"]}
+            assert warnings["unlisted_brokers"]["brokers"] == [105, 108]
+            earlier = warnings.get("brokers_of_earlier_snapshot", {"detail": ""})
+            assert (healthy["id"] in earlier["detail"]) == is_known
+            assert (fallen["brokers"], fallen["health"]["illegal"]) == (count, 0)
+            assert fallen["health"]["not_rack_safe"] == healthy["health"]["not_rack_safe"]
+            assert posted(cluster, listed, described)["id"] == fallen["id"]
+
     def test_topics_alone_have_brokers_without_racks(self, client: httpx.Client) -> None:
         (warning,) = _form(client, topics=TOPICS).json()["warnings"]
         assert (warning["code"], warning["brokers"]) == ("brokers_without_rack", list(range(101, 110)))

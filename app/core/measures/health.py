@@ -19,13 +19,13 @@ class ClusterHealth:
     under_replicated: int
     """Partitions with fewer in-sync replicas than replicas."""
     not_rack_safe: int
-    """Partitions that span fewer racks than they could."""
+    """Partitions that span fewer racks than they could; a broker that is down and of unknown rack may be in any."""
     not_preferred: int
     """Partitions whose leader a preferred election would change."""
     reassigning: int
     """Partitions that are being reassigned."""
     illegal: int
-    """Partitions without replicas, with a broker twice, or with one that is not listed."""
+    """Partitions without replicas, or with a broker twice. A broker that is not listed is down, and legal."""
     replicas: int
     """Replicas of all partitions."""
     bytes: int
@@ -42,8 +42,10 @@ class ClusterHealth:
 
 def cluster_health(cluster: Cluster) -> ClusterHealth:
     """Count a cluster as it is. Complexity: O(replicas)."""
-    counts = tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.brokers)
-    illegal = kernel.NO_REPLICAS | kernel.UNKNOWN_BROKER | kernel.DUPLICATE_REPLICA
+    counts = tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.known_brokers)
+    listed = {broker.id for broker in cluster.brokers}
+    per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
+    illegal = kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA
     factors = [_lengths(topic.replicas) for topic in cluster.topics]
     known = [topic.size_bytes != UNKNOWN_SIZE for topic in cluster.topics]
     return ClusterHealth(
@@ -62,8 +64,8 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
         ),
         unknown_sizes=sum(_count(~is_known) for is_known in known),
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
-        replica_skew=_skew(counts.per_broker[:, 1]),
-        leader_skew=_skew(counts.per_broker[:, 0]),
+        replica_skew=_skew(per_broker[:, 1]),
+        leader_skew=_skew(per_broker[:, 0]),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.tally import BrokerArrays, positions_of
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Float64s, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Float64s, Int32s, Int64s
 from app.core.replica_lists import not_among, per_broker, stacked, widened
 
 Bools = NDArray[np.bool_]
@@ -64,8 +64,7 @@ class PartitionTable:
     def of(cls, cluster: Cluster) -> "PartitionTable":
         """Stack the topics of a cluster. Complexity: O(replicas · factor)."""
         listed = {broker.id for broker in cluster.brokers}
-        unlisted = [Broker(holder) for holder in cluster.replica_holders().tolist() if holder not in listed]
-        brokers = BrokerArrays.of([*cluster.brokers, *unlisted])
+        brokers = BrokerArrays.of(cluster.known_brokers)
         rows = [len(topic.partition_ids) for topic in cluster.topics]
         replicas = stacked([topic.replicas for topic in cluster.topics])
         replicas = widened(replicas, max(1, replicas.shape[1]))  # each list has a first place, also without topics

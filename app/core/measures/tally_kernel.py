@@ -40,6 +40,7 @@ def count(
     for row in range(len(positions)):
         fault = 0
         replicas = racks = 0
+        unplaced = 0  # brokers that are down, of unknown rack: each may be in a rack of its own
         elsewhere = False  # a replica on an unknown broker, or on one without a rack
         a_broker = a_rack = -1
         for column in range(positions.shape[1]):
@@ -66,6 +67,7 @@ def count(
                     per_rack[rack, 0] += 1
             if rack < 0:
                 elsewhere = True
+                unplaced += fenced[broker]
             elif rack_seen[rack] != row:
                 rack_seen[rack] = row
                 per_rack[rack, 1] += 1
@@ -77,7 +79,7 @@ def count(
             per_broker[a_broker, 2] += 1
         if racks == 1 and not elsewhere:
             per_rack[a_rack, 2] += 1
-        if racks < min(replicas, n_racks):
+        if racks + unplaced < min(replicas, n_racks):
             fault |= TOO_FEW_RACKS
         per_racks_spanned[racks] += 1
         faults[row] = fault

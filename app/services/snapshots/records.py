@@ -1,7 +1,7 @@
 """Store the state of a cluster and find it again."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -23,6 +23,7 @@ from app.errors.requests import (
 )
 from app.errors.suggestions import suggestion
 from app.formats.snapshots import snapshot_columns, snapshot_json
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
@@ -51,6 +52,8 @@ def store(
     `LimitExceeded`, `UnrelatedBrokers`.
     """
     check_brokers(cluster.brokers, limits)
+    posted = cluster
+    cluster, earlier = _with_earlier_brokers(uow, posted)
     _check_topics(cluster.topics)
     _check_holders(cluster)
     _check_groups(cluster.groups)
@@ -71,9 +74,31 @@ def store(
             "kafka_version": cluster.kafka_version,
             "controller": cluster.controller,
             "health": asdict(cluster_health(cluster)),
-            "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
+            "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(posted), *earlier, *cautions)],
         },
     )
+
+
+def _with_earlier_brokers(uow: "UnitOfWork", cluster: Cluster) -> tuple[Cluster, Sequence[Caution]]:
+    """The cluster with the brokers that have replicas and are not listed, as fenced ones, if its newest snapshot lists
+    them: a broker that is down is still in its rack. The others remain unlisted.
+    """
+    listed = {broker.id for broker in cluster.brokers}
+    unlisted = set(cluster.replica_holders().tolist()) - listed
+    newest = uow.snapshots.newest(cluster.name) if unlisted and listed else None
+    if newest is None:
+        return cluster, ()
+    _, before = load(uow, newest.id)
+    down = [replace(broker, fenced=True) for broker in before.brokers if broker.id in unlisted]
+    if not down:
+        return cluster, ()
+    ids = tuple(sorted(broker.id for broker in down))
+    detail = (
+        f"{counted(len(ids), 'broker')} with replicas {'is' if len(ids) == 1 else 'are'} not listed, as when down: "
+        f"{'its rack is' if len(ids) == 1 else 'their racks are'} those of snapshot {newest.id}, the newest before"
+    )
+    brokers = tuple(sorted((*cluster.brokers, *down), key=lambda broker: broker.id))
+    return replace(cluster, brokers=brokers), (Caution("brokers_of_earlier_snapshot", detail, ids),)
 
 
 def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
