@@ -92,6 +92,23 @@ class TestGate:
         assert "too_few_racks" in done.stdout
         assert "span fewer racks than they could" in junit.read_text()
 
+    def test_a_lower_factor_fails_the_gate(self, tmp_path: Path) -> None:
+        """From 3 to 1 with min.insync.replicas=2, unless it is allowed by name; the reason is in every form."""
+        header = "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
+        topics, file, junit = (tmp_path / name for name in ("topics.txt", "r.json", "j.xml"))
+        topics.write_text(header + "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n")
+        file.write_text(json.dumps({"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1]}]}))
+        options = ("check", str(topics), "--reassignment", str(file))
+        done = within_this_process(*options, "--junit", str(junit))
+        assert done.returncode == 3
+        assert "factor_lowered" in done.stdout
+        assert "min.insync.replicas=2" in junit.read_text()
+        allowed = within_this_process(*options, "--allow-lower-factor")
+        assert allowed.returncode == 0, allowed.stderr
+        assert "warning: factor_lowered" in allowed.stdout
+        alone = within_this_process("check", str(topics), "--allow-lower-factor")
+        assert (alone.returncode, "about a reassignment" in alone.stderr) == (2, True)
+
     def test_a_plan_is_checked_as_it_is_written(self, tmp_path: Path) -> None:
         plan = tmp_path / "plan.json"
         assert (

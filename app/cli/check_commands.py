@@ -51,6 +51,10 @@ def check(
     refuse_running: Annotated[
         bool, typer.Option("--refuse-running", help="Fail if partitions are being reassigned already.")
     ] = False,
+    allow_lower_factor: Annotated[
+        bool,
+        typer.Option("--allow-lower-factor", help="Of a reassignment: lower replication factors are a warning."),
+    ] = False,
     limit: Limit = None,
     request: Annotated[
         Path | None,
@@ -74,7 +78,10 @@ def check(
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     resources = checking.resources_of(limit or (), request)
-    gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, resources)
+    safety = checking.allowed(lower_factor=allow_lower_factor)
+    gate = checking.Gate(
+        reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, resources, safety
+    )
     verdict = checking.check(cluster_of(options), gate)
     checking.report(verdict, output=output, junit=junit, losses=losses, as_json=as_json)
 

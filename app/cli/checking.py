@@ -27,13 +27,22 @@ from app.formats.sources import desired_topics
 from app.formats.syntax.lines import decode
 from app.formats.syntax.quantities import share
 from app.services import checks
-from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
+from app.services.checks import (
+    Check,
+    Differences,
+    Health,
+    HealthRequest,
+    Outcome,
+    SafetyRequest,
+    Subject,
+    TopicDifference,
+)
 from app.services.plans import Allowance
 from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
-_UNSTATED = HealthRequest()
+_UNSTATED, _STRICT = HealthRequest(), SafetyRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,7 @@ class Gate:
     reassignment : a file for Kafka, the output of `--generate`, or a plan's JSON; the cluster as it is without one.
     desired : files of topics as they are to be, or folders of such files.
     fail_on : conditions; see `app.services.checks.conditions`.
-    resources : of a cluster as it is.
+    resources : of a cluster as it is. safety : what a reassignment is allowed.
     """
 
     reassignment: Path | None = None
@@ -54,6 +63,7 @@ class Gate:
     merge_running: bool = True
     kafka_version: str | None = None
     resources: HealthRequest = _UNSTATED
+    safety: SafetyRequest = _STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,9 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     desired = _desired(gate.desired)
     conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
     if gate.reassignment is None:
+        if gate.safety != _STRICT:
+            detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
+            raise ConflictingFields(detail, path=("allow_lower_factor",))
         allowance = Allowance(Settings().limits, is_job=True)
         checked = checks.check_cluster(cluster, gate.kafka_version, gate.resources, allowance)
     else:
@@ -139,7 +152,7 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
             raise ConflictingFields(detail, path=("reassignment",))
         running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
         posted = _reassignment(gate.reassignment)
-        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version)
+        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, gate.safety)
     differences = checks.compare(cluster, desired) if desired else None
     subject = Subject(checked, None if differences is None else len(differences.differences))
     return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])
@@ -153,6 +166,11 @@ def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
     body = planning.body_of({"limits": plan_options.limits(limits)} if limits else {}, request)
     stated = validated(ResourceFields, body)
     return TypeAdapter(HealthRequest).validate_python(stated.model_dump())
+
+
+def allowed(*, lower_factor: bool) -> SafetyRequest:
+    """What options allow a reassignment."""
+    return SafetyRequest(allow_lower_factor=lower_factor)
 
 
 def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses: Path | None, as_json: bool) -> None:

@@ -95,7 +95,7 @@ class TestRealCaptures:
         assert rejection["count"] > 0
 
     def test_onto_brokers_that_are_down(self, client: httpx.Client) -> None:
-        """They are not listed, and Kafka knows them all the same: legal, and reported as a violation."""
+        """They are not listed, and Kafka knows them all the same: legal. Their unknown racks count for nothing."""
         names = {
             "brokers": "kafka-broker-api-versions-two-brokers-down.txt",
             "topics": "kafka-topics-describe-two-brokers-down.txt",
@@ -103,7 +103,11 @@ class TestRealCaptures:
         files = {part: (SAMPLES / name).read_bytes() for part, name in names.items()}
         down = client.post("/v1/snapshots", data={"cluster": "down"}, files=files).json()["id"]
         violations = self._post(client, down, CURRENT)["violations"]
-        assert {v["severity"] for v in violations if v["code"] == "unknown_broker"} == {"illegal"}
+        # Of clicks-4, broker 108 alone is in sync.
+        assert {(v["code"], v["severity"]) for v in violations} == {
+            ("fenced_leader", "fragile"),
+            ("no_in_sync_replica", "illegal"),
+        }
 
 
 class TestFresh:
@@ -139,6 +143,58 @@ class TestWhatIsFragile:
     def test_the_order_of_partitions_is_no_matter(self, client: httpx.Client) -> None:
         both = [_moved(102, 103, 105), _moved(103, 106, 102, partition=1)]
         assert _check(client, *both).content == _check(client, *reversed(both)).content
+
+
+class TestSafety:
+    """What a reassignment may not do unless it is allowed by name."""
+
+    def _post(self, client: httpx.Client, *replicas: int, **fields: Any) -> httpx.Response:
+        topic = {
+            "name": "orders",
+            "configs": {"min.insync.replicas": "2"},
+            "partitions": [{"partition": 0, "replicas": [1, 2, 3], "leader": 1, "isr": [1, 2]}],
+        }
+        brokers = [{"id": broker, "rack": "abcd"[broker - 1], "fenced": broker == 3} for broker in (1, 2, 3, 4)]
+        snapshot = {"cluster": "unsafe", "controller": "kraft", "brokers": brokers, "topics": [topic]}
+        snapshot_id = client.post("/v1/snapshots", json=snapshot).json()["id"]
+        reassignment = {"version": 1, "partitions": [_moved(*replicas)]}
+        return client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": reassignment, **fields})
+
+    def test_a_lower_factor(self, client: httpx.Client) -> None:
+        (violation,) = self._post(client, 1).json()["violations"]
+        assert (violation["code"], violation["severity"]) == ("factor_lowered", "fragile")
+        assert "min.insync.replicas=2" in violation["detail"]
+        allowed = self._post(client, 1, allow_lower_factor=True).json()
+        assert allowed["violations"] == []
+        assert [(w["code"], w["topics"]) for w in allowed["warnings"]] == [("factor_lowered", ["orders"])]
+
+    def test_the_default_of_the_request_is_for_what_is_unknown(self, client: httpx.Client) -> None:
+        defaults = {"min_insync_replicas": 3}
+        assert self._post(client, 1, 2, defaults=defaults).json()["violations"] == []
+        reassignment = {"version": 1, "partitions": [_moved(102, 103)]}
+        body = {"snapshot_id": SNAPSHOT_ID, "reassignment": reassignment, "defaults": defaults}
+        found = client.post("/v1/checks", json=body).json()
+        assert "min.insync.replicas=3" in found["violations"][0]["detail"]
+        assert [w["code"] for w in found["warnings"]] == ["min_isr_assumed"]
+
+    def test_a_list_that_is_never_complete(self, client: httpx.Client) -> None:
+        """By the release that executes it (KAFKA-19975)."""
+        for release, codes in (("4.2", ["waits_for_offline_replica"]), ("4.3", [])):
+            found = self._post(client, 1, 2, 3, 4, kafka_version=release).json()
+            assert [violation["code"] for violation in found["violations"]] == codes
+
+    @pytest.mark.parametrize("fields", [{"allow_lower_factor": True}, {"defaults": {"min_insync_replicas": 2}}])
+    def test_a_cluster_as_it_is_has_no_factor_to_lower(self, client: httpx.Client, fields: dict[str, Any]) -> None:
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
+        only_error(problem(response, 422, "conflicting_fields"), f"/{next(iter(fields))}")
+
+    @pytest.mark.parametrize("number", [0, -1, 2**31, "2", None, 1.5])
+    def test_min_isr_out_of_range(self, client: httpx.Client, number: object) -> None:
+        response = self._post(client, 1, 2, defaults={"min_insync_replicas": number})
+        if number is None:
+            assert response.status_code == 200
+            return
+        only_error(problem(response, 422, "validation"), "/defaults/min_insync_replicas")
 
 
 class TestBadInput:

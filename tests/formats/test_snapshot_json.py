@@ -212,7 +212,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 removing=wider(topic.removing)[order],
                 size_bytes=topic.size_bytes[order],
                 topic_id=topic.topic_id,
-                configs=dict(reversed(topic.configs.items())),
+                configs=dict(reversed([*topic.configs.items()])),
                 log_dirs=None if topic.log_dirs is None else wider(topic.log_dirs)[order],
                 future_log_dirs=None if topic.future_log_dirs is None else wider(topic.future_log_dirs)[order],
             )

@@ -132,3 +132,20 @@ def test_further_fields_are_those_of_the_api(nine: Browser, client: httpx.Client
         assert page.status == 422, more
         assert page.by_id(f"{field}-problem").text, more
         assert page.form()["more"] == more
+
+
+def test_what_is_not_safe_is_on_the_page(browser: Browser, client: httpx.Client) -> None:
+    """A lower factor, and a list that waits for a broker that is down; further fields allow the former."""
+    partition = {"partition": 0, "replicas": [1, 2, 3], "leader": 1, "isr": [1, 2]}
+    topic = {"name": "t", "configs": {"min.insync.replicas": "3"}, "partitions": [partition]}
+    brokers = [{"id": broker, "fenced": broker == 3} for broker in (1, 2, 3)]
+    snapshot = {"cluster": "unsafe", "kafka_version": "4.1", "brokers": brokers, "topics": [topic]}
+    assert client.post("/v1/snapshots", json=snapshot).status_code == 201
+    move = '{"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 3]}]}'
+    typed = {**EMPTY, "cluster": "unsafe", "output": move, "fail_on": "violations"}
+    page = browser.post("/plan/check", typed).text
+    assert "The check fails" in page
+    assert "min.insync.replicas=3" in page
+    assert "never complete on Kafka 4.1.0" in page
+    allowed = browser.post("/plan/check", {**typed, "more": '{"allow_lower_factor": true}'}).text
+    assert "Note: 1 of 1 partitions of t get fewer replicas" in allowed

@@ -9,6 +9,7 @@ from app.api.models.fields import Int32, LogDirPath, Rack, RequestedRelease, Top
 from app.api.models.fields import Request as RequestModel
 from app.api.models.snapshot_choice import OnSnapshot
 from app.api.reassignment.resource_fields import ResourceFields
+from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
@@ -50,6 +51,13 @@ class LossesFields(RequestModel):
     """Names of racks."""
 
 
+class CheckDefaults(RequestModel):
+    """What counts if the snapshot does not have it."""
+
+    min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
+    """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
+
+
 class CheckRequest(ResourceFields, OnSnapshot):
     """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
@@ -75,6 +83,11 @@ class CheckRequest(ResourceFields, OnSnapshot):
         "`refuse` returns 409.",
     )
     kafka_version: RequestedRelease = None
+    allow_lower_factor: bool = False
+    """Whether a reassignment may lower replication factors below 2, `min.insync.replicas`, or those of the topic's
+    other partitions: it is then a warning, otherwise the violation `factor_lowered`."""
+    defaults: CheckDefaults | None = None
+    """What counts for a reassignment if the snapshot does not have it; a warning says so."""
 
     def health(self) -> checks.HealthRequest:
         """The request of the service for a cluster as it is."""
@@ -82,9 +95,19 @@ class CheckRequest(ResourceFields, OnSnapshot):
         return _HEALTH.validate_python(plain | ({"losses": {}} if self.losses == "all" else {}))
 
     @property
+    def safety(self) -> checks.SafetyRequest:
+        """What the request allows, for the service."""
+        minimum = None if self.defaults is None else self.defaults.min_insync_replicas
+        return checks.SafetyRequest(self.allow_lower_factor, minimum)
+
+    @property
     def is_of_cluster(self) -> bool:
         """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
         if self.reassignment is None and self.output is None:
+            for name in ("allow_lower_factor", "defaults"):
+                if getattr(self, name):
+                    detail = f"{name} is about a reassignment, and the cluster is checked as it is; leave it out"
+                    raise ConflictingFields(detail, path=(name,))
             return True
         for name in (*ResourceFields.model_fields, "losses"):
             if name in self.model_fields_set:
@@ -107,4 +130,5 @@ def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Che
         running_reassignment=body.running_reassignment,
         output=body.output,
         kafka_version=version,
+        safety=body.safety,
     )

@@ -20,9 +20,16 @@ VIOLATIONS: Mapping[str, str] = MappingProxyType(
         "duplicate_replica": "Partitions name one broker twice.",
         "fenced_leader": "Partitions are led by a fenced broker.",
         "too_few_racks": "Partitions span fewer racks than they could.",
+        "waits_for_offline_replica": "Kafka never completes the reassignment: replicas on brokers that are fenced or "
+        "down have to be in sync first.",
+        "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
+        "none can be copied.",
+        "last_in_sync_replica_removed": "Of existing replicas the reassignment keeps those that are out of sync alone.",
+        "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the "
+        "topic.",
     }
 )
-"""What each code of a violation of a placement means, in the order of the verifier."""
+"""What each code of a violation means: of a placement in the order of the verifier, then of a reassignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,8 @@ class Violation:
     code: str
     """Stable code of the violation."""
     severity: str
-    """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more than
-    necessary."""
+    """`illegal`: Kafka rejects, cannot serve or never completes it. `fragile`: legal, but the loss of one broker or
+    rack costs more than necessary."""
     topic: str
     """Name of the topic."""
     count: int

@@ -31,6 +31,7 @@ from app.services.cautions import Caution
 from app.services.checks.health import Health, HealthRequest, health_of
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
+from app.services.checks.safety import SafetyRequest, safety_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
 from app.services.reassignment.requests.resources import check_resources
@@ -41,6 +42,7 @@ from app.store.records import Snapshot
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
+UNSTATED = SafetyRequest()
 NAMED_FAULTS = 100
 """The most faults of a rejected reassignment that are named; all are counted."""
 NAMED_CHANGES = 100
@@ -117,6 +119,7 @@ def check(
     output: str | None = None,
     running_reassignment: Literal["refuse", "merge"] = "merge",
     kafka_version: str | None = None,
+    safety: SafetyRequest = UNSTATED,
 ) -> Check:
     """Verify a reassignment against the cluster of a snapshot.
 
@@ -126,6 +129,7 @@ def check(
     output : what `kafka-reassign-partitions` printed; beside a reassignment only what `--verify` did.
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
     kafka_version : the release that executes the reassignment; None is the snapshot's, or the newest.
+    safety : what the request allows.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def check(
     reassignment, unknown = _reassignment(given, printed, cluster)
     path = ("reassignment", "partitions") if printed is None else ("output",)
     limits.check_number("sync_partitions", len(reassignment.partitions), path=path)
-    checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version)
+    checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version, safety)
     return replace(
         checked,
         snapshot=snapshot,
@@ -156,16 +160,24 @@ def check_reassignment(
     reassignment: Reassignment,
     running_reassignment: Literal["refuse", "merge"] = "merge",
     kafka_version: str | None = None,
+    safety: SafetyRequest = UNSTATED,
 ) -> Check:
     """Verify a reassignment of a cluster that is in no store; as `check`, without what the store knows."""
     version = release_of(kafka_version, cluster.kafka_version)
     _require_legal(reassignment, cluster, version)
     after = _placed(reassignment)
     before = _where(cluster, after)
+    checked = _checked(cluster, after, version)
+    found, cautions = safety_of(cluster, after, version, safety)
     return replace(
-        _checked(cluster, after, version),
+        checked,
+        violations=sorted([*checked.violations, *found], key=attrgetter("topic")),
         movement=movement(before, after),
-        cautions=[*_cautions(reassignment, cluster, running_reassignment), *_of_cordons(before, after, cluster)],
+        cautions=[
+            *_cautions(reassignment, cluster, running_reassignment),
+            *_of_cordons(before, after, cluster),
+            *cautions,
+        ],
         minimum=minimum_for(cluster, before, after),
     )
 
@@ -198,7 +210,7 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
 
 def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion) -> Check:
     """The violations and measures of an assignment over the brokers of a cluster."""
-    counts = tally(after, cluster.brokers)
+    counts = tally(after, cluster.known_brokers)
     return Check(
         snapshot=None,
         violations=violations(counts),
@@ -207,7 +219,7 @@ def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVe
         fresh=None,
         cautions=[],
         exposure=exposure_by_attribute(
-            after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
+            after, cluster.known_brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
         ),
         minimum=None,
         changed=None,

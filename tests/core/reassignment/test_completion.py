@@ -64,7 +64,8 @@ def test_rows_are_independent() -> None:
     for rule in CompletionRule:
         together = incomplete(padded(lists[0]), padded(lists[1]), padded(lists[2]), is_live, rule)
         for row, each in enumerate(zip(*lists, strict=True)):
-            alone = incomplete(*(padded([one]) for one in each), is_live, rule)
+            current, target, isr = (padded([one]) for one in each)
+            alone = incomplete(current, target, isr, is_live, rule)
             assert (alone.waits[0], alone.has_no_source[0]) == (together.waits[row], together.has_no_source[row])
 
 

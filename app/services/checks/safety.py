@@ -1,0 +1,141 @@
+"""Reassignments that Kafka accepts and that leave partitions less safe, or that it never completes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.kafka_versions import KafkaVersion
+from app.core.measures.lowered_factors import LoweredFactors, factors_of, lowered_factors
+from app.core.measures.tally import positions_of
+from app.core.measures.violations import NAMED_PARTITIONS, Violation
+from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Topic
+from app.core.reassignment import TOLERATES_KEPT_SINCE, completion_rule, incomplete
+from app.core.replica_lists import not_among
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
+
+NAMED_TOPICS = 20
+"""The most topics that a warning names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRequest:
+    """What a request for a check allows and states.
+
+    Parameters
+    ----------
+    allow_lower_factor : whether lower replication factors are warnings. min_insync_replicas : of topics whose own is
+        unknown; None if it is unknown, too.
+    """
+
+    allow_lower_factor: bool = False
+    min_insync_replicas: int | None = None
+
+
+def safety_of(
+    cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion, request: SafetyRequest
+) -> tuple[list[Violation], list[Caution]]:
+    """Violations of a reassignment beside those of its placement, by topic, and warnings."""
+    found: list[Violation] = []
+    cautions: list[Caution] = []
+    assumed: list[str] = []
+    brokers = _Brokers.of(cluster)
+    for name, assignment in after.items():
+        topic = cluster.topic(name)
+        if topic is None:
+            continue
+        found += _completion(cluster, topic, assignment, brokers, version)
+        min_isr = topic.min_insync_replicas
+        if min_isr is None and request.min_insync_replicas is not None:
+            min_isr = request.min_insync_replicas
+            assumed.append(name)
+        lowered = _lowered(topic, assignment, min_isr)
+        if len(lowered.rows) and request.allow_lower_factor:
+            cautions.append(Caution("factor_lowered", lowered.detail(name), topics=(name,)))
+        elif len(lowered.rows):
+            detail = f'{lowered.detail(name)}; "allow_lower_factor": true allows it'
+            found.append(_violation("factor_lowered", "fragile", topic, assignment, lowered.rows, detail))
+    if assumed:
+        detail = (
+            f"{len(assumed)} topics of the reassignment have no min.insync.replicas in the snapshot; the "
+            f"{request.min_insync_replicas} of `defaults` counts"
+        )
+        cautions.append(Caution("min_isr_assumed", detail, topics=tuple(assumed[:NAMED_TOPICS])))
+    return found, cautions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Brokers:
+    """(brokers,) ids, ascending, of those that are listed or have replicas, and whether each is up."""
+
+    ids: Int32s
+    is_live: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "_Brokers":
+        known = sorted(cluster.known_brokers, key=lambda broker: broker.id)
+        ids = np.array([broker.id for broker in known], np.int32)
+        return cls(ids, np.array([not broker.fenced for broker in known], np.bool_))
+
+    def positions(self, lists: Int32s) -> Int32s:
+        found = positions_of(lists, self.ids)
+        return np.where(found == len(self.ids), np.int32(NO_REPLICA), found)
+
+
+def _completion(
+    cluster: Cluster, topic: Topic, assignment: Assignment, brokers: _Brokers, version: KafkaVersion
+) -> Iterator[Violation]:
+    rows = np.searchsorted(topic.partition_ids, assignment.partition_ids)
+    current, target = brokers.positions(topic.replicas[rows]), brokers.positions(assignment.replicas)
+    in_sync = brokers.positions(np.column_stack([topic.leaders, topic.isr])[rows])
+    rule = completion_rule(version, cluster.reported_controller)
+    found = incomplete(current, target, in_sync, brokers.is_live, rule)
+    is_live = np.append(brokers.is_live, False)
+    count = f"of {len(rows)} partitions of {topic.name}"
+    if (waiting := np.flatnonzero(found.waits)).size:
+        lists = target[waiting]
+        down = np.unique(brokers.ids[lists[~is_live[lists] & (lists != NO_REPLICA)]]).tolist()
+        named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
+        later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
+        detail = (
+            f"{len(waiting)} {count} never complete on Kafka {version}: their lists have replicas on brokers {named}, "
+            "which are fenced or down and cannot be in sync; a plan with fix_offline_replicas leaves these out, or the "
+            f"brokers have to return{later}"
+        )
+        yield _violation("waits_for_offline_replica", "illegal", topic, assignment, waiting, detail)
+    if (sourceless := np.flatnonzero(found.has_no_source)).size:
+        detail = (
+            f"{len(sourceless)} {count} never complete: no in-sync replica is on a live broker, so that no other can "
+            "be copied; a broker of the ISR has to return first, or an unclean election has to choose a leader"
+        )
+        yield _violation("no_in_sync_replica", "illegal", topic, assignment, sourceless, detail)
+    live_in_sync = np.where(is_live[in_sync], in_sync, np.int32(NO_REPLICA))
+    loses = is_live[in_sync].any(axis=1) & ~(~not_among(target, live_in_sync) & (target != NO_REPLICA)).any(axis=1)
+    if (losing := np.flatnonzero(loses & ~not_among(target, current).any(axis=1))).size:
+        detail = (
+            f"{len(losing)} {count} keep replicas that are out of sync, and none of those that are in sync on live "
+            "brokers; a list that keeps one of these is safe"
+        )
+        yield _violation("last_in_sync_replica_removed", "fragile", topic, assignment, losing, detail)
+
+
+def _lowered(topic: Topic, assignment: Assignment, min_insync_replicas: int | None) -> LoweredFactors:
+    rows = np.searchsorted(topic.partition_ids, assignment.partition_ids)
+    before = topic.destination.replicas
+    factors = factors_of(before)
+    factors[rows] = factors_of(assignment.replicas)
+    return lowered_factors(
+        before[rows],
+        assignment.replicas,
+        largest_of_topic=int(factors.max(initial=0)),
+        min_insync_replicas=min_insync_replicas,
+    )
+
+
+def _violation(
+    code: str, severity: str, topic: Topic, assignment: Assignment, rows: NDArray[np.intp], detail: str
+) -> Violation:
+    named = tuple(assignment.partition_ids[rows[:NAMED_PARTITIONS]].tolist())
+    return Violation(code, severity, topic.name, len(rows), named, detail)
