@@ -121,7 +121,7 @@ class TestFactors:
         found = checked(self.of_text("min.insync.replicas=2"), [1], [2])
         (violation,) = lowered(found)
         assert (violation.severity, violation.count, violation.partitions) == ("fragile", 2, (0, 1))
-        assert "min.insync.replicas=2, so that Kafka rejects writes with acks=all" in violation.detail
+        assert "min.insync.replicas=2 (Kafka rejects writes with acks=all)" in violation.detail
         assert '"allow_lower_factor": true' in violation.detail
         allowed = checked(self.of_text("min.insync.replicas=2"), [1], [2], safety=ALLOWED)
         assert lowered(allowed) == []

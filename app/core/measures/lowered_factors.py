@@ -48,14 +48,14 @@ def lowered_factors(
     --------
     >>> lists = np.array([[1, 2, 3]], np.int32), np.array([[1, -1, -1]], np.int32)
     >>> lowered_factors(*lists).detail("orders")
-    '1 of 1 partitions of orders get fewer replicas, down to 1: below 2, which one loss takes offline'
+    '1 of 1 partitions of orders get fewer replicas, down to 1: below 2 (the loss of one broker takes them offline)'
     """
     old, new = factors_of(before), factors_of(after)
     bounds = (
-        (LEAST_FACTOR, f"{LEAST_FACTOR}, which one loss takes offline"),
+        (LEAST_FACTOR, f"{LEAST_FACTOR} (the loss of one broker takes them offline)"),
         (
             min_insync_replicas or 0,
-            f"min.insync.replicas={min_insync_replicas}, so that Kafka rejects writes with acks=all",
+            f"min.insync.replicas={min_insync_replicas} (Kafka rejects writes with acks=all)",
         ),
         (largest_of_topic, f"the {largest_of_topic} replicas of other partitions of the topic"),
     )

@@ -52,7 +52,7 @@ def _violations(severity: str | None = None) -> Measured:
 MEASURES: Mapping[str, tuple[str, Measured]] = MappingProxyType(
     {
         "violations": ("Partitions with a violation, by each violation.", _violations()),
-        "illegal": ("Those that Kafka rejects or cannot serve.", _violations("illegal")),
+        "illegal": ("Those that Kafka rejects, cannot serve or never completes.", _violations("illegal")),
         "fragile": ("Those for which losing a broker or a rack costs more than necessary.", _violations("fragile")),
         "warnings": ("Warnings.", lambda subject: len(subject.check.cautions)),
         "skew": (
