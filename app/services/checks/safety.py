@@ -11,10 +11,10 @@ from app.core.measures.lowered_factors import LoweredFactors, factors_of, lowere
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Topic
-from app.core.reassignment import TOLERATES_KEPT_SINCE, completion_rule, incomplete
+from app.core.reassignment import completion_rule, incomplete
 from app.core.replica_lists import not_among
 from app.services.cautions import Caution
-from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.reports.completion import no_source_detail, waits_detail
 
 NAMED_TOPICS = 20
 """The most topics that a warning names; it counts them all."""
@@ -97,19 +97,10 @@ def _completion(
     if (waiting := np.flatnonzero(found.waits)).size:
         lists = target[waiting]
         down = np.unique(brokers.ids[lists[~is_live[lists] & (lists != NO_REPLICA)]]).tolist()
-        named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
-        later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
-        detail = (
-            f"{len(waiting)} {count} never complete on Kafka {version}: their lists have replicas on brokers {named}, "
-            "which are fenced or down and cannot be in sync; a plan with fix_offline_replicas leaves these out, or the "
-            f"brokers have to return{later}"
-        )
+        detail = waits_detail(f"{len(waiting)} {count}", version, down)
         yield _violation("waits_for_offline_replica", "illegal", topic, assignment, waiting, detail)
     if (sourceless := np.flatnonzero(found.has_no_source)).size:
-        detail = (
-            f"{len(sourceless)} {count} never complete: no in-sync replica is on a live broker, so that no other can "
-            "be copied; a broker of the ISR has to return first, or an unclean election has to choose a leader"
-        )
+        detail = no_source_detail(f"{len(sourceless)} {count}")
         yield _violation("no_in_sync_replica", "illegal", topic, assignment, sourceless, detail)
     live_in_sync = np.where(is_live[in_sync], in_sync, np.int32(NO_REPLICA))
     loses = is_live[in_sync].any(axis=1) & ~(~not_among(target, live_in_sync) & (target != NO_REPLICA)).any(axis=1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment import TOLERATES_KEPT_SINCE, Batches, Incomplete, completion_rule, incomplete
@@ -43,6 +44,25 @@ def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverComple
     return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
 
 
+def waits_detail(partitions: str, version: KafkaVersion, down: Sequence[int]) -> str:
+    """Why a release never completes the lists of these partitions, which have brokers that are down."""
+    named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
+    later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
+    return (
+        f"Kafka {version} never completes {partitions}: lists have replicas on brokers {named}, which are fenced or "
+        "down and cannot be in sync; a plan with fix_offline_replicas or remove_brokers replaces these, or the brokers have "
+        f"to return{later}"
+    )
+
+
+def no_source_detail(partitions: str) -> str:
+    """Why no release completes the lists of these partitions."""
+    return (
+        f"Kafka never completes {partitions}: no in-sync replica is on a live broker, so that no other can be copied; "
+        "a broker of the ISR has to return first, or an unclean election has to choose a leader"
+    )
+
+
 def first_batches(numbers: list[int]) -> str:
     """The first of these batches, for a warning."""
     return ", ".join(map(str, numbers[:NAMED_BATCHES])) + (" …" if len(numbers) > NAMED_BATCHES else "")
@@ -71,22 +91,11 @@ def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -
     brokers, is_down = problem.brokers, np.append(problem.brokers.is_offline, False)
     if found.waits.any():
         lists = steps.after[found.waits]
-        ids = np.unique(brokers.ids[lists[is_down[lists] & (lists != NO_REPLICA)]])
-        kept = ids.tolist()
-        later = "" if problem.version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such"
-        detail = (
-            f"Kafka {problem.version} never completes {_named(problem, steps, found.waits)}: the lists keep replicas "
-            f"on brokers {', '.join(map(str, kept[:NAMED_BROKERS]))}, which are fenced or down and cannot be in sync; "
-            f"fix_offline_replicas or remove_brokers replaces these, or the brokers have to return{later}"
-        )
-        yield Caution("waits_for_offline_replica", detail, tuple(kept))
+        down = np.unique(brokers.ids[lists[is_down[lists]]]).tolist()
+        detail = waits_detail(_named(problem, steps, found.waits), problem.version, down)
+        yield Caution("waits_for_offline_replica", detail, tuple(down))
     if found.has_no_source.any():
-        detail = (
-            f"Kafka never completes {_named(problem, steps, found.has_no_source)}: no in-sync replica is on a live "
-            "broker, so that no other can be copied; a broker of the ISR has to return first, or an unclean election "
-            "has to choose a leader"
-        )
-        yield Caution("no_in_sync_replica", detail)
+        yield Caution("no_in_sync_replica", no_source_detail(_named(problem, steps, found.has_no_source)))
 
 
 def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
