@@ -53,7 +53,11 @@ def test_measures_equal_an_obvious_count(assigned: Mapping[str, Assignment], clu
             partitions_reduced=sum(map(any, there)),
             partitions_offline=sum(bool(row) and all(row) for row in there),
         )
-    safe = [len({rack_of.get(b) for b in row} & racks) >= min(len(row), len(racks)) for row in rows]
+    down = {broker.id for broker in cluster if broker.fenced and broker.rack is None}
+    safe = []
+    for row in rows:
+        unplaced = len(down & {*row}) + sum(b not in rack_of for b in row)
+        safe.append(len({rack_of.get(b) for b in row} & racks) + unplaced >= min(len(row), len(racks)))
     if racks:
         assert found.rack_safe_share == pytest.approx(sum(safe) / len(safe) if safe else 1.0)
     else:
@@ -71,6 +75,9 @@ def test_a_violation_is_named_exactly_where_the_rule_is_broken(
         for partition, padded_row in enumerate(topic.replicas.tolist()):
             row = [b for b in padded_row if b >= 0]
             spanned = {known[b].rack for b in row if b in known} & racks
+            # A broker that is unknown, or down and of unknown rack, may be in any.
+            down = {b for b in row if b in known and known[b].fenced and known[b].rack is None}
+            unplaced = len(down) + sum(b not in known for b in row)
             expected |= {
                 (code, name, partition)
                 for code, is_so in (
@@ -78,7 +85,7 @@ def test_a_violation_is_named_exactly_where_the_rule_is_broken(
                     ("unknown_broker", any(b not in known for b in row)),
                     ("duplicate_replica", any(row.count(b) > 1 and b in known for b in row)),
                     ("fenced_leader", bool(row) and row[0] in known and known[row[0]].fenced),
-                    ("too_few_racks", len(spanned) < min(len(row), len(racks))),
+                    ("too_few_racks", len(spanned) + unplaced < min(len(row), len(racks))),
                 )
                 if is_so
             }

@@ -40,7 +40,9 @@ def count(
     for row in range(len(positions)):
         fault = 0
         replicas = racks = 0
-        unplaced = 0  # brokers that are down, of unknown rack: each may be in a rack of its own
+        unplaced = (
+            0  # replicas on brokers that are unknown, or down and of unknown rack: each may be in a rack of its own
+        )
         elsewhere = False  # a replica on an unknown broker, or on one without a rack
         a_broker = a_rack = -1
         for column in range(positions.shape[1]):
@@ -50,6 +52,7 @@ def count(
             replicas += 1
             if broker == n_brokers:
                 fault |= UNKNOWN_BROKER
+                unplaced += 1
                 elsewhere = True
                 continue
             if broker_seen[broker] == row:

@@ -57,7 +57,7 @@ def violations(counts: Tally) -> list[Violation]:
     Returns
     -------
     Empty if every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
-    min(replicas, racks) racks.
+    min(replicas, racks) racks. A broker that is unknown, or fenced and without a rack, may be in any.
 
     Examples
     --------

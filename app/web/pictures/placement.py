@@ -40,7 +40,7 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
     unlisted = _unlisted(counts)
     shown = tally(picture.assignments, (*counts.brokers, *unlisted)) if unlisted else counts
     columns = lay_out(_racks(shown, unlisted))
-    has_fenced = any(broker.fenced for broker in counts.brokers)
+    has_fenced = any(broker.fenced for broker in shown.brokers)
     legend: list[tuple[str, Mapping[str, str]]] = [
         ("preferred leader", {"class_": "leads"}),
         ("follower", {"class_": "follows"}),
@@ -94,7 +94,7 @@ def _unlisted(counts: Tally) -> tuple[Broker, ...]:
     ]
     listed = {broker.id for broker in counts.brokers} | {NO_REPLICA}
     ids = {broker for of_topic in broker_ids for broker in of_topic.tolist()} - listed
-    return tuple([Broker(broker) for broker in sorted(ids)])
+    return tuple([Broker(broker, fenced=True) for broker in sorted(ids)])  # they are down
 
 
 def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:

@@ -50,8 +50,8 @@ def waits_detail(partitions: str, version: KafkaVersion, down: Sequence[int]) ->
     later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
     return (
         f"Kafka {version} never completes {partitions}: lists have replicas on brokers {named}, which are fenced or "
-        "down and cannot be in sync; a plan with fix_offline_replicas or remove_brokers replaces these, or the brokers have "
-        f"to return{later}"
+        "down and cannot be in sync; a plan with fix_offline_replicas or remove_brokers replaces these, or the brokers "
+        f"have to return{later}"
     )
 
 
