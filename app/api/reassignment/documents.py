@@ -45,8 +45,8 @@ class BatchDocument(BaseModel):
         "between log directories without a throttle."
     )
     completes: bool | None
-    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
-    null if `seconds` is unknown."""
+    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions, or
+    if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
     log_dir_moves: int | None = Field(
         None, description="Number of replicas moved between log directories; absent without `log_dirs`."
     )
