@@ -3,6 +3,7 @@
 Callers import this package; its files are:
 
 model.py          the problem, the balance and the placement, as arrays
+in_sync.py        exchanges that keep replicas in sync, at equal movement
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
 bands.py          the narrowest feasible band, by maximum flows over groups of partitions
@@ -57,7 +58,7 @@ from app.core.reassignment.counts.least_movement import (
     within_budget,
 )
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
-from app.core.reassignment.counts.places import cheapest, movement_costs
+from app.core.reassignment.counts.places import can_be_placed, cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.leaders.choosing import choose_leaders

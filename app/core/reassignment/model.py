@@ -80,6 +80,8 @@ class MovementProblem:
         all brokers.
     floor_cap : (brokers,) int64 upper bound of the floor of brokers that are no targets: the own load of one that stays
         and may not receive; -1 of targets, and of brokers that no band bounds. None if it is -1 everywhere.
+    in_sync : (rows, widest) bool, current brokers whose replica is kept before others, at equal movement; if one of
+        them is removed, the partition keeps another or receives a new replica. None is all of them.
     """
 
     broker_ids: Int32s
@@ -93,6 +95,7 @@ class MovementProblem:
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
     share: Int64s | None = field(default=None, repr=False)
+    in_sync: NDArray[np.bool_] | None = field(default=None, repr=False)
     floor_cap: Int64s | None = field(default=None, repr=False)
 
     @property

@@ -34,6 +34,7 @@ def part_of(problem: MovementProblem, rows: Int64s, target: NDArray[np.bool_]) -
         must_keep=problem.must_keep[rows],
         weight=problem.weight[rows],
         share=problem.share,
+        in_sync=None if problem.in_sync is None else problem.in_sync[rows],
     )
 
 

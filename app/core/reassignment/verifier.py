@@ -18,7 +18,8 @@ def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) 
     """List every constraint that a placement violates and every figure that it states wrongly.
 
     Checked are: distinct brokers, as many as the factor; eligible brokers; replicas per rack; brokers that must keep
-    their replica; the band of counts; the moved weight, and that the lower bound does not exceed it.
+    their replica; a replica in sync, or a new one; the band of counts; the moved weight, and that the lower bound does
+    not exceed it.
 
     Complexity: O(rows · widest²), plus O(rows · racks) for the spread.
 
@@ -39,6 +40,7 @@ def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) 
         "a broker may not have it": ~_may_be_there(problem, placement.replicas),
         "a rack has too few of its replicas, or too many": ~are_spread(problem, placement.replicas),
         "what must be kept is not": ~_keeps(problem, placement.replicas),
+        "no replica in sync stays, and none is added": ~_has_source(problem, placement.replicas),
     }
     violations = [
         f"partition {row}, {_brokers(problem, placement.replicas[row])}: {violation}"
@@ -99,6 +101,15 @@ def _may_be_there(problem: MovementProblem, replicas: Int32s) -> Bools:
 def _keeps(problem: MovementProblem, replicas: Int32s) -> Bools:
     must = problem.must_keep
     return np.asarray((must == NO_REPLICA) | (replicas == must[:, None]).any(axis=1), np.bool_)
+
+
+def _has_source(problem: MovementProblem, replicas: Int32s) -> Bools:
+    """(rows,) bool: partitions that keep a replica in sync, receive a new one, or have none in sync."""
+    if problem.in_sync is None:
+        return np.ones(len(replicas), np.bool_)
+    is_behind = (problem.current != NO_REPLICA) & ~problem.in_sync & ~problem.is_copied
+    others = not_among(replicas, np.where(is_behind, problem.current, NO_REPLICA))
+    return np.asarray(others.any(axis=1) | ~problem.in_sync.any(axis=1) | (problem.factors == 0), np.bool_)
 
 
 def _violations_of_sums(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:

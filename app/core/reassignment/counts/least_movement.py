@@ -4,13 +4,15 @@ Hard constraints: every partition has a legal placement in its domain, brokers t
 target brokers' counts are within the band. Goals, in lexicographic order, each reached exactly:
 
 1. the least weight moved (`MovementProblem.weight`: bytes, or 1);
-2. the fewest replicas moved; a replaced broker's replicas go to its successor if that costs nothing else.
+2. the fewest replicas moved; a replaced broker's replicas go to its successor if that costs nothing else;
+3. the fewest replicas in sync that are not kept (`MovementProblem.in_sync`).
 
 With `keep` there is no band, and every partition makes its forced moves independently of the others. The receivers are
 chosen so that the largest count is minimal, then the second largest, and so on. Such counts have the least sum of
 squares, so they are a minimum-cost flow in which the n-th replica of a broker costs n. Only partitions with forced
 moves are in it. Costs are in classes, each larger than every sum of the classes below: an avoidable move, passing over
-the successor of a replaced broker, removing the leader's replica if one of two has to go, balance.
+the successor of a replaced broker, removing the leader's replica if one of two has to go, balance. If some replicas are
+out of sync, the moves and the replicas in sync that are removed are a flow of their own before.
 
 The trade-off of movement and balance is over the bands between the narrowest and the one of `keep`, each wider by one
 replica at both ends. A wider band never moves more, so that a budget is searched by bisection.
@@ -19,11 +21,12 @@ Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.flow import cheapest_amounts
+from app.core.flow import cheapest_amounts, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts.network import BrokerArcs, candidate_receivers, placement_network
@@ -38,7 +41,7 @@ from app.core.reassignment.counts.places import (
     stay_put,
 )
 from app.core.reassignment.counts.weighted import Levels, narrowest_levels, summary
-from app.core.reassignment.counts.within_band import least_within
+from app.core.reassignment.counts.within_band import least_within, tie_costs
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.replica_lists import per_broker
 
@@ -246,7 +249,12 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         underfull = problem.target & (frozen <= np.median(frozen))
         candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
         network = placement_network(problem, _avoidable(problem, capacity), rows, capacity, candidates)
-        amounts = cheapest_amounts(network.flow, network.costs)
+        if problem.in_sync is None:
+            amounts = cheapest_amounts(network.flow, network.costs)
+        else:
+            alike = replace(capacity, costs=np.zeros_like(capacity.costs))
+            ties = placement_network(problem, tie_costs(problem), rows, alike, candidates)
+            amounts = min_cost_flow(network.flow, [ties.costs, network.costs]).amounts
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
     return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())

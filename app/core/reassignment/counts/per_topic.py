@@ -8,7 +8,7 @@ reached exactly:
 
 1. the least excess: by how many replicas topics are outside their bands, over all target brokers. It is 0 if the bands
    of all topics can hold together with the band of the cluster;
-2. the least weight moved, then the fewest replicas.
+2. the least weight moved, then the fewest replicas, then the fewest replicas in sync that are not kept.
 
 The dual solution of the flow proves the optimum. If the deadline passes before movement is minimised, the bound counts
 each topic in each rack on its own.

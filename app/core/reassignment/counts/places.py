@@ -16,6 +16,9 @@ from app.core.reassignment.counts import places_kernel as kernel
 from app.core.reassignment.model import MovementProblem
 from app.core.replica_lists import per_broker
 
+LAST_IN_SYNC = 16
+"""The only replica in sync of a partition counts as so many of the others."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceCosts:
@@ -36,6 +39,18 @@ def movement_costs(problem: MovementProblem) -> PlaceCosts:
     """
     weight = np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0)
     return PlaceCosts(np.where(problem.is_copied, weight[:, None], 0), weight)
+
+
+def sync_costs(problem: MovementProblem) -> PlaceCosts:
+    """The cost of replicas in sync that are not kept: 1 for each, `LAST_IN_SYNC` for the only one of a partition.
+
+    It is charged to every place but the current brokers in sync, which for a partition differs by a constant.
+    """
+    if problem.in_sync is None:
+        return PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
+    number = np.count_nonzero(problem.in_sync, axis=1)
+    elsewhere = np.where(number == 1, LAST_IN_SYNC, np.minimum(number, 1))
+    return PlaceCosts(np.where(problem.in_sync, 0, elsewhere[:, None]), elsewhere)
 
 
 def settled(problem: MovementProblem) -> NDArray[np.bool_]:
@@ -92,6 +107,12 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
         chosen,
     )
     return priced_costs, chosen
+
+
+def can_be_placed(problem: MovementProblem) -> NDArray[np.bool_]:
+    """(rows,) bool: partitions with a legal placement."""
+    free = np.zeros(len(problem.broker_ids), np.int64)
+    return cheapest(problem, movement_costs(problem), free)[0] < kernel.NOTHING
 
 
 def _ranked(problem: MovementProblem, prices: Int64s) -> tuple[Int32s, Int64s]:

@@ -36,6 +36,7 @@ from app.core.reassignment.counts.places import (
     frozen_counts,
     movement_costs,
     stay_put,
+    sync_costs,
 )
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 
@@ -239,9 +240,10 @@ def _current_priced_costs(state: _RestrictedProblem, costs: PlaceCosts, prices: 
 
 
 def tie_costs(problem: MovementProblem) -> PlaceCosts:
-    """2 for a replica that moves, 1 for one that moves to a successor."""
-    moves = (problem.current != NO_REPLICA).any(axis=1).astype(np.int64)
-    return PlaceCosts(problem.is_copied.astype(np.int64), 2 * moves)
+    """2 for a replica that moves, 1 for one that moves to a successor, in units above every sum of `sync_costs`."""
+    moves, sync = (problem.current != NO_REPLICA).any(axis=1).astype(np.int64), sync_costs(problem)
+    unit = int((problem.factors * sync.other).sum()) + 1
+    return PlaceCosts(unit * problem.is_copied + sync.current, unit * 2 * moves + sync.other)
 
 
 def scaled_costs(problem: MovementProblem, costs: PlaceCosts) -> tuple[PlaceCosts, int]:
@@ -250,7 +252,7 @@ def scaled_costs(problem: MovementProblem, costs: PlaceCosts) -> tuple[PlaceCost
     No sum of ties reaches one unit of weight.
     """
     ties = tie_costs(problem)
-    scale = 2 * int(problem.factors.sum()) + 1
+    scale = max(2, int(ties.other.max(initial=0))) * int(problem.factors.sum()) + 1
     if int(costs.other.max(initial=0)) * scale > LARGEST_SCALED:
         return costs, 1
     return PlaceCosts(costs.current * scale + ties.current, costs.other * scale + ties.other), scale

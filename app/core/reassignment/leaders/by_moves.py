@@ -22,8 +22,9 @@ from app.core.reassignment.counts.least_movement import SOLVER, BudgetTooSmall, 
 from app.core.reassignment.counts.places import PlaceCosts, cheapest, counts, in_order, moved_weight, movement_costs
 from app.core.reassignment.counts.weighted import Levels, narrowest_levels, summary
 from app.core.reassignment.counts.within_band import LARGEST_SCALED, least_within
+from app.core.reassignment.leaders.problem import leader_candidates
 from app.core.reassignment.model import Balance, Band, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import not_among, per_broker
 
 Bools = NDArray[np.bool_]
 
@@ -51,6 +52,7 @@ def move_for_leaders(
     *,
     budget: int | None = None,
     fewest_changes: bool = False,
+    is_ready: Bools | None = None,
     is_over: Callable[[], bool] = never,
 ) -> MovedForLeaders:
     """Minimise the movement, or the leader changes, with which leaders are within a balance.
@@ -71,6 +73,7 @@ def move_for_leaders(
         largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
     fewest_changes : whether the fewest leader changes come before the least weight moved. Weights then count as
         multiples of a unit, up to a ten-millionth of the largest one for 10⁵ partitions.
+    is_ready : (rows, width) bool of the lists, as of `LeaderProblem`.
 
     Raises
     ------
@@ -95,7 +98,7 @@ def move_for_leaders(
     """
     if balance.tolerance is None:
         raise ValueError("keep bounds no leaders")
-    alone = leadership(problem, lists, may_lead, base)
+    alone = leadership(problem, lists, may_lead, base, is_ready)
     spent = moved_weight(problem, lists)
     costs = _change_costs(alone, lists[:, 0]) if fewest_changes else None
     search = _Search(alone, balance, alone.current[:, :1].copy(), is_over, costs)
@@ -188,12 +191,14 @@ def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
     return PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
 
 
-def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: Int64s) -> MovementProblem:
+def leadership(
+    problem: MovementProblem, lists: Int32s, may_lead: Bools, base: Int64s, is_ready: Bools | None = None
+) -> MovementProblem:
     """The problem of leaders alone: each partition has a factor of 1, and its present leader is in the first column.
 
     Parameters
     ----------
-    problem, lists, may_lead, base : as in `move_for_leaders`.
+    problem, lists, may_lead, base, is_ready : as in `move_for_leaders`.
     """
     in_racks = _in_racks(problem, lists)
     reach = _reachable(problem, in_racks)
@@ -211,9 +216,7 @@ def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: I
         )
         for key in keys
     )
-    there = lists != NO_REPLICA
-    leads = there & np.append(may_lead, False)[lists]
-    candidates = np.where(np.where(leads.any(axis=1)[:, None], leads, there), lists, NO_REPLICA)
+    candidates = np.where(leader_candidates(lists, may_lead, is_ready), lists, NO_REPLICA)
     order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
     led, target = base + per_broker(candidates[:, :1], len(base)), problem.target & may_lead
     cap = None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1)
@@ -227,6 +230,7 @@ def leadership(problem: MovementProblem, lists: Int32s, may_lead: Bools, base: I
         current=np.take_along_axis(candidates, order, axis=1).astype(np.int32),
         is_copied=np.zeros(lists.shape, np.bool_),
         must_keep=np.full(len(lists), NO_REPLICA, np.int32),
+        in_sync=None,
     )
 
 
@@ -291,8 +295,8 @@ def forced_weight(problem: MovementProblem) -> int:
 def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> Int32s:
     """(rows, width) int32 lists in which each leader has a replica, in place of one that racks let leave.
 
-    Of several that may leave, a follower does, in the rack of the new replica if there is one, on the broker that has
-    the most replicas.
+    Of several that may leave, a follower does, out of sync or in the rack of the new replica if there is one, on the
+    broker that has the most replicas.
 
     Parameters
     ----------
@@ -301,6 +305,10 @@ def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> In
     replicas = lists.copy()
     on_each = problem.base + per_broker(lists, len(problem.base))
     in_racks, table = _in_racks(problem, lists), problem.table
+    out_of_sync = np.zeros(lists.shape, np.bool_)
+    if problem.in_sync is not None:
+        is_out = (problem.current != NO_REPLICA) & ~problem.in_sync
+        out_of_sync = ~not_among(lists, np.where(is_out, problem.current, NO_REPLICA))
     lacking = np.flatnonzero((leaders != NO_REPLICA) & ~(lists == leaders[:, None]).any(axis=1))
     for row in lacking.tolist():
         leader, here = int(leaders[row]), in_racks[row]
@@ -310,8 +318,9 @@ def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> In
         racks = problem.rack_of[lists[row, places]]
         same = racks == rack
         may_leave = same | ((here[racks] > least[racks]) & bool(here[rack] < most[rack]))
-        # The last key counts most: legal, in the same rack, not the first of the list, then the fullest broker.
-        place = places[np.lexsort((-on_each[lists[row, places]], places == 0, ~same, ~may_leave))[0]]
+        stays_in_sync = ~out_of_sync[row, places]
+        # The last key counts most: legal, out of sync, in the same rack, not the first of the list, the fullest broker.
+        place = places[np.lexsort((-on_each[lists[row, places]], places == 0, ~same, stays_in_sync, ~may_leave))[0]]
         on_each[replicas[row, place]] -= 1
         on_each[leader] += 1
         replicas[row, place] = leader

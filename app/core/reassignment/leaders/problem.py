@@ -14,6 +14,24 @@ NOT_A_CANDIDATE = -1
 """Cost of a replica that may not lead."""
 
 
+def leader_candidates(
+    replicas: Int32s, may_lead: NDArray[np.bool_], is_ready: NDArray[np.bool_] | None
+) -> NDArray[np.bool_]:
+    """(rows, width) bool: replicas of which one leads. They are ready and on brokers that may lead; of a partition
+    without any, those that are ready, else those on brokers that may lead, else all.
+
+    Parameters
+    ----------
+    replicas : (rows, width) int32. may_lead : (brokers,) bool. is_ready : (rows, width) bool, as of `LeaderProblem`.
+    """
+    may: NDArray[np.bool_] = replicas != NO_REPLICA
+    for is_fit in (is_ready, np.append(may_lead, False)[replicas]):
+        if is_fit is not None:
+            fit = np.logical_and(may, is_fit)
+            may = np.where(np.asarray(fit.any(axis=1))[:, None], fit, may)
+    return may
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaderMinimums:
     """Topics of which each broker leads a minimum number of partitions.
@@ -68,7 +86,7 @@ class LeaderProblem:
     leader : (rows,) int32 present preferred leader, a replica or not; `NO_LEADER` if choosing one is no change.
     may_change : (rows,) bool, partitions whose leader may change with `KEEP` although it could stay, if that makes the
         broker that leads most smaller.
-    may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
+    may_lead : (brokers,) bool.
     is_new : (rows, width) bool, replicas that have to be copied first.
     target : (brokers,) bool, the brokers whose leaders are balanced; others may lead any number.
     base : (brokers,) int64 >= 0, leaders (or their ingress) of partitions outside the problem.
@@ -80,6 +98,8 @@ class LeaderProblem:
     share : (brokers,) int64 > 0: with a band, leaders by count are balanced in proportion to it. None is the same for
         all brokers.
     floor_cap : (brokers,) int64 or None, as of `MovementProblem`, of what brokers lead.
+    is_ready : (rows, width) bool, replicas that Kafka can elect: in sync now, or when the reassignment completes. None
+        is all of them.
     """
 
     replicas: Int32s = field(repr=False)
@@ -94,6 +114,7 @@ class LeaderProblem:
     minimums: LeaderMinimums | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
     share: Int64s | None = field(default=None, repr=False)
+    is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
     floor_cap: Int64s | None = field(default=None, repr=False)
 
     @property
@@ -107,10 +128,8 @@ class LeaderProblem:
         return balance.band(total, int(np.count_nonzero(self.target)), tight)
 
     def candidates(self) -> NDArray[np.bool_]:
-        """(rows, width) bool: the replicas that may lead."""
-        is_there = self.replicas != NO_REPLICA
-        may: NDArray[np.bool_] = is_there & self.may_lead[self.replicas]
-        may[~may.any(axis=1)] = is_there[~may.any(axis=1)]
+        """(rows, width) bool: the replicas that may lead, as `leader_candidates`."""
+        may = leader_candidates(self.replicas, self.may_lead, self.is_ready)
         if self.rank is not None and may.size:
             rank = np.where(may, self.rank, np.iinfo(np.int32).max)
             may &= rank == rank.min(axis=1)[:, None]
@@ -143,6 +162,7 @@ class LeaderProblem:
             replicas=self.replicas[rows],
             leader=self.leader[rows],
             may_change=self.may_change[rows],
+            is_ready=None if self.is_ready is None else self.is_ready[rows],
             is_new=self.is_new[rows],
             base=self.loads(others),
             weight=self.weight[rows],

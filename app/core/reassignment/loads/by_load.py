@@ -9,7 +9,8 @@ placement reaches.
     keep       forced moves alone, to the receivers that leave the smallest maximum load
 
 If whole replicas do not reach the requested band, it is widened to what they reach, and the movement is bounded for
-that band: the bound is valid for the placement returned.
+that band: the bound is valid for the placement returned. Replicas in sync are kept before others by exchanges within a
+partition (`in_sync`); which of several partitions moves does not depend on them.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
+from app.core.reassignment.in_sync import in_sync_exchanges
 from app.core.reassignment.loads.bounds import (
     highest_floor,
     least_cost,
@@ -30,6 +32,7 @@ from app.core.reassignment.loads.bounds import (
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
     balance_without_moves,
+    candidate,
     initial_placement,
     search_within_band,
 )
@@ -122,6 +125,7 @@ def place_by_load(
     least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
     placement, moved_bound = search_regions(rules, base_load, placement, band, least, is_over)
     band = _reached(placement, requested)
+    placement = _with_replicas_in_sync(problem, rules, placement, band)
     return _answer(problem, placement, band=band, requested=requested, bound=moved_bound, largest_bound=bound)
 
 
@@ -159,8 +163,27 @@ def _keep(
     """Forced moves alone, balanced; their lower bound is what they move."""
     bound = _keep_lower_bound(rules, base_load, start)
     placement = balance_without_moves(rules, start, bound, is_over)
+    placement = _with_replicas_in_sync(problem, rules, placement, None)
     bound = max(bound, _keep_lower_bound(rules, base_load, placement))
     return _answer(problem, placement, band=None, requested=None, bound=placement.moved, largest_bound=bound)
+
+
+def _with_replicas_in_sync(
+    problem: MovementProblem, rules: LoadRules, placement: CandidatePlacement, band: Band | None
+) -> CandidatePlacement:
+    """Keep replicas in sync instead of others, within the band, at equal movement."""
+    at, loads = placement.at.copy(), placement.loads.copy()
+    for row, column, broker in in_sync_exchanges(problem, at):
+        other, load = at[row, column], rules.load[row]
+        if band is not None and (
+            (rules.target[broker] and loads[broker] + load > band.high)
+            or (rules.target[other] and loads[other] - load < band.low)
+        ):
+            continue
+        loads[broker] += load
+        loads[other] -= load
+        at[row, column] = broker
+    return candidate(rules, at, loads)
 
 
 def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidatePlacement) -> int:

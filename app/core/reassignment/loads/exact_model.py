@@ -25,18 +25,24 @@ class PlacementModel:
 
     Parameters
     ----------
-    may_lead : (brokers,) bool, or None if no load depends on leaders. A partition without a replica on such a broker is
-        led by any of its replicas.
+    may_lead : (brokers,) bool, or None if no load depends on leaders. behind : (rows, any) int32 current brokers whose
+        replica is not ready to lead, padded. Of a partition's replicas one that is ready leads before others, then one
+        on a broker that may lead.
     solver_time : deterministic time of one solve.
     """
 
     def __init__(
-        self, rules: LoadRules, may_lead: NDArray[np.bool_] | None = None, *, solver_time: float = SOLVER_TIME
+        self,
+        rules: LoadRules,
+        may_lead: NDArray[np.bool_] | None,
+        behind: Int32s,
+        *,
+        solver_time: float = SOLVER_TIME,
     ) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
         self.model: Any = cp_model.CpModel()
-        self._rules, self._may_lead = rules, may_lead
+        self._rules, self._may_lead, self._behind = rules, may_lead, behind
         self._solver: Any = small_model_solver(solver_time)
         self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
 
@@ -57,17 +63,17 @@ class PlacementModel:
         if rules.must_keep[row] != NO_REPLICA:
             model.add(cells[int(rules.must_keep[row])][0] == 1)
         if self._may_lead is not None:
-            self._add_leader(cells, factor, self._may_lead)
+            rank = {broker: 2 * int(broker in self._behind[row]) + int(not self._may_lead[broker]) for broker in brokers}
+            self._add_leader(cells, min(factor, 1), rank)
         return cells
 
-    def _add_leader(self, cells: dict[int, tuple[Any, Any]], factor: int, may_lead: NDArray[np.bool_]) -> None:
-        self.model.add(sum(leads for _, leads in cells.values()) == min(factor, 1))
+    def _add_leader(self, cells: dict[int, tuple[Any, Any]], leaders: int, rank: dict[int, int]) -> None:
+        self.model.add(sum(leads for _, leads in cells.values()) == leaders)
         for broker, (has, leads) in cells.items():
             self.model.add_implication(leads, has)
-            if not may_lead[broker]:
-                for other, (there, _) in cells.items():
-                    if may_lead[other]:
-                        self.model.add_bool_or([leads.negated(), there.negated()])
+            for other, (there, _) in cells.items():
+                if rank[other] < rank[broker]:
+                    self.model.add_bool_or([leads.negated(), there.negated()])
 
     def load(self, broker: int, of_leader: Int64s, of_follower: Int64s, base: int) -> Any:
         """The load of a broker: (rows,) int64 of each replica, as leader or as follower, and what else it has."""
@@ -92,6 +98,11 @@ class PlacementModel:
             kept = sum(self._cells[row][broker][0] for broker in stays)
             terms.append((int(rules.factor[rules.domain_of[row]]) - kept) * int(weight[row]))
         return sum(terms)
+
+    def kept(self, chosen: NDArray[np.bool_]) -> Any:
+        """Replicas that stay, of some: (rows, widest) bool of `rules.current`."""
+        cells = zip(*np.nonzero(chosen & self._rules.stays_free), strict=True)
+        return sum(self._cells[row][int(self._rules.current[row, column])][0] for row, column in cells)
 
     def changes(self, leader: Int32s) -> Any:
         """Partitions with another leader than their current one, (rows,) int32."""

@@ -191,11 +191,17 @@ class Stages:
         return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
 
     def moved(self) -> int:
-        """Minimise the moved weight, then the moved replicas; the weight. Raises `NotProven`."""
+        """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight.
+
+        Raises `NotProven`.
+        """
         moved = self.minimise(lambda model: model.moved(self.rules.cost))
         replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
             self.minimise(lambda model: model.moved(replicas))
+        in_sync = self.problem.movement.in_sync
+        if in_sync is not None:
+            self.minimise(lambda model: -model.kept(in_sync))
         return moved
 
     def _model(self) -> LimitModel:

@@ -115,7 +115,7 @@ class LimitModel(PlacementModel):
     """The model with the loads of a problem."""
 
     def __init__(self, problem: ResourceProblem, rules: LoadRules, *, solver_time: float = SOLVER_TIME) -> None:
-        super().__init__(rules, problem.may_lead, solver_time=solver_time)
+        super().__init__(rules, problem.may_lead, problem.behind, solver_time=solver_time)
         self._loads = problem.loads
         self._most = problem.loads.base.sum(axis=0) + rules.factor.max(initial=0) * np.maximum(
             problem.loads.of_leader, problem.loads.of_follower

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
@@ -96,6 +96,8 @@ class ResourceProblem:
     leader : (rows,) int32 current leader's position, or `NO_LEADER`.
     may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
     topic_of : (rows,) int32 index of the topic, for the goal `TOPIC_REPLICAS`; None if the goal is not requested.
+    is_ready : (rows, widest) bool, current brokers whose replica Kafka can elect; None is all. One of them leads if the
+        partition keeps any or receives a new replica, and they are kept before others at equal movement.
     """
 
     movement: MovementProblem
@@ -104,6 +106,14 @@ class ResourceProblem:
     leader: Int32s = field(repr=False)
     may_lead: NDArray[np.bool_]
     topic_of: Int32s | None = field(default=None, repr=False)
+    is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @property
+    def behind(self) -> Int32s:
+        """(rows, widest) int32 current brokers whose replica is not ready, padded; no column without any."""
+        current = self.movement.current
+        behind = np.full_like(current, NO_REPLICA) if self.is_ready is None else np.where(self.is_ready, -1, current)
+        return np.ascontiguousarray(behind if (behind != NO_REPLICA).any() else behind[:, :0], np.int32)
 
 
 @dataclass(frozen=True, slots=True)

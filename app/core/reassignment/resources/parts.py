@@ -48,6 +48,7 @@ def part_of_resources(
         leader=problem.leader[rows],
         may_lead=problem.may_lead,
         topic_of=None if topic_of is None else np.unique(topic_of[rows], return_inverse=True)[1].astype(np.int32),
+        is_ready=None if problem.is_ready is None else problem.is_ready[rows],
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
 from app.core.reassignment.resources import search_kernel, undo_kernel
 from app.core.reassignment.resources.evaluation import loads_of
@@ -143,6 +143,7 @@ def _undo(
     away = rules.cost[:, None] > costs_saved(rules, state.at)
     away &= state.at >= 0
     changed = away.any(axis=1) | (state.at[:, 0] != problem.leader)
+    changed |= (resources.behind != NO_REPLICA).any(axis=1)
     row = np.flatnonzero(changed)
     rows: Int32s = row[np.argsort(-rules.cost[row], kind="stable")].astype(np.int32)
     undone = 0
@@ -182,6 +183,7 @@ def _resources(problem: ResourceProblem, bounds: Bounds, bounded: Int64s) -> Res
         limit_unit=np.ascontiguousarray(np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0)[:, bounded]),
         may_lead=problem.may_lead.astype(np.bool_),
         leader=problem.leader.astype(np.int32),
+        behind=problem.behind,
         topic_of=topic_of.astype(np.int32),
         topic_most=bounds.topic_most,
         topic_least=bounds.topic_least,

@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s
+from app.core.model import NO_LEADER, Int32s
+from app.core.reassignment.leaders.problem import leader_candidates
 from app.core.reassignment.loads.local_search import initial_placement
 from app.core.reassignment.loads.rules import LoadRules, load_rules
 from app.core.reassignment.resources.model import ResourceProblem
+from app.core.replica_lists import not_among
 
 
 def rules_of(problem: ResourceProblem) -> LoadRules:
@@ -50,11 +52,8 @@ def first_leaders(problem: ResourceProblem, at: Int32s) -> Int32s:
 
 
 def candidates(problem: ResourceProblem, at: Int32s) -> NDArray[np.bool_]:
-    """(rows, widest) bool: replicas that may lead; all of a row that has none on a broker that may lead."""
-    there = at != NO_REPLICA
-    may: NDArray[np.bool_] = there & problem.may_lead[at]
-    may[~may.any(axis=1)] = there[~may.any(axis=1)]
-    return may
+    """(rows, widest) bool: replicas that may lead, as `leader_candidates`."""
+    return leader_candidates(at, problem.may_lead, not_among(at, problem.behind))
 
 
 def led_by(at: Int32s, leaders: Int32s) -> Int32s:

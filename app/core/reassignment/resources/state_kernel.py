@@ -36,6 +36,7 @@ class ResourceRules(NamedTuple):
     share : (racks,) millionths of consumers.
     ceiling, floor, limit : (brokers, resources) int64. unit, limit_unit : (brokers, resources) float64 >= 0.
     may_lead : (brokers,) bool. leader : (rows,) int32 current leaders.
+    behind : (rows, any) int32 current brokers whose replica is not ready to lead, padded.
     topic_of : (rows,) int32; no rows without a goal for topics. topic_most, topic_least : (topics,) replicas on a
         target broker. topic_unit : (topics,) float64.
     """
@@ -51,6 +52,7 @@ class ResourceRules(NamedTuple):
     limit_unit: FloatMatrix
     may_lead: BoolVector
     leader: Int32Vector
+    behind: Int32Matrix
     topic_of: Int32Vector
     topic_most: Int64Vector
     topic_least: Int64Vector
@@ -159,15 +161,29 @@ def topic_change(
 
 
 @subroutine
+def is_behind(resources: ResourceRules, row: int, broker: int) -> bool:
+    """Whether the row's replica on a broker is not ready to lead."""
+    for column in range(resources.behind.shape[1]):  # noqa: SIM110 — numba compiles no any() over a generator
+        if resources.behind[row, column] == broker:
+            return True
+    return False
+
+
+@subroutine
+def leader_rank(resources: ResourceRules, row: int, broker: int) -> int:
+    """Replicas of the lowest rank lead: ready before others, then those on brokers that may lead."""
+    return (2 if is_behind(resources, row, broker) else 0) + (0 if resources.may_lead[broker] else 1)
+
+
+@subroutine
 def may_place(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int) -> bool:
     """Whether the placement stays legal, led by a broker that may lead, if the replica goes there."""
     width = state.at.shape[1]
     row = slot // width
     leader = state.at[row, 0]
-    if slot % width == 0:
-        if resources.may_lead[leader] and not resources.may_lead[to]:
-            return False
-    elif resources.may_lead[to] and not resources.may_lead[leader]:
+    difference = leader_rank(resources, row, to) - leader_rank(resources, row, leader)
+    # No replica ranks before the leader.
+    if difference > 0 if slot % width == 0 else difference < 0:
         return False
     return may_move(rules, WorkingPlacement(state.at, state.unused), slot, to)
 
@@ -176,7 +192,7 @@ def may_place(rules: LoadRules, resources: ResourceRules, state: SearchState, sl
 def may_transfer(resources: ResourceRules, state: SearchState, row: int, column: int) -> bool:
     """Whether the replica in the column may lead instead of that in column 0."""
     broker = state.at[row, column]
-    return bool(broker >= 0 and (resources.may_lead[broker] or not resources.may_lead[state.at[row, 0]]))
+    return bool(broker >= 0 and leader_rank(resources, row, broker) <= leader_rank(resources, row, state.at[row, 0]))
 
 
 @subroutine

@@ -7,6 +7,7 @@ from app.core.reassignment.resources.state_kernel import (
     NOWHERE,
     ResourceRules,
     SearchState,
+    is_behind,
     leader_cost,
     may_place,
     may_transfer,
@@ -23,7 +24,8 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
     """Undo moves, and changes of leaders, that the penalty does not need; how many.
 
     A replica returns to a current broker of its partition alone, or while another replica that is not in its place
-    leaves that broker for the one that it returns from, or for a receiver, if less is moved then.
+    leaves that broker for the one that it returns from, or for a receiver, if less is moved then. A replica
+    that is not ready to lead is exchanged for one that is removed and ready.
 
     Parameters
     ----------
@@ -52,6 +54,7 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
                 if _return_in_exchange(rules, resources, state, slot, current_broker, looks):
                     undone += 1
                     break
+        undone += _keep_in_sync(rules, resources, state, row)
         for column in range(1, width):
             broker = state.at[row, column]
             if broker < 0 or leader_cost(resources, row, state.at[row, 0], broker) >= 0:
@@ -61,6 +64,27 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
                 transfer(rules, resources, state, row, column)
                 undone += 1
     return undone
+
+
+@subroutine
+def _keep_in_sync(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int) -> int:
+    """Keep current replicas that are ready to lead instead of others; how many."""
+    width, kept = state.at.shape[1], 0
+    for column in range(width if resources.behind.shape[1] else 0):
+        broker = state.at[row, column]
+        if broker < 0 or not is_behind(resources, row, broker):
+            continue
+        for current_column in range(rules.current.shape[1]):
+            other, slot = rules.current[row, current_column], row * width + column
+            if other < 0 or is_behind(resources, row, other) or move_cost(rules, row, broker, other) > 0:
+                continue
+            if not may_place(rules, resources, state, slot, other):
+                continue
+            if rise_if_placed(rules, resources, state, slot, other) <= 1e-15:
+                place(rules, resources, state, slot, other)
+                kept += 1
+                break
+    return kept
 
 
 @subroutine

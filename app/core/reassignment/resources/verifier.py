@@ -16,6 +16,7 @@ from app.core.reassignment.resources.model import (
     ResourceProblem,
 )
 from app.core.reassignment.verifier import NAMED, placement_violations
+from app.core.replica_lists import not_among
 
 
 def resource_violations(problem: ResourceProblem, answer: ResourcePlacement) -> list[str]:
@@ -32,8 +33,9 @@ def resource_violations(problem: ResourceProblem, answer: ResourcePlacement) -> 
     movement = problem.movement
     replicas, leaders = answer.replicas, answer.leaders
     violations = placement_violations(movement, ReplicaPlacement(replicas, None, answer.movement))
-    may = (replicas != NO_REPLICA) & problem.may_lead[replicas]
-    may[~may.any(axis=1)] = (replicas != NO_REPLICA)[~may.any(axis=1)]
+    rank = np.where(problem.may_lead[replicas], 0, 1) + np.where(not_among(replicas, problem.behind), 0, 2)
+    rank = np.where(replicas == NO_REPLICA, 4, rank)
+    may = rank == rank.min(axis=1, initial=4)[:, None]
     if barred := np.count_nonzero(~(may & (replicas == leaders[:, None])).any(axis=1)):
         violations.append(f"{barred} partitions are led by a broker that has no replica, or may not lead")
     loads = loads_of(problem.loads, movement.rack_of, replicas, leaders)
