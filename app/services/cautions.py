@@ -57,6 +57,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "kafka_version_unsupported": "The release that the brokers report is not supported, and is not stored.",
         "lags_assumed": "Clients have no lag for previous tasks.",
         "lags_of_unknown_tasks": "Lags are given for tasks that do not exist.",
+        "leaders_not_evacuated": "Partitions without another replica in sync are still led by evacuated brokers.",
         "lines_skipped": "Lines of a text were ignored, as logs, commands and what a shell prints.",
         "log_dir_moves_in_progress": "Replicas were being moved between log directories of their broker at the time of "
         "the snapshot; plans start from their destinations.",

@@ -19,7 +19,6 @@ from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
 from app.services.reassignment.reports.losses import (
     LossTable,
-    in_sync_of,
     loss_table,
     losses_file,
 )
@@ -225,7 +224,7 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         *(problem.brokers, problem.resources, problem.limits),
         before=problem.before,
         after=problem.before,
-        in_sync=in_sync_of(problem.scope, cluster),
+        in_sync=problem.scope.in_sync,
     )
     losses = None
     if request.losses is not None:

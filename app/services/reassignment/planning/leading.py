@@ -15,8 +15,9 @@ from app.core.reassignment import (
     choose_leaders,
     topic_bands,
 )
-from app.core.replica_lists import per_broker, sums_by, with_leader_first
+from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first
 from app.errors.reassignments import NotFeasible
+from app.services.reassignment.planning.movement import changes_replicas
 from app.services.reassignment.planning.resources import ResourceSolution
 from app.services.reassignment.planning.solution import LeaderSolution, LedPart
 from app.services.reassignment.problem.brokers import Bools
@@ -93,12 +94,19 @@ def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools,
     # A pinned partition is led by the first broker of its pin, whatever the others do.
     pinned = is_pinned & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
-    free, before = lists[is_free], problem.before[is_free]
-    is_new = (free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2)
+    free, before, leader = lists[is_free], problem.before[is_free], current_leaders(problem)[is_free]
+    is_new, is_ready = not_among(free, before), problem.ready(lists)[is_free]
+    if objective.balance.tolerance is None:
+        # Fenced and offline leaders of lists that stay as they are come back.
+        leads = free == leader[:, None]
+        is_ready |= leads & ~changes_replicas(problem, lists)[is_free, None]
+        # Of a lowered factor, the replica that has to stay leads on, if the preferred leader is out of sync.
+        leads_on = (free == problem.movement.must_keep[is_free, None]) & is_ready & ~leads & objective.may_lead[free]
+        is_ready = np.where(leads_on.any(axis=1)[:, None], leads_on, is_ready)
     return LeaderProblem(
         replicas=free,
-        leader=current_leaders(problem)[is_free],
-        may_change=_may_change(problem, free, is_new),
+        leader=leader,
+        may_change=np.logical_and(is_new.any(axis=1), objective.frees_moved),
         may_lead=objective.may_lead,
         is_new=is_new,
         target=problem.movement.target & objective.may_lead,
@@ -106,16 +114,8 @@ def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools,
         weight=objective.load[is_free],
         rank=None if preferred is None else preferred.of_replicas(free, np.flatnonzero(is_free)),
         share=problem.weights_of_leaders,
+        is_ready=is_ready,
     )
-
-
-def _may_change(problem: ReassignmentProblem, lists: Int32s, is_new: Bools) -> Bools:
-    """(rows,) bool, partitions of which a replica moves, if the request frees their leaders; a broker that is down
-    gains no leader by that.
-    """
-    is_down = np.append(problem.brokers.is_offline, False)[lists]
-    moves: Bools = np.logical_and(is_new.any(axis=1), ~is_down.any(axis=1))
-    return moves if problem.leaders.frees_moved else np.zeros_like(moves)
 
 
 def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import not_among, per_broker
 from app.errors import Json
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -34,6 +34,12 @@ class Moves:
         is_there = ~problem.scope.is_new[:, None]
         is_copied = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
         return cls((before != NO_REPLICA) & ~stays.any(axis=2), is_copied)
+
+
+def changes_replicas(problem: ReassignmentProblem, after: Int32s) -> Bools:
+    """(rows,) bool, partitions whose replicas are others in (rows, width) int32 positions than they are."""
+    lost, gained = not_among(problem.before, after), not_among(after, problem.before)
+    return np.asarray(lost.any(axis=1) | gained.any(axis=1), np.bool_)
 
 
 def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[Json]:

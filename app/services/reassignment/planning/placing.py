@@ -136,6 +136,7 @@ def _moved_for_leaders(
         objective.balance,
         budget=budget,
         fewest_changes=objective.fewest_changes,
+        is_ready=problem.ready(forced.replicas, part.rows),
         is_over=problem.is_over,
     )
 

@@ -39,6 +39,7 @@ from app.core.reassignment.resources import (
 from app.core.replica_lists import with_leader_first
 from app.errors import Json
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
+from app.services.reassignment.planning.movement import changes_replicas
 from app.services.reassignment.planning.placing import PlacedReplicas
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.domains import Relaxation
@@ -47,6 +48,9 @@ from app.services.reassignment.problem.parts import ProblemPart
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.units import in_unit
 from app.services.reassignment.problem.weights import GOAL_OF
+
+MOST_SOLVES = 3
+"""After so many placements, no partition keeps a leader that is out of sync."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,13 +148,29 @@ def place_resources(
     pinned = _pinned(problem)
     if pinned is not None:
         resources = replace(resources, loads=_with_pinned(problem, resources, pinned))
-    split = [_split(resources, part, pinned) for part in problem.parts]
-    placements, relaxed = _reached(problem, objective, [each for _, each in split], pinned)
-    parts = tuple(
-        PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
-    )
-    placement = joined_resources(resources, parts, pinned)
-    return ResourceSolution(parts, pinned, placement), [*relaxed, *_require_limits(problem, placement)]
+    is_ready, solves = problem.ready(resources.movement.current), 0
+    keeps_leader = np.full(len(leaders), problem.leaders.balance.tolerance is None)
+    while True:
+        is_kept = keeps_leader[:, None] & (resources.movement.current == leaders[:, None])
+        resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
+        split = [_split(resources, part, pinned) for part in problem.parts]
+        placements, relaxed = _reached(problem, objective, [each for _, each in split], pinned)
+        parts = tuple(
+            PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
+        )
+        placement = joined_resources(resources, parts, pinned)
+        changes = changes_replicas(problem, placement.replicas)
+        if not (keeps_leader & changes & _is_led_behind(problem, placement)).any():
+            return ResourceSolution(parts, pinned, placement), [*relaxed, *_require_limits(problem, placement)]
+        # A leader out of sync is kept only if its partition stays as it is.
+        keeps_leader &= ~changes & (solves < MOST_SOLVES)
+
+
+def _is_led_behind(problem: ReassignmentProblem, placement: ResourcePlacement) -> NDArray[np.bool_]:
+    """(rows,) bool, partitions that are led by a replica out of sync although another one is in sync."""
+    is_ready = problem.ready(placement.replicas)
+    leads = placement.replicas == placement.leaders[:, None]
+    return np.asarray(is_ready.any(axis=1) & ~(is_ready & leads).any(axis=1), np.bool_)
 
 
 def led_afterwards(
@@ -158,7 +178,11 @@ def led_afterwards(
 ) -> tuple[ResourceSolution, list[Relaxation]]:
     """The same replicas, led by (rows,) int32 leaders. Raises `NotFeasible` if that exceeds hard limits."""
     parts = tuple(
-        replace(part, placement=with_leaders(part.problem, part.placement, leaders[part.rows]))
+        replace(
+            part,
+            problem=replace(part.problem, is_ready=None),  # which leaders stay depends on the lists
+            placement=with_leaders(part.problem, part.placement, leaders[part.rows]),
+        )
         for part in solution.parts
     )
     placement = joined_resources(parts[0].problem, parts, solution.pinned)

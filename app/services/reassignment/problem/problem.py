@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.kafka_versions import Controller, KafkaVersion
 from app.core.measures.tally import Tally, tally
@@ -17,6 +18,7 @@ from app.core.reassignment import (
     TopicBalance,
 )
 from app.core.reassignment.resources import Limits
+from app.core.replica_lists import not_among
 from app.errors import FieldPath, Json
 from app.services.cautions import Caution
 from app.services.reassignment.problem.broker_sets import BrokerSets
@@ -70,6 +72,7 @@ class ReassignmentProblem:
     movement : the minimum-movement problem of the core; its rows are those of the scope.
     sets : the broker sets. parts : of the problem, which are placed and balanced each on its own.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
+    is_ready : (rows, widest) bool, those that are in sync on live brokers.
     topics, topic_leaders : the balance of each topic's replicas and leaders; None if these are not balanced.
     weights : (brokers,) int64; None if all weigh the same. `movement.share` has them unless leaders alone are planned.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
@@ -93,6 +96,7 @@ class ReassignmentProblem:
     movement: MovementProblem
     parts: tuple[ProblemPart, ...]
     before: Int32s = field(repr=False)
+    is_ready: NDArray[np.bool_] = field(repr=False)
     topics: TopicBalance | None
     topic_leaders: TopicBalance | None
     weights: Int64s | None = field(repr=False)
@@ -137,6 +141,11 @@ class ReassignmentProblem:
     def weights_of_leaders(self) -> Int64s | None:
         """(brokers,) int64 in proportion to which leaders by count are balanced; None if all brokers are alike."""
         return self.weights if self.leaders.by == "count" else None
+
+    def ready(self, lists: Int32s, rows: Int64s | None = None) -> NDArray[np.bool_]:
+        """(rows, width) bool: replicas of lists, of all or some rows, that Kafka can elect at the end."""
+        behind = np.where(self.is_ready, NO_REPLICA, self.before)
+        return not_among(lists, behind if rows is None else behind[rows])
 
     def as_ids(self, replicas: Int32s) -> Int32s:
         """(rows, widest) int32 positions as broker ids."""

@@ -31,6 +31,7 @@ from app.services.reassignment.problem.broker_limits import limits_of, require_l
 from app.services.reassignment.problem.broker_sets import broker_sets_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
 from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
     PartitionSizes,
@@ -70,6 +71,7 @@ def resolve(
     scope = scope_of(changes, cluster, allowance)
     before = positions_of(scope.before, brokers.ids)
     current, is_copied = _current_brokers(brokers, before)
+    is_ready = ready_replicas(brokers, scope, before)
     sets = broker_sets_of(changes, brokers, scope)
     domains = domains_of(changes, brokers, sets, scope, current)
     loads = loads_of(request, brokers, scope)
@@ -94,11 +96,16 @@ def resolve(
         domain_of=domains.domain_of,
         current=current,
         is_copied=is_copied,
-        must_keep=_must_keep(brokers, domains, before),
+        must_keep=np.full(len(before), NO_REPLICA, np.int32),
         weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
         share=None if request.leaders_only else weights,
         floor_cap=_floor_cap(shares),
+        in_sync=kept_first(brokers, scope, before, is_ready, current, is_copied),
     )
+    movement = with_source_kept(movement, is_ready, before)
+    must_keep = leaders_to_keep(brokers, scope, movement, before)
+    must_keep[list(domains.pins)] = NO_REPLICA  # a pin determines the replicas, and so the leader
+    movement = replace(movement, must_keep=must_keep)
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
@@ -109,6 +116,7 @@ def resolve(
         movement=movement,
         parts=parts_of(shares, movement, ties, topics),
         before=before,
+        is_ready=is_ready,
         topics=topics,
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         weights=weights,
@@ -189,22 +197,6 @@ def _current_brokers(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bool
         return current, is_copied
     order = np.argsort(current == NO_REPLICA, axis=1, kind="stable")
     return np.take_along_axis(current, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
-
-
-def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s:
-    """(rows,) int32 broker of the preferred leader if the factor is lowered and it may stay: it leads on."""
-    factors = np.array([domain.factor for domain in domains.domains], np.int64)[domains.domain_of]
-    may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
-    current_factors = np.count_nonzero(before != NO_REPLICA, axis=1)
-    leader = before[:, 0]
-    stays = (factors < current_factors) & (leader != NO_REPLICA)
-    if len(may_keep):
-        stays &= may_keep[domains.domain_of, leader]
-    # A pin determines the replicas, and so the leader.
-    stays[list(domains.pins)] = False
-    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
-        np.int32
-    )
 
 
 def _floor_cap(shares: Sequence[Share]) -> Int64s | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
+from app.core.replica_lists import not_among
 from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import ReassignmentUnderWay, UnknownTopic
@@ -32,6 +33,8 @@ class PartitionScope:
     partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that the request adds.
     before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
     leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
+    in_sync : (rows, widest) bool, replicas that are in sync now. Those of a partition that is being reassigned count as
+        in sync, since the reassignment completes only then.
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
     factors : (rows,) int32 target replication factors; those of pinned rows do not count.
     pins : by row the place of its pin in the request.
@@ -46,6 +49,7 @@ class PartitionScope:
     is_new: NDArray[np.bool_] = field(repr=False)
     before: Int32s = field(repr=False)
     leaders: Int32s = field(repr=False)
+    in_sync: NDArray[np.bool_] = field(repr=False)
     size_bytes: Int64s = field(repr=False)
     factors: Int32s = field(repr=False)
     pins: Mapping[int, int]
@@ -110,6 +114,7 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
         is_new=is_new,
         before=before,
         leaders=leaders,
+        in_sync=_in_sync(topics, starts, before),
         size_bytes=sizes,
         factors=factors,
         pins=pins,
@@ -214,6 +219,15 @@ def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
         rows = topic.destination.replicas
         before[start : start + len(rows), : rows.shape[1]] = rows
     return before
+
+
+def _in_sync(topics: Sequence[Topic], starts: Int64s, before: Int32s) -> NDArray[np.bool_]:
+    in_sync = np.zeros(before.shape, np.bool_)
+    for topic, start in zip(topics, starts.tolist(), strict=False):
+        rows = slice(start, start + len(topic.partition_ids))
+        in_sync[rows] = (before[rows] != NO_REPLICA) & ~not_among(before[rows], topic.isr)
+        in_sync[rows][topic.is_moving] = before[rows][topic.is_moving] != NO_REPLICA
+    return in_sync
 
 
 def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[Int32s, Int32s, Int64s]:

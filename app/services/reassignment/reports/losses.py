@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.capacity.placed_traffic import LossChanges, changes_by_loss
-from app.core.model import Cluster, Float64s, Int32s, Int64s
+from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.resources import RESOURCES
 from app.core.reassignment.resources.model import MILLION
-from app.core.replica_lists import not_among, stacked
 from app.errors import FieldPath, Json
 from app.errors.reassignments import UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, LimitExceeded
@@ -17,7 +16,6 @@ from app.errors.suggestions import suggestion
 from app.formats.tables.loss_tables import LossWide, RemainingLoad, write_losses_csv
 from app.services.plans import LossSelection
 from app.services.reassignment.problem.brokers import Bools
-from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.problem.units import in_unit
 from app.services.reassignment.reports.loads import LoadReport
 
@@ -223,14 +221,3 @@ def _selected(
         if one in chosen[:position]:
             raise ConflictingFields(f"{noun} {one} is listed twice", path=(*path, position), value=one)
         yield known[one]
-
-
-def in_sync_of(scope: PartitionScope, cluster: Cluster) -> Bools:
-    """(rows, widest) bool, replicas of the scope that are in sync now. Those of a partition that is being reassigned
-    count as in sync, since the reassignment completes only then.
-    """
-    topics = [topic for name in scope.topics if (topic := cluster.topic(name)) is not None]
-    in_sync = ~not_among(scope.before, stacked([topic.isr for topic in topics]))
-    moving = np.concatenate([np.zeros(0, np.bool_), *(topic.is_moving for topic in topics)])
-    in_sync[moving] = True
-    return np.asarray(in_sync, np.bool_)

@@ -20,6 +20,8 @@ from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.certificates import not_preferred
 from app.services.reassignment.reports.measure_cautions import of_measures
 
+NAMED_PARTITIONS = 20
+"""How many partitions a warning names; it counts them all."""
 NAMED_TOPICS = 20
 """How many topics a warning names."""
 NAMED_GROUPS = 20
@@ -155,6 +157,13 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
         )
         cautions.append(Caution("offline_replicas_stay", detail, tuple(ids.tolist())))
     cautions += _of_lowered_factors(problem, after)
+    if stays := _not_evacuated(problem, after):
+        named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
+        detail = (
+            f"{counted(len(stays), 'partition')} that {'has' if len(stays) == 1 else 'have'} no other replica in sync "
+            f"{'is' if len(stays) == 1 else 'are'} still led by brokers of evacuate_leaders: {named}"
+        )
+        cautions.append(Caution("leaders_not_evacuated", detail))
     if led_otherwise := not_preferred(problem):
         detail = (
             f"{led_otherwise} partitions are led by another broker than the first of their list; "
@@ -182,6 +191,15 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
         )
         if len(lowered.rows):
             yield Caution("factor_lowered", lowered.detail(topic.name), topics=(topic.name,))
+
+
+def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:
+    """The rows that are led by a broker of `evacuate_leaders`, since no other replica is in sync."""
+    if not problem.leaders.evacuates or not after.shape[1]:
+        return []
+    evacuated = np.append(~problem.leaders.may_lead & ~problem.brokers.is_offline, False)
+    may_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[after].any(axis=1)
+    return np.flatnonzero(evacuated[after[:, 0]] & may_lead).tolist()
 
 
 def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, int]:
