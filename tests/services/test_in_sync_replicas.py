@@ -130,10 +130,13 @@ def _ready(cluster: Cluster) -> dict[Key, set[int]]:
     return {key: set(in_sync[key] or row) & live for key, row in _lists(cluster).items()}
 
 
-def _may_add(cluster: Cluster, request: ReassignmentRequest, row: Sequence[int], before: Sequence[int]) -> bool:
+def _may_add(
+    cluster: Cluster, request: ReassignmentRequest, topic: str, row: Sequence[int], before: Sequence[int]
+) -> bool:
     """Whether some list with a new replica spans as many racks."""
     rack_of = {each.id: each.rack for each in cluster.brokers}
-    inside = request.broker_sets.get("s", list(rack_of))
+    in_set = request.broker_sets.get("s", rack_of)
+    inside = in_set if topic in request.topic_sets or not request.topic_sets else rack_of.keys() - set(in_set)
     live = {each.id for each in cluster.brokers if not each.fenced}
     gone = {*request.remove_brokers, *request.replace_brokers}
     eligible = [broker for broker in inside if broker not in gone and (broker in live or broker in before)]
@@ -174,7 +177,7 @@ def test_a_replica_in_sync_stays_and_leads(kind: str) -> None:
         keeps = request.balance.leaders in (None, "keep", "moved")
         for key, row in after.items():
             new = set(row) - set(before[key])
-            if ready[key] and _may_add(cluster, request, row, before[key]):
+            if ready[key] and _may_add(cluster, request, key[0], row, before[key]):
                 assert set(row) & ready[key] or new, (seed, key, before[key], row)
             if keeps and set(row) == set(before[key]) and row[0] == before[key][0]:
                 continue
