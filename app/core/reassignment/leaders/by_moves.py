@@ -203,20 +203,26 @@ def leadership(
     in_racks = _in_racks(problem, lists)
     reach = _reachable(problem, in_racks)
     reach &= (problem.must_keep == NO_REPLICA)[:, None] & ~_differs(problem, lists)[:, None]
-    keys, domain_of = np.unique(np.column_stack([problem.domain_of, reach]), axis=0, return_inverse=True)
+    may = leader_candidates(lists, may_lead, is_ready)
+    # A replica that may not lead, such as one out of sync, is not received once more.
+    closed = np.sort(np.where(may | ~np.append(may_lead, False)[lists], NO_REPLICA, lists), axis=1)
+    keys, domain_of = np.unique(np.column_stack([problem.domain_of, reach, closed]), axis=0, return_inverse=True)
     every, racks = np.ones(len(base), np.bool_), problem.racks
     one, none = np.ones(racks, np.int64), np.zeros(racks, np.int64)
     domains = tuple(
         Domain(
             1,
             every,
-            problem.domains[int(key[0])].may_receive & may_lead & key[1:].astype(np.bool_)[problem.rack_of],
+            problem.domains[int(key[0])].may_receive
+            & may_lead
+            & key[1 : 1 + problem.racks].astype(np.bool_)[problem.rack_of]
+            & ~np.isin(np.arange(len(base)), key[1 + problem.racks :]),
             none,
             one,
         )
         for key in keys
     )
-    candidates = np.where(leader_candidates(lists, may_lead, is_ready), lists, NO_REPLICA)
+    candidates = np.where(may, lists, NO_REPLICA)
     order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
     led, target = base + per_broker(candidates[:, :1], len(base)), problem.target & may_lead
     cap = None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1)

@@ -49,7 +49,7 @@ def lead(
     for part, within in zip(problem.parts, of_parts, strict=True):
         free = np.zeros_like(is_free)
         free[part.rows] = is_free[part.rows]
-        of_part = _of_part(problem, part, _leader_problem(problem, lists, free, ~is_free))
+        of_part = _of_part(problem, part, _leading_on(problem, _leader_problem(problem, lists, free, ~is_free), free))
         leaders_problem, more = _with_minimums(problem, of_part, part, lists[:, 0], free)
         leaders_problem = _with_topics(problem, leaders_problem, part, lists[:, 0], free)
         choice = choose_leaders(leaders_problem, problem.leaders.balance, within=within)
@@ -75,6 +75,16 @@ def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderPro
     return replace(leaders, target=target, floor_cap=problem.brokers.floor_cap(kept, inside, target))
 
 
+def _leading_on(problem: ReassignmentProblem, leaders: LeaderProblem, is_free: Bools) -> LeaderProblem:
+    """With `keep`, the replica that has to stay leads a partition whose preferred leader is out of sync."""
+    if problem.leaders.balance.tolerance is not None or leaders.is_ready is None:
+        return leaders
+    may = leaders.candidates()
+    leads_on = may & (leaders.replicas == problem.movement.must_keep[is_free, None])
+    leads_on &= ~np.asarray((may & (leaders.replicas == leaders.leader[:, None])).any(axis=1))[:, None]
+    return replace(leaders, is_ready=np.where(leads_on.any(axis=1)[:, None], leads_on, leaders.is_ready))
+
+
 def leaders_with_resources(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:
     """The leaders of a placement over resources, as those of leaders alone are stated."""
     lists = resources.lists
@@ -98,11 +108,7 @@ def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools,
     is_new, is_ready = not_among(free, before), problem.ready(lists)[is_free]
     if objective.balance.tolerance is None:
         # Fenced and offline leaders of lists that stay as they are come back.
-        leads = free == leader[:, None]
-        is_ready |= leads & ~changes_replicas(problem, lists)[is_free, None]
-        # Of a lowered factor, the replica that has to stay leads on, if the preferred leader is out of sync.
-        leads_on = (free == problem.movement.must_keep[is_free, None]) & is_ready & ~leads & objective.may_lead[free]
-        is_ready = np.where(leads_on.any(axis=1)[:, None], leads_on, is_ready)
+        is_ready |= (free == leader[:, None]) & ~changes_replicas(problem, lists)[is_free, None]
     return LeaderProblem(
         replicas=free,
         leader=leader,
