@@ -24,6 +24,15 @@ from app.core.reassignment import (
     place_by_load,
 )
 from app.core.reassignment.counts.places import LAST_IN_SYNC
+from app.core.reassignment.resources import (
+    RESOURCES,
+    Goal,
+    Limits,
+    ResourceLoads,
+    ResourceProblem,
+    balance_resources,
+    resource_violations,
+)
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.small_problems import current_brokers, is_moved, legal_sets
@@ -151,6 +160,38 @@ def test_a_balance_of_loads_keeps_replicas_in_sync(
             after[list(other)] += load[row]
             assert band is not None
             assert ((after < band.low) | (after > band.high))[problem.target].any()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_partition_with_other_replicas_in_sync_moves_instead(place: int) -> None:
+    """One of two equal partitions leaves broker 0: not the one whose other replica is dead, in any order."""
+    lists, in_sync = [[0, 1], [0, 3]], [[True, True], [True, False]]
+    moved = [[2, 1], [0, 3]]
+    if place:
+        lists, in_sync, moved = lists[::-1], in_sync[::-1], moved[::-1]
+    live = np.array([True, True, True, False])
+    problem = problem_of(lists, [0] * 4, weight=[5, 5])
+    domains = tuple(replace(domain, may_receive=live) for domain in problem.domains)
+    problem = replace(problem, target=live, domains=domains, in_sync=np.array(in_sync))
+    by_count = least_movement(problem, TIGHT)
+    by_load = place_by_load(problem, problem.weight, np.array([0, 3, 0, 0]), TIGHT, lambda: False).placement
+    nothing = np.zeros((4, len(RESOURCES)), np.int64)
+    load = np.zeros((2, len(RESOURCES)), np.int64)
+    load[:, 0] = 5
+    base = nothing.copy()
+    base[1, 0] = 3
+    resources = ResourceProblem(
+        movement=problem,
+        loads=ResourceLoads(load, load, base, nothing),
+        limits=Limits.none(4),
+        leader=np.zeros(2, np.int32),
+        may_lead=np.ones(4, np.bool_),
+        is_ready=np.array(in_sync),
+    )
+    by_disk = balance_resources(resources, [Goal("disk")], lambda: False)
+    assert not resource_violations(resources, by_disk)
+    for replicas in (by_count.replicas, by_load.replicas, by_disk.replicas):
+        assert [sorted(row) for row in replicas.tolist()] == [sorted(row) for row in moved]
 
 
 @pytest.mark.parametrize("balance", BALANCES)

@@ -9,8 +9,8 @@ placement reaches.
     keep       forced moves alone, to the receivers that leave the smallest maximum load
 
 If whole replicas do not reach the requested band, it is widened to what they reach, and the movement is bounded for
-that band: the bound is valid for the placement returned. Replicas in sync are kept before others by exchanges within a
-partition (`in_sync`); which of several partitions moves does not depend on them.
+that band: the bound is valid for the placement returned. Replicas in sync are kept before others by exchanges at equal
+movement (`in_sync`).
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
-from app.core.reassignment.in_sync import in_sync_exchanges
+from app.core.reassignment.in_sync import exchange_sources, in_sync_exchanges
 from app.core.reassignment.loads.bounds import (
     highest_floor,
     least_cost,
@@ -183,6 +183,7 @@ def _with_replicas_in_sync(
         loads[broker] += load
         loads[other] -= load
         at[row, column] = broker
+    exchange_sources(problem, at, rules.load)
     return candidate(rules, at, loads)
 
 

@@ -67,6 +67,21 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
 
 
 @subroutine
+def _in_sync_rank(rules: LoadRules, resources: ResourceRules, row: int, broker: int) -> int:
+    """2 for the only current replica of the row that is ready to lead, if others are not; 1 for one of several."""
+    if resources.behind.shape[1] == 0 or is_behind(resources, row, broker):
+        return 0
+    ready = others = 0
+    for column in range(rules.current.shape[1]):
+        if rules.current[row, column] >= 0:
+            if is_behind(resources, row, rules.current[row, column]):
+                others += 1
+            else:
+                ready += 1
+    return 2 if ready == 1 and others else 1
+
+
+@subroutine
 def _keep_in_sync(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int) -> int:
     """Keep current replicas that are ready to lead instead of others; how many."""
     width, kept = state.at.shape[1], 0
@@ -91,11 +106,13 @@ def _keep_in_sync(rules: LoadRules, resources: ResourceRules, state: SearchState
 def _return_in_exchange(
     rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, current_broker: int, looks: int
 ) -> bool:
-    """Return a replica while another leaves its broker, if that does not raise the penalty and moves less."""
+    """Return a replica while another leaves its broker, if that does not raise the penalty and moves less, or as much
+    while a replica that is ready to lead returns for one of a partition that has others.
+    """
     width = state.at.shape[1]
     row = slot // width
     broker = state.at[row, slot % width]
-    saved = -move_cost(rules, row, broker, current_broker)
+    saved, rank = -move_cost(rules, row, broker, current_broker), _in_sync_rank(rules, resources, row, current_broker)
     rise = rise_if_placed(rules, resources, state, slot, current_broker)
     place(rules, resources, state, slot, current_broker)
     partner = state.first[current_broker]
@@ -103,7 +120,10 @@ def _return_in_exchange(
     while partner != NOWHERE and looked < looks:
         after = state.after[partner]
         looked += 1
-        is_cheaper = partner != slot and move_cost(rules, partner // width, current_broker, broker) < saved
+        cost = move_cost(rules, partner // width, current_broker, broker)
+        is_cheaper = partner != slot and (
+            cost < saved or (cost == saved and _in_sync_rank(rules, resources, partner // width, current_broker) < rank)
+        )
         if is_cheaper and may_place(rules, resources, state, partner, broker):
             more = rise_if_placed(rules, resources, state, partner, broker)
             if rise + more <= 1e-15:
