@@ -11,8 +11,8 @@ With `keep` there is no band, and every partition makes its forced moves indepen
 chosen so that the largest count is minimal, then the second largest, and so on. Such counts have the least sum of
 squares, so they are a minimum-cost flow in which the n-th replica of a broker costs n. Only partitions with forced
 moves are in it. Costs are in classes, each larger than every sum of the classes below: an avoidable move, passing over
-the successor of a replaced broker, removing the leader's replica if one of two has to go, balance. If some replicas are
-out of sync, the moves and the replicas in sync that are removed are a flow of their own before.
+the successor of a replaced broker, removing replicas in sync, removing the leader's replica if one of two has to go,
+balance.
 
 The trade-off of movement and balance is over the bands between the narrowest and the one of `keep`, each wider by one
 replica at both ends. A wider band never moves more, so that a budget is searched by bisection.
@@ -21,12 +21,11 @@ Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.flow import cheapest_amounts, min_cost_flow
+from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts.network import BrokerArcs, candidate_receivers, placement_network
@@ -39,9 +38,10 @@ from app.core.reassignment.counts.places import (
     moved_weight,
     movement_costs,
     stay_put,
+    sync_costs,
 )
 from app.core.reassignment.counts.weighted import Levels, narrowest_levels, summary
-from app.core.reassignment.counts.within_band import least_within, tie_costs
+from app.core.reassignment.counts.within_band import least_within
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.replica_lists import per_broker
 
@@ -249,12 +249,7 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         underfull = problem.target & (frozen <= np.median(frozen))
         candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
         network = placement_network(problem, _avoidable(problem, capacity), rows, capacity, candidates)
-        if problem.in_sync is None:
-            amounts = cheapest_amounts(network.flow, network.costs)
-        else:
-            alike = replace(capacity, costs=np.zeros_like(capacity.costs))
-            ties = placement_network(problem, tie_costs(problem), rows, alike, candidates)
-            amounts = min_cost_flow(network.flow, [ties.costs, network.costs]).amounts
+        amounts = cheapest_amounts(network.flow, network.costs)
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
     return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())
@@ -262,17 +257,21 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
 
 def _avoidable(problem: MovementProblem, capacity: BrokerArcs) -> PlaceCosts:
     """Costs of moves in units of balance: one more move exceeds every chain of successors passed over, one of those
-    every chain of leaders removed, and one of those all balance.
+    all replicas in sync that a partition loses, one of those every chain of leaders removed, and one of those all
+    balance.
     """
-    chain = len(problem.broker_ids) + 2
+    chain, sync = len(problem.broker_ids) + 2, sync_costs(problem)
     dropping = int(capacity.costs.max(initial=0)) + 1
-    passing_over = dropping * chain
+    losing = dropping * chain
+    passing_over = losing * (int((problem.factors * sync.other).max(initial=0)) + 1)
     moving = passing_over * chain
     is_current = problem.current != NO_REPLICA
     others = np.where(np.arange(problem.current.shape[1]) > 0, dropping, 0)
     return PlaceCosts(
-        np.where(is_current, others + np.where(problem.is_copied, moving, 0), 0).astype(np.int64),
-        np.where(is_current.any(axis=1), moving + passing_over, 0).astype(np.int64),
+        np.where(is_current, others + losing * sync.current + np.where(problem.is_copied, moving, 0), 0).astype(
+            np.int64
+        ),
+        np.where(is_current.any(axis=1), moving + passing_over + losing * sync.other, 0).astype(np.int64),
     )
 
 
