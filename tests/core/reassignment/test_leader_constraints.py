@@ -14,7 +14,7 @@ from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.problem import LeaderMinimums, LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from tests import draws as st
-from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
+from tests.core.reassignment.small_leaders import choices, may_lead, on_new, problem, problems
 
 Choice = tuple[int, ...]
 
@@ -52,8 +52,7 @@ def allowed(instance: LeaderProblem) -> Iterator[Choice]:
     for choice in choices(instance):
         for row, leader in enumerate(choice):
             line = instance.replicas[row].tolist()
-            there = [broker for broker in line if broker >= 0]
-            may = [broker for broker in there if instance.may_lead[broker]] or there
+            may = may_lead(instance, row)
             ranks = {broker: int(instance.rank[row, line.index(broker)]) for broker in may}
             if ranks[leader] > min(ranks.values()):
                 break
