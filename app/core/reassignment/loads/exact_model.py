@@ -63,7 +63,8 @@ class PlacementModel:
         if rules.must_keep[row] != NO_REPLICA:
             model.add(cells[int(rules.must_keep[row])][0] == 1)
         if self._may_lead is not None:
-            rank = {broker: 2 * int(broker in self._behind[row]) + int(not self._may_lead[broker]) for broker in brokers}
+            behind, may_lead = self._behind[row], self._may_lead
+            rank = {broker: 2 * int(broker in behind) + int(not may_lead[broker]) for broker in brokers}
             self._add_leader(cells, min(factor, 1), rank)
         return cells
 
