@@ -163,10 +163,11 @@ class BatchDocument(Record):
     """The largest number of bytes copied to one broker."""
     seconds: float | None
     """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
-    copied; null if it never completes, or neither a throttle nor a network is known."""
+    copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
+    directories without a throttle."""
     completes: bool | None
-    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions;
-    null if something is copied and neither a throttle nor a network is known."""
+    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions,
+    or if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
     log_dir_moves: int | None
     """Number of replicas moved between log directories; absent without `log_dirs`."""
     log_dir_moved_bytes: int | None
@@ -619,13 +620,13 @@ class ClusterHealth(Record):
     under_replicated: int
     """Partitions with fewer in-sync replicas than replicas."""
     not_rack_safe: int
-    """Partitions that span fewer racks than they could."""
+    """Partitions that span fewer racks than they could; a broker that is down and of unknown rack may be in any."""
     not_preferred: int
     """Partitions whose leader a preferred election would change."""
     reassigning: int
     """Partitions that are being reassigned."""
     illegal: int
-    """Partitions without replicas, with a broker twice, or with one that is not listed."""
+    """Partitions without replicas, or with a broker twice. A broker that is not listed is down, and legal."""
     replicas: int
     """Replicas of all partitions."""
     bytes: int
@@ -1498,6 +1499,17 @@ class LogDirOverLimit(Record):
     """Bytes that it may have."""
 
 
+class LogDirProgressDocument(Record):
+    """A replica that has not moved to its planned log directory."""
+
+    broker: int
+    """Id of its broker."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: it is neither in the planned directory nor moving there."""
+    planned: str | None
+    """Path of the planned directory; null if the output does not have it."""
+
+
 class LogDirsDocument(Record):
     """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
     `certificate` alone."""
@@ -1723,11 +1735,13 @@ class PartitionProgressDocument(Record):
     partition: int
     """Id of the partition."""
     state: Literal["in_progress", "failed"]
-    """`failed`: no reassignment of it is active, and its replicas are not the planned ones."""
+    """`failed`: no reassignment of it is active, and its replicas or their log directories are not the planned ones."""
     replicas: list[int] | None
     """Ids of the brokers with a replica in the snapshot, preferred leader first; null if it lacks the partition."""
     planned: list[int] | None
     """Ids of the planned brokers, preferred leader first; null if they are unknown."""
+    log_dirs: list[LogDirProgressDocument]
+    """Its replicas that have not moved to their planned log directories."""
 
 
 class PartitionTransfer(Record):
@@ -2075,11 +2089,12 @@ class ProgressDocument(Record):
     """The progress of a reassignment, by the output of `--verify`."""
 
     complete: int
-    """Number of partitions with the planned replicas."""
+    """Number of partitions with the planned replicas, in the planned log directories."""
     in_progress: int
-    """Number of partitions that are still being reassigned."""
+    """Number of partitions that are still being reassigned, or of which replicas move between log directories."""
     failed: int
-    """Number of partitions without an active reassignment and without the planned replicas."""
+    """Number of partitions without an active reassignment and without the planned replicas, or of which a replica is
+    neither in its planned log directory nor moving there."""
     not_reported: int
     """Number of planned partitions that the output does not have."""
     partitions: list[PartitionProgressDocument]
@@ -3224,8 +3239,8 @@ class Violation(Record):
     code: ViolationCode
     """Stable code of the violation."""
     severity: str
-    """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more
-    than necessary."""
+    """`illegal`: Kafka rejects, cannot serve or never completes it. `fragile`: legal, but the loss of one broker or
+    rack costs more than necessary."""
     topic: str
     """Name of the topic."""
     count: int

@@ -355,6 +355,13 @@ class ChangesRequest(TypedDict, total=False):
     """Bounds that an acceptable scenario is within, besides its limits."""
 
 
+class CheckDefaults(TypedDict, total=False):
+    """What counts if the snapshot does not have it."""
+
+    min_insync_replicas: int | None
+    """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
+
+
 class CheckRequest(TypedDict, total=False):
     """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
@@ -398,6 +405,11 @@ class CheckRequest(TypedDict, total=False):
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""
+    allow_lower_factor: bool
+    """Whether a reassignment may lower replication factors below 2, `min.insync.replicas`, or those of the topic's
+    other partitions: it is then a warning, otherwise the violation `factor_lowered`."""
+    defaults: CheckDefaults | None
+    """What counts for a reassignment if the snapshot does not have it; a warning says so."""
 
 
 class ClientsRequest(TypedDict, total=False):
@@ -1652,7 +1664,7 @@ class ScaleOutRequest(TypedDict, total=False):
 
 
 class SeedsRequest(TypedDict, total=False):
-    """`count` consecutive seeds; scenario i has the seed `first` + i."""
+    """`count` independent seeds; that of scenario i is the low 48 bits of SplitMix64 of `first` + i."""
 
     first: int
     """Seed of java.util.Random; a signed 64-bit number."""
@@ -1970,5 +1982,8 @@ class TopicRequest(TypedDict, total=False):
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     topic_id: str | None
     """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
+    configs: Mapping[str, str]
+    """Configurations of the topic by Kafka's names, `{"min.insync.replicas": "2"}`, which checks of a reassignment
+    read; those that are missing are unknown."""
     partitions: Required[Sequence[PartitionRequest]]
     """Partitions in any order, each once."""
