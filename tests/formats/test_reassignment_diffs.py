@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("write", [write_text, write_markdown])
 
 
 def test_a_text() -> None:
-    assert write_text(worked(), {}, limit=10).splitlines() == [
+    assert write_text(worked(), {}, None, limit=10).splitlines() == [
         *SENTENCES,
         "",
         "broker  rack  replicas  leaders                   bytes      bytes in     bytes out",
@@ -46,7 +46,7 @@ def test_a_text() -> None:
 
 
 def test_markdown() -> None:
-    assert write_markdown(worked(), {}, limit=2).splitlines() == [
+    assert write_markdown(worked(), {}, None, limit=2).splitlines() == [
         " ".join(SENTENCES),
         "",
         "| broker | rack | replicas | leaders | bytes | bytes in | bytes out |",
@@ -91,7 +91,7 @@ def test_kafkas_own_proposal_moves_195_replicas_although_nothing_had_changed(wri
 
 @given(st.integers(0, 5))
 def test_what_is_shown_and_what_is_left_out_is_all_there_is(limit: int) -> None:
-    written = write_text(worked(), {}, limit=limit)
+    written = write_text(worked(), {}, None, limit=limit)
     shown = [line for line in written.splitlines() if line.startswith(("clicks-", "orders-"))]
     left = 4 - len(shown)
     assert len(shown) == min(limit, 4)
@@ -101,4 +101,4 @@ def test_what_is_shown_and_what_is_left_out_is_all_there_is(limit: int) -> None:
 def test_a_rack_of_any_name_stays_in_its_cell() -> None:
     stays = {"t": Assignment(np.array([0], np.int32), np.array([[1]], np.int32))}
     found = transfers(stays, stays, sizes={}, brokers=[Broker(1, "a|b")])
-    assert "| 1 | a\\|b | 1 |" in write_markdown(found, {}, limit=1)
+    assert "| 1 | a\\|b | 1 |" in write_markdown(found, {}, None, limit=1)
