@@ -74,7 +74,7 @@ def test_markdown() -> None:
 
 @BOTH
 def test_where_nothing_changes_the_brokers_alone_are_listed(write: Callable[..., str]) -> None:
-    written = write(nothing(), {}, limit=10)
+    written = write(nothing(), {}, None, limit=10)
     assert written.startswith("Nothing changes: 2 partitions stay as they are.\n\n")
     assert "from" not in written
     assert "leader " not in written
@@ -83,7 +83,7 @@ def test_where_nothing_changes_the_brokers_alone_are_listed(write: Callable[...,
 @BOTH
 def test_kafkas_own_proposal_moves_195_replicas_although_nothing_had_changed(write: Callable[..., str]) -> None:
     """195 of 285 replicas; one of the captured topic's partitions is not in its document, and stays."""
-    written = write(kafkas_own(), {}, limit=1000)
+    written = write(kafkas_own(), {}, None, limit=1000)
     assert written.startswith("195 replicas (97.5 MiB) are copied and 195 dropped.")
     assert "116 of 117 partitions differ; 107 preferred leaders change." in written
     assert "more" not in written
