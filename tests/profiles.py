@@ -90,6 +90,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     """Count what a selection leaves out, by target and file. A process of several sends it to the one that reports."""
+    if not items:
+        return
     config = items[0].config
     left_out = config.stash.setdefault(_LEFT_OUT, Counter())
     left_out.update((_target(item), item.nodeid.partition("::")[0]) for item in items)

@@ -51,7 +51,7 @@ def test_execute_and_rollback_go_there_and_back(client: httpx.Client, plan: dict
     assert lists(accepted.text) == execute
 
 
-@pytest.mark.parametrize(("leaders", "elected"), [("preferred", ["t-0"]), ("tight", ["t-0"]), ("keep", [])])
+@pytest.mark.parametrize(("leaders", "elected"), [("preferred", ["t-0"]), ("keep", [])])
 def test_preferred_leaders_are_handed_to_an_election(client: httpx.Client, leaders: str, elected: list[str]) -> None:
     """Partition 1 is led by another, too, but its preferred replica is not in sync, so that no election can help."""
     rows = [{"replicas": [1, 2], "isr": [2, 1], "leader": 2}, {"replicas": [2, 1], "isr": [1], "leader": 1}]

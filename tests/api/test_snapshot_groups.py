@@ -151,13 +151,12 @@ class TestFromTexts:
         assert found["line"] == line
         assert expected in found["expected"]
 
-    def test_names_that_no_database_takes_are_quoted(self, client: httpx.Client) -> None:
-        """A table's cell may hold any character; the warnings say which, the document has it."""
-        of_fewer = b"".join(line for line in MEMBERS.splitlines(keepends=True) if b"billing-1-" not in line)
-        groups = (of_fewer + STATES).replace(b"billing", b"bill\0ng")
-        response = _form(client, brokers=BROKERS, topics=TOPICS, groups=groups)
-        assert r"'bill\x00ng'" in _warnings(response)["group_texts_disagree"]
-        assert {group["group_id"] for group in _document(client, response)["groups"]} == {"bill\0ng", "clickstream"}
+    def test_a_name_with_a_control_character_is_rejected_with_its_line(self, client: httpx.Client) -> None:
+        """A group id becomes an argument of Kafka's tools."""
+        groups = (MEMBERS + STATES).replace(b"billing", b"bill\0ng")
+        found = problem(_form(client, brokers=BROKERS, topics=TOPICS, groups=groups), 422, "malformed_text")
+        first = MEMBERS.split(b"billing")[0].count(b"\n") + 1
+        assert (found["line"], found["expected"]) == (first, "a group id without control characters")
 
 
 class TestFromJson:

@@ -94,20 +94,13 @@ def test_every_partition_is_read_by_a_subscriber_and_bounds_hold(seed: int) -> N
     assert plan["optimum"]["certificate"]["largest_load_bound"] <= exact_largest(group) <= max(lags)
 
 
-APPROXIMATE = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="core/groups/optimum/by_load: approximate on small groups"
-)
-
-
-@APPROXIMATE
 def test_the_largest_lag_of_small_groups_is_the_exact_least() -> None:
     right = {seed: exact_largest(random_group(seed)) for seed in range(GROUPS)}
     assert {seed: planned(seed)["optimum"]["largest_load"] for seed in range(GROUPS)} == right
 
 
-@APPROXIMATE
 def test_racks_and_owners_do_not_unbalance_a_group() -> None:
-    """Lags of 19, 16, 10, 10, 4 and 0: 20 is the bound and feasible, and the planned largest lag is 29."""
+    """Lags of 19, 16, 10, 10, 4 and 0: 20 is the bound and feasible."""
     replicas = {"t0": [[0, 1], [1, 0], [1], [0, 1]], "t1": [[0], [1]]}
     owned: list[tuple[str, Document]] = [("a", {"t1": [0]}), ("a", {"t1": [1]}), ("b", {"t0": [1, 2]})]
     group = {

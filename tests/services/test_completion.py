@@ -133,7 +133,8 @@ def test_no_live_replica_is_in_sync() -> None:
     members = orjson.loads(snapshot_json.write(FENCED))
     members["topics"][0]["partitions"][0] = {"partition": 0, "replicas": [2, 1], "isr": [2], "size_bytes": 10}
     document, _ = planned(snapshot_json.read(orjson.dumps(members)), {"replication_factor": {"t": 3}} | THROTTLED)
-    assert [(batch["completes"], batch["seconds"]) for batch in document["batches"]] == [(False, None)]
+    copying = [batch for batch in document["batches"] if batch["moves_data"]]  # the list is reordered afterwards
+    assert [(batch["completes"], batch["seconds"]) for batch in copying] == [(False, None)]
     (warning,) = [warning for warning in document["warnings"] if warning["code"] == "no_in_sync_replica"]
     assert "t-0" in warning["detail"]
 

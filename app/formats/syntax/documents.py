@@ -16,7 +16,7 @@ from app.core.model import INT32_MAX
 from app.errors import FieldPath
 from app.errors.texts import MalformedText
 from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, rejection, shown
-from app.formats.syntax.unique_json import RepeatedMember, members_of, require_unique
+from app.formats.syntax.unique_json import RepeatedMember, members_of, position_of_repeated, require_unique
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NOTHING: frozenset[str] = frozenset()
@@ -67,7 +67,8 @@ class Document:
             require_unique(text, members_of(root))
             return cls(text, what, root, lines_before)
         except RepeatedMember as repeated:
-            raise rejection(None, expected=f"{what} with each member once", actual=repeated.msg) from None
+            line = lines_before + text.count("\n", 0, position_of_repeated(text)) + 1
+            raise rejection(line, expected=f"{what} with each member once", actual=repeated.msg) from None
         except orjson.JSONDecodeError as error:
             line = lines_before + text.count("\n", 0, error.pos) + 1
             raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None

@@ -6,11 +6,13 @@ reason, as if blanks are before the colons, the text is parsed again by `loads`.
 """
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
 import orjson
 
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:]', re.DOTALL)
 NOWHERE = -1
 """The position of a `RepeatedMember`: the parser states none."""
 
@@ -37,6 +39,24 @@ def require_unique(text: str | bytes, members: int) -> None:
         raise
     except (ValueError, RecursionError):
         pass  # the fast parser takes more: a deeper document, a longer number
+
+
+def position_of_repeated(text: str) -> int:
+    """Where the first member that is repeated in its object comes again, in a text that is JSON and has one."""
+    objects: list[set[str]] = []
+    last: re.Match[str] | None = None
+    for token in _TOKEN.finditer(text):
+        if token[0] in "{[":
+            objects.append(set())
+        elif token[0] in "}]":
+            objects.pop()
+        elif token[0] == ":" and last is not None:
+            name = json.loads(last[0])
+            if name in objects[-1]:
+                return last.start()
+            objects[-1].add(name)
+        last = token
+    return 0
 
 
 def members_of(value: object) -> int:

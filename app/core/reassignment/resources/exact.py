@@ -35,8 +35,10 @@ MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
 SOLVER_TIME = 1.0
 """Deterministic time of one solve, about seconds."""
-UNIT = 1 << 56
-"""An ideal load in models that compare loads of several brokers; sums of some brokers' loads stay below 2^63."""
+UNIT = 1 << 30
+"""An ideal load in models that compare loads of several brokers."""
+FARTHEST = 1 << 10
+"""A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
 
@@ -152,11 +154,11 @@ class _Share:
 
     def value(self, model: LimitModel) -> Any:
         """An upper bound on what is reached, in `UNIT`s, up to rounding; 0 with a tolerance of many times the load."""
-        if self.goal.tolerance * UNIT > LARGEST_VALUE:
+        if self.goal.tolerance > FARTHEST:
             return 0
-        value = model.model.new_int_var(floor(self.goal.tolerance * UNIT), LARGEST_VALUE, "")
+        value = model.model.new_int_var(floor(self.goal.tolerance * UNIT), 2 * FARTHEST * UNIT, "")
         for broker, ideal in self.ideal.items():
-            load = model.of(broker, self.column) * max(1, round(UNIT / ideal))
+            load = model.of(broker, self.column, unit=UNIT / ideal)
             if self.goal.tolerance:
                 model.model.add(load - UNIT <= value)
                 model.model.add(UNIT - load <= value)
@@ -178,6 +180,10 @@ class Stages:
     sums: list[tuple[Callable[[LimitModel], Any], int]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
+        loads, factor = self.problem.loads, int(self.rules.factor.max())
+        of_rows = max(int(loads.of_leader.sum(axis=0).max()), int(self.rules.cost.sum()))
+        if factor * of_rows + int(loads.base.sum(axis=0).max()) > LARGEST_VALUE:
+            raise NotProven
         self.lower = np.zeros_like(self.problem.limits.upper)
         self.upper = np.full_like(self.lower, NO_LIMIT)
 

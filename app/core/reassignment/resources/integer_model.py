@@ -22,8 +22,8 @@ from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, LimitConf
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
-LARGEST_VALUE = 1 << 60
-"""Of an objective, which the solver adds in 64 bits; shares of limits are rounded down to parts of it."""
+LARGEST_VALUE = 1 << 50
+"""Of sums and objectives: the presolve of OR-tools 9.15 calls feasible models infeasible if sums come near 2^53."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,12 +121,16 @@ class LimitModel(PlacementModel):
             problem.loads.of_leader, problem.loads.of_follower
         ).sum(axis=0)
 
-    def of(self, broker: int, column: int) -> Any:
-        """The load of a broker by one resource."""
-        loads = self._loads
-        return self.load(
-            broker, loads.of_leader[:, column], loads.of_follower[:, column], int(loads.base[broker, column])
-        )
+    def of(self, broker: int, column: int, *, unit: Fraction | None = None) -> Any:
+        """The load of a broker by one resource, or that of each replica times a unit, rounded."""
+        of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
+        base = int(self._loads.base[broker, column])
+        if unit is None:
+            return self.load(broker, of_leader, of_follower, base)
+        rounded = [
+            np.array([round(int(load) * unit) for load in loads], np.int64) for loads in (of_leader, of_follower)
+        ]
+        return self.load(broker, rounded[0], rounded[1], round(base * unit))
 
     def excess(self, upper: Int64s, *, shares: bool) -> tuple[Any, int]:
         """The sum of loads above limits, and in which parts of a limit it is counted.
@@ -141,7 +145,7 @@ class LimitModel(PlacementModel):
         limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
         largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
         scale = LARGEST_VALUE // max(1, largest) if shares else 1
-        if not 0 < scale * largest <= LARGEST_VALUE:
+        if scale < max(limits, default=1) or scale * largest > LARGEST_VALUE:
             raise NotProven
         terms = []
         for (broker, column), limit in zip(cells, limits, strict=True):
