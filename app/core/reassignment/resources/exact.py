@@ -19,7 +19,7 @@ from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import capacity_weights, loads_of
 from app.core.reassignment.resources.excess import ExcessProof
-from app.core.reassignment.resources.integer_model import LARGEST_VALUE, LimitModel, limit_conflicts
+from app.core.reassignment.resources.integer_model import LimitModel, limit_conflicts
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,
@@ -37,6 +37,8 @@ SOLVER_TIME = 1.0
 """Deterministic time of one solve, about seconds."""
 UNIT = 1 << 30
 """An ideal load in models that compare loads of several brokers."""
+LARGEST_SUM = 1 << 44
+"""Of loads and weights: beyond it the presolve of OR-tools 9.15 has been seen to cut off the optimum."""
 FARTHEST = 1 << 10
 """A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
@@ -182,7 +184,7 @@ class Stages:
     def __post_init__(self) -> None:
         loads, factor = self.problem.loads, int(self.rules.factor.max())
         of_rows = max(int(loads.of_leader.sum(axis=0).max()), int(self.rules.cost.sum()))
-        if factor * of_rows + int(loads.base.sum(axis=0).max()) > LARGEST_VALUE:
+        if factor * of_rows + int(loads.base.sum(axis=0).max()) > LARGEST_SUM:
             raise NotProven
         self.lower = np.zeros_like(self.problem.limits.upper)
         self.upper = np.full_like(self.lower, NO_LIMIT)
@@ -191,7 +193,7 @@ class Stages:
         """All aims, in order. Raises `NotProven`."""
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
-        ranges = [each for group in priorities for each in self.balanced(group)]
+        ranges = [each for number, group in enumerate(priorities) for each in self.balanced(group, is_first=not number)]
         moved = self.moved()
         changes = self.minimise(lambda model: model.changes(self.problem.leader))
         return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
@@ -248,8 +250,8 @@ class Stages:
         cells = zip(*np.nonzero(above), strict=True)
         return sum((Fraction(int(above[cell]), max(1, int(upper[cell]))) for cell in cells), Fraction(0))
 
-    def balanced(self, group: Sequence[Goal]) -> list[GoalRange]:
-        """Reach the goals of one priority."""
+    def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> list[GoalRange]:
+        """Reach the goals of one priority. The optimum of a later one is no bound for placements that miss others."""
         if any(goal.name == TOPIC_REPLICAS for goal in group):
             if len(group) > 1:
                 raise NotProven
@@ -260,7 +262,7 @@ class Stages:
         self.minimise(lambda model: sum(share.value(model) for share in shares), bounds=False)
         if len(shares) == 1:
             is_proven = self._refine(shares[0])
-            if is_proven and not shares[0].goal.tolerance:
+            if is_proven and is_first and not shares[0].goal.tolerance:
                 proven[shares[0].column] = shares[0].reached(self._loads())
         loads = self._loads()
         return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]

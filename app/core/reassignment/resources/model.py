@@ -140,8 +140,7 @@ class BalancedGoal:
     goal : the requested one.
     largest : the largest load of a target broker over its ideal load (its share of the total by capacity), and a lower
         bound on that of every placement. For `TOPIC_REPLICAS`: the most replicas of a topic on a broker over the
-        topic's mean. The bound ignores the other goals, or holds among the placements that are best for the limits and
-        the goals before.
+        topic's mean. The bound ignores the other goals; it may hold only among the placements with the least excess.
     smallest : the smallest load over ideal load.
     ceiling, floor : (brokers,) int64 bounds of the load that the movement's certificate is valid for; `NO_LIMIT` and 0
         for brokers that are no targets. For `TOPIC_REPLICAS` (topics,) int64 bounds of the topic's replicas on each.
