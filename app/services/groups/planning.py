@@ -55,6 +55,7 @@ class GroupProblem:
 
 class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     kind, reader = KIND, READER
+    engine_version = 3  # small groups are balanced by load exactly
     certificate_path = ("optimum", "certificate")
 
     def check_site(self, request: GroupRequest) -> None:
