@@ -14,6 +14,7 @@ from app.errors.reassignments import NotFeasible
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, IsolateRequest, ReassignmentRequest
+from app.services.reassignment.requests.resources import Limit, LimitsRequest
 from tests.services.reassignments import topic
 
 RELAXED: Mapping[str, Any] = {
@@ -126,3 +127,19 @@ def test_the_conflict_of_one_topic_is_not_that_of_the_request() -> None:
     assert isinstance(failure, NotFeasible)
     assert _named(failure) == {"remove_brokers"}
     assert str(failure.context["topic"]) == "u"
+
+
+@pytest.mark.parametrize("factor", [2, 1])
+def test_limits_that_hold_without_racks_conflict_with_the_rack_rule(factor: int) -> None:
+    """Broker 1 alone is in rack a: four partitions in both racks are four replicas on it, of three that are allowed."""
+    cluster = Cluster(
+        "c",
+        (Broker(1, "a"), Broker(2, "b"), Broker(3, "b")),
+        (topic("t", [[1, 2][:factor], [1, 3][:factor], [1, 2][:factor], [1, 3][:factor]], [1, 1, 1, 1]),),
+    )
+    few = ReassignmentRequest(objective="relieve", limits=LimitsRequest(replicas=Limit(absolute=3)))
+    failure = _infeasible(cluster, few)
+    assert (failure is None) == (factor == 1)
+    if isinstance(failure, NotFeasible):
+        assert {str(member["constraint"]) for member in failure.context["conflict"]} == {"limits.replicas", "rack_mode"}
+    assert _infeasible(cluster, replace(few, rack_mode=RackMode.DISABLED)) is None

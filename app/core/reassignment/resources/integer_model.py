@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.exact_model import SOLVER_TIME, NotProven, PlacementModel
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem
+from app.core.reassignment.resources.model import (
+    NO_LIMIT,
+    RESOURCES,
+    LimitConflict,
+    ResourceProblem,
+    without_racks,
+)
+from app.core.reassignment.resources.start import rules_of
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
@@ -96,6 +103,8 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
     columns = np.flatnonzero(subset.any(axis=0)).tolist()
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
     conflicts = []
+    anywhere = without_racks(problem)
+    needs_racks = not _is_infeasible(anywhere, rules_of(anywhere), subset)
     for column in columns:
         solve = LimitModel(problem, rules)
         for broker, other in zip(*np.nonzero(subset), strict=True):
@@ -107,7 +116,7 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
         more = max(1, ceil(solve.least(upper, shares=False)[1]))
         names = [column, *(each for each in columns if each != column)]
         joined = "+".join(RESOURCES[each] for each in names)
-        conflicts.append(LimitConflict(joined, brokers, available + more, available, is_of_sums=False))
+        conflicts.append(LimitConflict(joined, brokers, available + more, available, False, needs_racks))
     return conflicts
 
 

@@ -19,6 +19,7 @@ from app.core.reassignment.resources.model import (
     RESOURCES,
     LimitConflict,
     ResourceProblem,
+    without_racks,
 )
 from app.core.replica_lists import sums_by
 
@@ -191,6 +192,7 @@ def conflicts_of(problem: ResourceProblem) -> tuple[list[LimitConflict], Fractio
                 by_rack += over
             if not problem.limits.is_soft[column] and column not in conflicts:
                 brokers = tuple(np.flatnonzero(chosen).tolist())
-                conflicts[column] = LimitConflict(name, brokers, required, available)
+                anywhere = int(LeastLoads(without_racks(problem)).in_set(chosen)[column])
+                conflicts[column] = LimitConflict(name, brokers, required, available, needs_racks=anywhere <= available)
         excess[bool(problem.limits.is_soft[column])] += max(by_rack, largest)
     return list(conflicts.values()), excess[False], excess[True]

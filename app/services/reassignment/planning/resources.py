@@ -42,6 +42,7 @@ from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.services.reassignment.planning.movement import changes_replicas
 from app.services.reassignment.planning.placing import PlacedReplicas
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.problem.conflicts import RACK_RULE
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.objectives import ResourceObjective
 from app.services.reassignment.problem.parts import ProblemPart
@@ -305,6 +306,10 @@ def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]
         words = f"nothing stays on brokers {problem.brokers.named(problem.brokers.is_removed)}"
         documents.append({"constraint": "remove_brokers", "pointer": "/remove_brokers", "detail": words})
         lifted.append("fewer removed brokers")
+    if first.needs_racks:
+        words = f"each partition spans as many of the {len(problem.brokers.racks)} racks as it has replicas"
+        documents.append({"constraint": RACK_RULE, "pointer": f"/{RACK_RULE}", "detail": words})
+        lifted.append('"rack_mode": "disabled"')
     return NotFeasible(
         detail,
         path=("limits", names[0]),
