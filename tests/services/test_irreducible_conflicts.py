@@ -141,5 +141,6 @@ def test_limits_that_hold_without_racks_conflict_with_the_rack_rule(factor: int)
     failure = _infeasible(cluster, few)
     assert (failure is None) == (factor == 1)
     if isinstance(failure, NotFeasible):
-        assert {str(member["constraint"]) for member in failure.context["conflict"]} == {"limits.replicas", "rack_mode"}
+        conflict: Any = failure.context["conflict"]
+        assert {member["constraint"] for member in conflict} == {"limits.replicas", "rack_mode"}
     assert _infeasible(cluster, replace(few, rack_mode=RackMode.DISABLED)) is None
