@@ -238,14 +238,17 @@ def unread(path: Path) -> Iterator[int]:
 
 
 def read(pipe: int, until: str | None = None) -> list[dict[str, object]]:
-    """The lines that are in a pipe; `until` waits for one with this text, and for the whole of it."""
+    """The log lines that are in a pipe; `until` waits for one with this text, and for the whole of it.
+
+    Python writes warnings itself, such as one that FastAPI silences by a filter that all threads share.
+    """
     text, ends = b"", time.monotonic() + 20
     while True:
         try:
             text += os.read(pipe, 2**20)
         except BlockingIOError:
             if until is None or (until.encode() in text and text.endswith(b"\n")):
-                return [json.loads(line) for line in text.splitlines()]
+                return [json.loads(line) for line in text.splitlines() if line.startswith(b"{")]
             assert time.monotonic() < ends, text[-2000:]
             time.sleep(0.01)
 
