@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -104,6 +105,11 @@ def settled(text: str) -> str:
     return MOMENT.sub("<moment>", ID.sub("<id>", text)).strip()
 
 
+def difference(documented: str, printed: str) -> str:
+    """The lines that differ, marked as in a patch."""
+    return "\n".join(unified_diff(settled(documented).splitlines(), settled(printed).splitlines(), lineterm=""))
+
+
 def replay(document: Document, address: str, is_run: Callable[[str], bool] = lambda _: True) -> None:
     """Run a document's commands in one shell's variables, and compare their output with the documented output.
 
@@ -121,5 +127,5 @@ def replay(document: Document, address: str, is_run: Callable[[str], bool] = lam
             for documented_id, actual_id in actual_ids.items():
                 command = command.replace(documented_id, actual_id)  # noqa: PLW2901 — as a reader would type it
             printed = run(command, address, Path(variables.name))
-            assert settled(printed) == settled(output), command
+            assert settled(printed) == settled(output), f"{command}\n{difference(output, printed)}"
             actual_ids |= dict(zip(ID.findall(output), ID.findall(printed), strict=True))
