@@ -11,24 +11,27 @@ from tests.conftest import ROOT
 
 BY_MODULE = {kind.resolve.__module__.removeprefix("app.services.sweeps."): kind for kind in KINDS.values()}
 """By the name that the kind has on every floor: that of the module of its service."""
-ROOMS = {name: name for name in BY_MODULE} | {"draws": "replicas"}
-"""The package of the core of each kind; a placement sampled from many seeds is one of `replicas`."""
+ROOMS = {name: f"core/{name}" for name in BY_MODULE} | {
+    "draws": "core/replicas",
+    "reassignment": "services/reassignment",
+}
+"""The package of each kind; a placement sampled from many seeds is one of `replicas`, and a scenario of a reassignment
+is a request for a plan."""
 EXAMPLES = (
     "app.core.capacity.sweep",
     "app.core.groups.sweep",
     "app.core.keys.sweep",
     "app.core.measures.distribution",
-    "app.core.reassignment.sweep.scenarios",
-    "app.core.reassignment.sweep.definition",
     "app.core.replicas.sweep",
     "app.core.sweeps.axes",
     "app.core.sweeps.sampling",
+    "app.services.reassignment.sweep.axes",
 )
 
 
 @pytest.mark.parametrize("name", BY_MODULE)
 def test_a_kind_is_where_its_name_says(name: str) -> None:
-    module = ROOT / "app" / "core" / ROOMS[name] / "sweep"
+    module = ROOT / "app" / ROOMS[name] / "sweep"
     assert module.is_dir() or module.with_suffix(".py").is_file()
     assert (ROOT / "app" / "services" / "sweeps" / f"{name}.py").is_file()
     assert (ROOT / "app" / "api" / "sweeps" / f"{name}.py").is_file()
@@ -46,11 +49,11 @@ def test_requests_have_the_kinds_of_the_services_and_no_others() -> None:
 
 @pytest.mark.parametrize(("name", "kind"), BY_MODULE.items())
 def test_executors_read_a_kind_from_its_own_room(name: str, kind: SweepKind) -> None:
-    """They have nothing but the core, and a function is sent to them as its name."""
+    """A function is sent to them as its name."""
     if kind.is_measured_whole:
         return
     module = kind.reader.__module__
-    assert module.startswith(f"app.core.{ROOMS[name]}.sweep")
+    assert module.startswith(f"app/{ROOMS[name]}/sweep".replace("/", "."))
     assert getattr(import_module(module), kind.reader.__qualname__) is kind.reader
 
 
@@ -58,7 +61,7 @@ def test_the_recipe_names_every_file_to_touch() -> None:
     recipe = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     table = [line for line in recipe.splitlines() if line.startswith("| `app/")]
     places = (
-        "core/<room>/sweep.py",
+        "<floor>/<room>/sweep.py",
         "services/sweeps/<name>.py",
         "services/sweeps/kinds.py",
         "api/sweeps/<name>.py",

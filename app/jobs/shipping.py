@@ -22,7 +22,12 @@ import app
 from app.jobs.kernels.loop import Payload
 
 _PACKAGE = Path(app.__file__).parent
-_SHIPPED = ("__init__.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py")
+_SHIPPED = (
+    *("__init__.py", "tracing.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py"),
+    # A scenario of a reassignment sweep is a request for a plan.
+    *("formats/**/*.py", "services/*.py", "store/__init__.py", "store/records.py"),
+    *(f"services/{kind}/**/*.py" for kind in ("plans", "reassignment", "replicas", "snapshots")),
+)
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of the format: the same content is the same archive
 
 # Executors do not have this module: its functions are pickled by value, not by name.

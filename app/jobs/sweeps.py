@@ -41,9 +41,14 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limit
     try:
         with database.begin() as uow:
             sweeps.fail_late(uow, sweep_id, limit_s=limit_s)
-            chunk = sweeps.next_chunk(uow, sweep_id)
+            chunk = sweeps.next_chunk(uow, sweep_id, limits)
     except SweepNotFound:
         return  # deleted since it was put on the queue
+    except (DatabaseUnavailable, StorageFull):
+        raise  # the chunk is taken again once the database is back
+    except Failure as failure:
+        _fail(database, sweep_id, failure)  # stored by an earlier release, and larger than the limits are now
+        return
     if chunk is None:
         return
     try:

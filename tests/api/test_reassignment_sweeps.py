@@ -2,13 +2,19 @@
 
 import io
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+import sqlalchemy as sa
 
 from app.api.examples import EXAMPLE_SNAPSHOT_ID
+from app.errors.requests import LimitExceeded
+from app.services.limits import Limits
+from app.services.sweeps import next_chunk
+from app.store import tables
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import UNKNOWN_ID, only_error, problem
@@ -116,8 +122,8 @@ class TestScenarios:
         assert [its["axes"]["remove_broker"] for its in actual if its["error"] is not None] == [2]
         assert actual[2]["error"] == {
             "code": "infeasible_reassignment",
-            "detail": "3 racks are needed for factor 3 on topic orders; 2 are left (c has no broker that receives)",
-            "path": [],
+            "detail": "3 racks are needed for factor 3 on topic orders; 2 are left (c loses all its brokers)",
+            "path": ["axes", "remove_broker"],
         }
         [relaxed] = items(client, sweep(client, database, body | {"axes": {"remove_broker": [2]}, "rack_mode": "safe"}))
         assert (relaxed["error"], relaxed["short_of_racks"]) == (None, 12)
@@ -219,6 +225,34 @@ class TestScenarios:
         )
 
 
+class TestUpgrade:
+    """Releases before this one stored what they needed of the cluster, and not the cluster."""
+
+    def stored_before(self, client: httpx.Client, database: Database, body: Json) -> str:
+        path: str = client.post("/v1/sweeps", json=body).headers["location"]
+        its = tables.sweeps.c.id == UUID(path.rsplit("/", 1)[1])
+        with database.engine.begin() as connection:
+            definition = connection.execute(sa.select(tables.sweeps.c.definition).where(its)).scalar_one()
+            del definition["resolved"]["cluster"]
+            connection.execute(sa.update(tables.sweeps).where(its).values(definition=definition))
+        return path
+
+    def test_a_sweep_goes_on_from_its_snapshot(
+        self, client: httpx.Client, database: Database, request_body: Json
+    ) -> None:
+        path = self.stored_before(client, database, request_body)
+        score(database, path.rsplit("/", 1)[1])
+        assert items(client, path) == items(client, sweep(client, database, request_body))
+        assert client.post(f"{path}/clones", json={}).json()["scenarios"] == 12
+
+    def test_it_fails_if_the_limits_are_smaller_now(
+        self, client: httpx.Client, database: Database, request_body: Json
+    ) -> None:
+        path = self.stored_before(client, database, request_body)
+        with database.begin() as uow, pytest.raises(LimitExceeded):
+            next_chunk(uow, UUID(path.rsplit("/", 1)[1]), Limits(max_partitions=1))
+
+
 class TestOpened:
     """A scenario as a plan of a reassignment."""
 
@@ -316,7 +350,8 @@ class TestBadInput:
             ({"axes": {"add_brokers": {"from": 1}}}, "/axes/add_brokers"),
             ({"balance": {"replicas": {"tolerance": -0.1}}}, "/balance/replicas/tolerance"),
             ({"balance": {"replicas": "even"}}, "/balance/replicas"),
-            ({"balance": {"leaders": "tight"}}, "/balance/leaders"),
+            ({"balance": {"leaders": "even"}}, "/balance/leaders"),
+            ({"pins": [{"topic": "orders", "replicas": [1]}]}, "/pins/0/partition"),
             ({"minimise": "leaders"}, "/minimise"),
             ({"rack_mode": "some"}, "/rack_mode"),
             ({"racks_of_added": []}, "/racks_of_added"),

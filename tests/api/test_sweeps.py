@@ -13,6 +13,7 @@ import pytest
 from app.api.examples import EXAMPLE_SWEEP_ID, SWEEP
 from app.jobs.kernels.scenarios import KERNEL, payload
 from app.services import sweeps
+from app.services.limits import Limits
 from app.services.sweeps import KINDS
 from app.store.database import Database
 from tests.api.conftest import Serve
@@ -42,7 +43,7 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
     """Score so many chunks of a sweep, with the loop that executors run."""
     for _ in range(chunks):
         with database.begin() as uow:
-            chunk = sweeps.next_chunk(uow, UUID(sweep_id))
+            chunk = sweeps.next_chunk(uow, UUID(sweep_id), Limits())
         if chunk is None:
             return
         task = pa.record_batch({"start": pa.array([chunk.start]), "stop": pa.array([chunk.stop])})
@@ -158,7 +159,7 @@ class TestProgress:
         """As when a worker was taken for dead, and was not."""
         path = ask(client).headers["location"]
         with database.begin() as uow:
-            chunk = sweeps.next_chunk(uow, UUID(path.rpartition("/")[2]))
+            chunk = sweeps.next_chunk(uow, UUID(path.rpartition("/")[2]), Limits())
         assert chunk is not None
         rows = [(index, b'{"index": 0}') for index in range(chunk.start, chunk.stop)]
         for _ in range(2):

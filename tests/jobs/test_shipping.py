@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.jobs import shipping
+from app.services.sweeps import KINDS
 from tests.conftest import ROOT
 
 
@@ -29,13 +30,21 @@ def test_the_same_code_is_the_same_archive(tmp_path: Path) -> None:
     assert (first.name, first.read_bytes()) == (second.name, second.read_bytes())
 
 
-def test_the_archive_has_the_core_and_the_kernels_and_nothing_else(tmp_path: Path) -> None:
+def test_the_archive_has_what_reads_and_scores_every_kind_and_no_driver(tmp_path: Path) -> None:
+    """The readers of all kinds, which payloads name, and the kernels are imported where there is nothing else."""
+    shipped = tmp_path / "shipped"
     with zipfile.ZipFile(shipping.write_archive(tmp_path)) as archive:
-        names = set(archive.namelist())
-    core = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "core").rglob("*.py")}
-    kernels = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "jobs" / "kernels").rglob("*.py")}
-    errors = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "errors").glob("*.py")}
-    assert names == core | kernels | errors | {"app/__init__.py", "app/jobs/__init__.py"}
+        archive.extractall(shipped)
+    readers = [kind.read_sweep.__module__ for kind in KINDS.values() if kind.read_sweep is not None]
+    code = (
+        f"import importlib, sys; sys.path.insert(0, {str(shipped)!r});"
+        f"[importlib.import_module(name) for name in {['app.jobs.kernels.registry', *readers]}];"
+        "assert sys.modules['app'].__file__.startswith(sys.path[0]);"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    drivers = {"fastapi", "sqlalchemy", "psycopg", "structlog", "pyspark", "pandas", "uvicorn"}
+    assert drivers.isdisjoint(done.stdout.split())
 
 
 def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, temporary: Path) -> None:

@@ -22,6 +22,7 @@ from app.jobs.kernels.registry import KERNELS
 from app.jobs.kernels.scenarios import KERNEL, SCHEMA, payload
 from app.jobs.sweeps import log_traces
 from app.services.sweeps import KINDS, Chunk
+from tests.services.swept import cluster, definition_of
 
 BROKERS = [{"id": i, "rack": f"r{i % 3}", "fenced": False} for i in range(6)]
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -58,34 +59,12 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
             ],
         },
     },
-    "reassignment": {
-        "axes": {"remove_broker": "each", "limits.disk": [0.5, 1]},
-        "minimise": "bytes",
-        "resolved": {
-            "loads": {
-                "known": ["disk", "nic_in", "nic_out"],
-                "ingress": [10] * 9,
-                "reads": [0] * 9,
-                "retained": list(range(9)),
-                "base": [[0] * 6] * 6,
-                "capacity": [[60, 1000, 1000, 0, 0, 0]] * 6,
-                "of_added": [60, 1000, 1000, 0, 0, 0],
-                "cpu": [0.0, 0.0, 0.0],
-                "follower_fetching": False,
-                "unknown_sizes": 0,
-                "unknown_rates": [],
-            },
-            "brokers": [{"id": i, "rack": f"r{i % 3}", "receives": True} for i in range(6)],
-            "counts_racks": True,
-            "spans_all": True,
-            "topics": [
-                {"name": "t", "replicas": [[p % 6, (p + 1) % 6] for p in range(9)], "size_bytes": list(range(9))}
-            ],
-            "base": [0] * 6,
-            "base_bytes": [0] * 6,
-            "sizes_known": True,
-        },
-    },
+    "reassignment": definition_of(
+        cluster([[p % 6, (p + 1) % 6] for p in range(9)], [f"r{broker % 3}" for broker in range(6)], range(9)),
+        {"remove_broker": "each", "limits.disk": [0.5, 1]},
+        capacity={"*": {"disk_bytes": 60, "nic_in_bytes_per_s": 1000, "nic_out_bytes_per_s": 1000}},
+        ingress_bytes_per_s={"t": [10] * 9},
+    ),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from app.core.kafka_versions import NEWEST
 from app.core.model import Broker, BrokerCapacity, Cluster
-from app.errors import Failure
+from app.errors import Failure, FieldPath
 from app.errors.reassignments import NotFeasible
 from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
@@ -158,12 +158,13 @@ def test_relief_moves_what_has_to_move_and_balances_nothing() -> None:
         ({"max_moved_bytes": 5, "limits": LimitsRequest(disk=0.5)}, "budget_below_minimum", ("max_moved_bytes",)),
         ({"trade_off": True, "limits": LimitsRequest(disk=0.8)}, "conflicting_fields", ("trade_off",)),
         ({"limits": LimitsRequest(nic_in=0.8)}, "rates_missing", ("limits", "nic_in")),
-        ({"balance": BalanceRequest(resources=["cpu"])}, "rates_missing", ("objective", "goals")),
+        ({"balance": BalanceRequest(resources=["cpu"])}, "rates_missing", ("balance", "resources", 0)),
+        ({"objective": GoalsRequest([GoalRequest("cpu")])}, "rates_missing", ("objective", "goals", 0)),
         ({"limits": LimitsRequest(leaders=0.8)}, "conflicting_fields", ("limits", "leaders")),
         ({"capacity": {"9": CapacityRequest(vcpu=1.0)}}, "unknown_broker", ("capacity", "9")),
     ],
 )
-def test_bad_input_names_its_field(fields: dict[str, Any], code: str, path: tuple[str, ...]) -> None:
+def test_bad_input_names_its_field(fields: dict[str, Any], code: str, path: FieldPath) -> None:
     with pytest.raises(Failure) as failure:
         planned(**fields)
     assert (failure.value.code, failure.value.path) == (code, path)

@@ -1,51 +1,25 @@
 """Weights of brokers in sweeps of reassignments: every scenario measures what the plan does that it is opened as."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pytest
 from hypothesis import event, given
 
 from app.core.model import Broker, BrokerCapacity, Cluster
-from app.core.reassignment.sweep import read_sweep
-from app.core.reassignment.sweep.definition import resolved_axes
-from app.core.reassignment.sweep.objective import require_consistent
-from app.core.sweeps import score
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, NotFeasible, UnknownBroker
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER
-from app.services.sweeps.reassignment import request_of, resolved_on
+from app.services.reassignment.sweep import SweptRequests
 from tests import draws as st
 from tests.premises import reaches
 from tests.profiles import costly
 from tests.services.reassignments import topic
-
-Json = dict[str, Any]
-SNAPSHOT = str(UUID(int=1))
-
-
-def definition_of(cluster: Cluster, **fields: Any) -> Json:
-    """A resolved sweep over the removal of each broker and of none, with none and one added."""
-    stated: Json = {
-        "snapshot_id": SNAPSHOT,
-        "axes": {"remove_broker": "each", "add_brokers": [0, 1]},
-        "minimise": "bytes",
-        "rack_mode": "safe",
-    }
-    return resolved_on(cluster, stated | fields, Limits())
-
-
-def scenarios(definition: Mapping[str, Any]) -> list[Json]:
-    """What executors score."""
-    sweep = read_sweep(json.loads(json.dumps(definition)))
-    return [dict(row.document) for row in score(sweep, 0, sweep.count)]
+from tests.services.swept import Json, definition_of, rows
 
 
 @st.composite
@@ -88,11 +62,11 @@ def balances(draw: st.DrawFn) -> Json:
 def test_a_scenario_measures_what_its_plan_does(cluster: Cluster, balance: Json, axes: Json) -> None:
     if balance.get("weights") == "capacity":
         axes = {"remove_broker": "each"}
-    definition = definition_of(
-        cluster, axes=axes | {"add_brokers": [0, 1]}, balance=balance, capacity={"*": {"disk_bytes": 200}}
-    )
-    for row in scenarios(definition):
-        request = request_of(definition, row["index"])
+    fields = {"balance": balance, "capacity": {"*": {"disk_bytes": 200}}, "rack_mode": "safe"}
+    axes |= {"add_brokers": [0, 1]}
+    requests = SweptRequests.of(definition_of(cluster, axes, **fields))
+    for row in rows(cluster, axes, **fields):
+        request = requests.request(row["index"])
         if row["error"] is not None:
             with pytest.raises(NotFeasible) as raised:
                 draft_plan(PLANNER, request, cluster, Limits())
@@ -126,7 +100,7 @@ EQUAL = Cluster(
 
 def band(**fields: Any) -> list[tuple[int, int, int]]:
     """The moved replicas, and the smallest and largest count, of every scenario."""
-    found = scenarios(definition_of(EQUAL, axes={"add_brokers": [0, 1]}, rack_mode="disabled", **fields))
+    found = rows(EQUAL, {"add_brokers": [0, 1]}, **fields)
     return [(row["moved_replicas"], row["smallest_after"], row["largest_after"]) for row in found]
 
 
@@ -136,8 +110,7 @@ def test_counts_are_in_proportion_to_weights() -> None:
     assert band(balance={"replicas": "tight", "weights": {"0": 2.0, "1": 2.0}})[0] == (4, 4, 8)
     weighed = tuple(replace(broker, weight=2.0 if broker.id < 2 else 1.0) for broker in EQUAL.brokers)
     snapshot = replace(EQUAL, brokers=weighed)
-    of_snapshot = definition_of(snapshot, axes={"add_brokers": [0]}, balance={"replicas": "tight"})
-    assert scenarios(of_snapshot)[0]["largest_after"] == 8
+    assert rows(snapshot, {"add_brokers": [0]}, balance={"replicas": "tight"})[0]["largest_after"] == 8
     with_added = band(balance={"replicas": "tight", "weights": {"*": 2.0, "2": 1.0, "3": 1.0}})[1]
     assert with_added == (6, 3, 6)
 
@@ -145,7 +118,7 @@ def test_counts_are_in_proportion_to_weights() -> None:
 def test_the_weight_of_a_broker_is_an_axis() -> None:
     """24 replicas: its weight is 1, 1.5 and 3 beside three of 1; those of the request hold for the others."""
     axes = {"weights.0": [1, 1.5, 3], "weights.1": {"from": 1, "to": 2}}
-    found = scenarios(definition_of(EQUAL, axes=axes, rack_mode="disabled", balance={"replicas": "tight"}))
+    found = rows(EQUAL, axes, balance={"replicas": "tight"})
     assert [row["axes"] for row in found[:3]] == [
         {"weights.0": 1, "weights.1": 1},
         {"weights.0": 1, "weights.1": 2},
@@ -155,9 +128,12 @@ def test_the_weight_of_a_broker_is_an_axis() -> None:
     assert [(row["smallest_after"], row["largest_after"]) for row in found] == [
         *((6, 6), (5, 9), (5, 8), (4, 9), (4, 12), (3, 10)),
     ]
-    stated = definition_of(EQUAL, axes={"weights.0": [2]}, balance={"replicas": "tight", "weights": {"*": 0.5}})
-    assert request_of(stated, 0).balance.weights == {"*": 0.5, "0": 2.0}
-    assert scenarios(stated)[0]["largest_after"] == 12  # all partitions; its share is 13.7
+    halved = {"replicas": "tight", "weights": {"*": 0.5}}
+    requests = SweptRequests.of(definition_of(EQUAL, {"weights.0": [2]}, balance=halved))
+    assert requests.request(0).balance.weights == {"*": 0.5, "0": 2.0}
+    assert (
+        rows(EQUAL, {"weights.0": [2]}, balance=halved)[0]["largest_after"] == 12
+    )  # all partitions; its share is 13.7
 
 
 @pytest.mark.parametrize(
@@ -177,9 +153,8 @@ def test_values_that_are_no_weights_are_named(
     axes: Json, balance: Json, failure: type[Failure], path: tuple[Any, ...]
 ) -> None:
     sized = replace(EQUAL, brokers=tuple(replace(one, capacity=BrokerCapacity(disk_bytes=10)) for one in EQUAL.brokers))
-    definition = definition_of(sized, axes=axes, balance=balance)
     with pytest.raises(failure) as raised:
-        require_consistent(definition, resolved_axes(definition), None)
+        definition_of(sized, axes, balance=balance)
     assert raised.value.path == path
 
 
@@ -192,22 +167,12 @@ def test_values_that_are_no_weights_are_named(
 )
 def test_weights_of_what_is_not_there(balance: Json, failure: type[Failure], path: tuple[str, ...]) -> None:
     with pytest.raises(failure) as raised:
-        definition_of(EQUAL, balance=balance)
+        definition_of(EQUAL, {"remove_broker": "each"}, balance=balance)
     assert raised.value.path == path
 
 
 def test_the_capacity_of_added_brokers_has_to_be_known() -> None:
     sized = replace(EQUAL, brokers=tuple(replace(one, capacity=BrokerCapacity(disk_bytes=10)) for one in EQUAL.brokers))
-    with pytest.raises(CapacityMissing, match="that of added brokers is unknown"):
-        definition_of(sized, balance={"weights": "capacity"})
-    assert definition_of(sized, balance={"weights": "capacity"}, axes={"remove_broker": "each"})["resolved"]
-
-
-def test_weights_are_fractions_of_the_stored_definition() -> None:
-    """Those of 1 are left out, as sweeps had none before."""
-    stated = {"0": 0.1, "1": 2.5, "*": 1.0}
-    resolved = definition_of(EQUAL, balance={"replicas": "tight", "weights": stated})["resolved"]
-    assert [broker.get("weight") for broker in resolved["brokers"]] == ["1/10", "5/2", None, None]
-    assert "weight_of_added" not in resolved
-    of_all = definition_of(EQUAL, balance={"weights": {"*": 0.5}})["resolved"]
-    assert (of_all["brokers"][3]["weight"], of_all["weight_of_added"]) == ("1/2", "1/2")
+    with pytest.raises(CapacityMissing, match="1 of 5 brokers is unknown or 0: 4"):
+        definition_of(sized, {"add_brokers": [0, 1]}, balance={"weights": "capacity"})
+    assert definition_of(sized, {"remove_broker": "each"}, balance={"weights": "capacity"})["resolved"]

@@ -4,12 +4,4 @@ balance_documents.py; progress.py of a stored one.
 Requests are imported from here: they need no web framework, as the other two do.
 """
 
-from app.api.reassignment.requests import (
-    BatchFields,
-    BrokerSetName,
-    EvenReplicas,
-    Objective,
-    PerTopicReplicasFields,
-    PlanReassignmentRequest,
-)
-from app.api.reassignment.resource_fields import LimitsFields, LoadFields
+from app.api.reassignment.requests import BatchFields, PlanReassignmentRequest

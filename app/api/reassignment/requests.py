@@ -77,15 +77,6 @@ _EVEN_TOPICS = (
 )
 
 
-class PerTopicReplicasFields(RequestModel):
-    """The balance of the replicas of each topic over brokers, together with that of the whole cluster."""
-
-    replicas: TightOrTolerance = Field(description=_EVEN_TOPICS.format("replica"))
-    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
-        None, description="Names of the topics that are balanced; null is all that may move."
-    )
-
-
 class PerTopicFields(RequestModel):
     """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
 
@@ -212,8 +203,8 @@ Objective = Annotated[
 ]
 
 
-class PlanReassignmentRequest(ResourceFields, OnSnapshot):
-    """Changes to a snapshot's cluster, alone or together."""
+class ReassignmentFields(ResourceFields, OnSnapshot):
+    """Changes to a snapshot's cluster, as plans and sweeps state them."""
 
     requires_snapshot = True
     add_brokers: list[BrokerRequest] = Field(
@@ -330,6 +321,10 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     )
     kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
+
+
+class PlanReassignmentRequest(ReassignmentFields):
+    """Changes to a snapshot's cluster, alone or together."""
 
     def service(self) -> ReassignmentRequest:
         """As the service knows it."""

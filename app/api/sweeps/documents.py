@@ -6,6 +6,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from app.api.reassignment.documents import RelaxedConstraint
+
 
 class SweepDocument(BaseModel):
     """A sweep. `error` says why it failed, `waiting` why it is not making progress; both are null otherwise."""
@@ -103,6 +105,8 @@ class ScenarioDocument(BaseModel):
     """Whether every load is within its limit under every failure; of reassignments, within every hard limit."""
     violated_limits: list[ViolatedLimitDocument] | None = None
     """Limits that brokers exceed, by resource; empty if all hold."""
+    relaxed: list[RelaxedConstraint] | None = None
+    """Of reassignments, constraints that do not hold because they conflict; empty if the scenario is feasible."""
     binding: BindingDocument | None = None
     """The limit that breaks first; null if no resource has one."""
     monthly_cost: float | None = None

@@ -71,10 +71,11 @@ def write(cluster: Cluster) -> bytes:
 def read(document: bytes) -> Cluster:
     """Read what `write` wrote. The shape is trusted: what others send is checked before it becomes a cluster."""
     with uncollected():
-        return _cluster(orjson.loads(document))
+        return of_members(orjson.loads(document))
 
 
-def _cluster(members: dict[str, Any]) -> Cluster:
+def of_members(members: Mapping[str, Any]) -> Cluster:
+    """The cluster of a canonical document that has been parsed."""
     log_dirs = {
         broker["id"]: tuple([_directory(directory) for directory in broker["log_dirs"]])
         for broker in members["brokers"]

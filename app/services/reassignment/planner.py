@@ -4,18 +4,13 @@ from collections.abc import Sequence
 
 from app.core.measures.violations import violations
 from app.core.model import Cluster, Placement
-from app.core.reassignment import (
-    TIGHT,
-    batch_violations,
-    execution_violations,
-    leader_violations,
-)
+from app.core.reassignment import batch_violations, execution_violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment.planning.solution import ReassignmentSolution
-from app.services.reassignment.planning.solve import _disks, _leads_afterwards, _requested, solve
+from app.services.reassignment.planning.solve import _disks, _requested, found_violations, solve
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports import description
@@ -53,18 +48,9 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return solve(problem)
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
-        leaders, rules, resources = solution.leaders, problem.batches, solution.resources
-        # With resources, leaders also change for other reasons than their count, so that no band holds.
-        is_alone = resources is None or _leads_afterwards(problem)
-        balance = problem.leaders.balance if is_alone else TIGHT
+        rules = problem.batches
         return [
-            *([] if problem.leaders_only else solution.placed.violations(problem)),
-            *(
-                violation
-                for part in leaders.parts
-                for violation in leader_violations(part.problem, part.choice, balance)
-            ),
-            *([] if resources is None else resources.violations()),
+            *found_violations(problem, solution),
             *(
                 violation.detail
                 for violation in batch_violations(
@@ -75,7 +61,6 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
                     None if solution.log_dirs is None else solution.log_dirs.disks,
                 )
             ),
-            *([] if solution.log_dirs is None else solution.log_dirs.violations()),
             *_execution_violations(problem, solution),
             *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
         ]

@@ -48,6 +48,7 @@ class SweepKind:
     columns : of its tables, between the index and the error; the axes first.
     opened : one scenario as a plan.
     ranking : None if the kind has no objective.
+    is_resolved : whether a stored definition has all that executors need; not if an earlier release stored it.
     has_feasibility : whether rows state if the scenario is feasible, so that they are filtered by it.
     """
 
@@ -62,6 +63,7 @@ class SweepKind:
     opened: Callable[["UnitOfWork", Sweep, int, Limits], Plan]
     ranking: Ranking | None = None
     has_feasibility: bool = False
+    is_resolved: Callable[[Definition], bool] = lambda _: True
 
     @property
     def is_measured_whole(self) -> bool:

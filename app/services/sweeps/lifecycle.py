@@ -6,7 +6,7 @@ again and stored once. Between two chunks of a sweep the queue serves other swee
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -143,13 +143,19 @@ def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:
     return uow.sweeps.get(sweep_id)
 
 
-def next_chunk(uow: "UnitOfWork", sweep_id: UUID) -> Chunk | None:
-    """The next chunk to score; None if the sweep has ended."""
+def next_chunk(uow: "UnitOfWork", sweep_id: UUID, limits: Limits) -> Chunk | None:
+    """The next chunk to score; None if the sweep has ended.
+
+    A sweep that an earlier release stored is resolved again if executors need more. Raises `Failure` if it cannot be.
+    """
     sweep = uow.sweeps.get(sweep_id, for_update=True)
     if sweep.has_ended:
         return None
+    kind = KINDS[sweep.kind]
     uow.sweeps.start(sweep_id)
-    if KINDS[sweep.kind].is_measured_whole:
+    if not kind.is_resolved(sweep.definition):
+        sweep = replace(sweep, definition=kind.resolve(uow, sweep.definition, limits))
+    if kind.is_measured_whole:
         return Chunk(sweep, 0, sweep.scenarios)
     progress = uow.sweeps.progress(sweep_id)
     return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))

@@ -88,36 +88,47 @@ class Executions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReassignmentSolution:
-    """Everything that the solvers return for a problem.
+class PlacedReassignment:
+    """Where every replica is in the end, and which one leads.
 
     Parameters
     ----------
-    placed : replica lists with their lower bounds. trade_off : the least movement of each part in ever wider bands, if
-        requested.
+    placed : replica lists with their lower bounds.
     resources : replicas and leaders over resources; None if the objective is not over them.
-    steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
-    generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
     log_dirs : the directory of every replica; None if the request does not choose them.
-    tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
+    relaxed : all relaxed constraints.
     """
 
     placed: "PlacedReplicas"
-    trade_off: Sequence[Sequence[ReplicaPlacement]] | None
     leaders: LeaderSolution
     resources: "ResourceSolution | None"
-    reassigned: ReassignedPartitions
-    steps: Batches
-    executions: Executions | None
-    generated: GeneratedMovement
-    rebalances: Rebalances
     log_dirs: LogDirSolution | None
-    tally: Tally
-    tally_before: Tally
     relaxed: tuple[Relaxation, ...]
-    seconds: float
 
     @property
     def placement(self) -> ReplicaPlacement:
         """The replica lists of all parts."""
         return self.placed.whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentSolution(PlacedReassignment):
+    """Everything that the solvers return for a problem.
+
+    Parameters
+    ----------
+    trade_off : the least movement of each part in ever wider bands, if requested.
+    steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
+    generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
+    tally, tally_before : the scope's partitions with the plan, and before it.
+    """
+
+    trade_off: Sequence[Sequence[ReplicaPlacement]] | None
+    reassigned: ReassignedPartitions
+    steps: Batches
+    executions: Executions | None
+    generated: GeneratedMovement
+    rebalances: Rebalances
+    tally: Tally
+    tally_before: Tally
+    seconds: float

@@ -1,7 +1,7 @@
 """From the problem to replica lists, leaders, batches and log directories."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from time import monotonic
 from typing import cast
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s
 from app.core.reassignment import (
+    TIGHT,
     TOLERATES_KEPT_SINCE,
     Batches,
     BrokerDisks,
@@ -17,6 +18,7 @@ from app.core.reassignment import (
     ReassignedPartitions,
     cut_batches,
     execution_steps,
+    leader_violations,
 )
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from app.services.reassignment.planning.bounds import bytes_bound
@@ -25,16 +27,47 @@ from app.services.reassignment.planning.leading import current_leaders, lead, le
 from app.services.reassignment.planning.log_dir_avoidance import in_log_dirs, place_with_log_dirs
 from app.services.reassignment.planning.log_dirs import LogDirSolution
 from app.services.reassignment.planning.movement import Moves
-from app.services.reassignment.planning.placing import place, trade_off_of
+from app.services.reassignment.planning.placing import trade_off_of
 from app.services.reassignment.planning.resources import ResourceSolution, led_afterwards, place_resources
-from app.services.reassignment.planning.solution import Executions, ReassignmentSolution
+from app.services.reassignment.planning.solution import (
+    Executions,
+    PlacedReassignment,
+    ReassignmentSolution,
+)
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.rebalances import rebalances_of
 
 
 def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
-    """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
+    """Place replicas, choose leaders, and cut the moves into batches. Raises as the planner's `solve` does."""
+    found = placed_and_led(problem)
+    points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
+    reassigned, steps = _cut(problem, found.leaders.after, found.log_dirs)
+    return ReassignmentSolution(
+        **{each.name: getattr(found, each.name) for each in fields(found)},
+        trade_off=points,
+        reassigned=reassigned,
+        steps=steps,
+        executions=_executions(problem, steps),
+        generated=generated_movement(
+            problem.brokers,
+            problem.scope,
+            problem.sizes.size_bytes,
+            version=problem.version,
+        ),
+        rebalances=rebalances_of(problem.subscriptions, problem.brokers, problem.scope, steps),
+        tally=tally_of(problem, problem.as_ids(found.leaders.after)),
+        tally_before=tally_of(problem, problem.scope.before, is_before=True),
+        seconds=monotonic() - problem.started_s,
+    )
+
+
+def placed_and_led(problem: ReassignmentProblem) -> PlacedReassignment:
+    """Place replicas, then choose their leaders and log directories over the result.
+
+    Raises `BudgetBelowMinimum`, `NotFeasible` unless conflicts are relaxed, and `LimitExceeded`.
+    """
     resources, relaxed = _place_resources(problem)
     if resources is None:
         found = place_with_log_dirs(problem)
@@ -50,29 +83,25 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
             leaders = leaders_with_resources(problem, resources)
         placed = resources.placed(problem)
         log_dirs = in_log_dirs(problem, leaders.after, relaxes=problem.relaxes)
-    points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
-    reassigned, steps = _cut(problem, leaders.after, log_dirs)
-    return ReassignmentSolution(
-        placed=placed,
-        trade_off=points,
-        leaders=leaders,
-        resources=resources,
-        reassigned=reassigned,
-        steps=steps,
-        executions=_executions(problem, steps),
-        generated=generated_movement(
-            problem.brokers,
-            problem.scope,
-            problem.sizes.size_bytes,
-            version=problem.version,
+    relaxed += () if log_dirs is None else log_dirs.relaxed
+    return PlacedReassignment(placed, leaders, resources, log_dirs, (*problem.relaxed, *relaxed))
+
+
+def found_violations(problem: ReassignmentProblem, found: PlacedReassignment) -> list[str]:
+    """Violations of replica lists, leaders, limits and log directories; empty if the placement is legal."""
+    resources = found.resources
+    # With resources, leaders also change for other reasons than their count, so that no band holds.
+    balance = problem.leaders.balance if resources is None or _leads_afterwards(problem) else TIGHT
+    return [
+        *([] if problem.leaders_only else found.placed.violations(problem)),
+        *(
+            violation
+            for part in found.leaders.parts
+            for violation in leader_violations(part.problem, part.choice, balance)
         ),
-        rebalances=rebalances_of(problem.subscriptions, problem.brokers, problem.scope, steps),
-        log_dirs=log_dirs,
-        tally=tally_of(problem, problem.as_ids(leaders.after)),
-        tally_before=tally_of(problem, problem.scope.before, is_before=True),
-        relaxed=(*problem.relaxed, *relaxed, *(() if log_dirs is None else log_dirs.relaxed)),
-        seconds=monotonic() - problem.started_s,
-    )
+        *([] if resources is None else resources.violations()),
+        *([] if found.log_dirs is None else found.log_dirs.violations()),
+    ]
 
 
 def _leads_afterwards(problem: ReassignmentProblem) -> bool:
@@ -82,8 +111,7 @@ def _leads_afterwards(problem: ReassignmentProblem) -> bool:
 
 def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
-    resources, _ = _place_resources(problem)
-    placement = place(problem).whole if resources is None else resources.placement.replicas_only
+    placement = placed_and_led(problem).placement
     copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     moved_bytes = int((copied * problem.sizes.size_bytes).sum())
     return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)

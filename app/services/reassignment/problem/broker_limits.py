@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from app.core.model import Int64s
 from app.core.reassignment.resources import NO_CAPACITY, RESOURCES, Limits, StatedLimit, stated_limits
+from app.errors import FieldPath
 from app.errors.reassignments import CapacityMissing, RatesMissing
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
@@ -49,7 +50,7 @@ def require_loads(
             require_rates(f"a limit of {name}", path, scope, rates)
 
 
-def require_rates(what: str, path: tuple[str, ...], scope: PartitionScope, rates: IngressRates | None) -> None:
+def require_rates(what: str, path: FieldPath, scope: PartitionScope, rates: IngressRates | None) -> None:
     """Raise `RatesMissing` if the ingress rate of a topic is unknown; `what` needs them all."""
     names = [*scope.topics, *(topic.name for topic in scope.others)]
     missing = [name for name in names if rates is None or name not in rates.reported]

@@ -12,6 +12,7 @@ from app.core.measures.tally import positions_of
 from app.core.model import UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
 from app.core.reassignment import Balance
 from app.core.replica_lists import per_broker
+from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
@@ -49,7 +50,7 @@ class PartitionSizes:
         """The number of partitions of the scope whose size is unknown."""
         return int(np.count_nonzero(~self.is_known))
 
-    def require(self, what: str, path: tuple[str, ...]) -> None:
+    def require(self, what: str, path: FieldPath) -> None:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
         if self.unknown:
             raise SizesMissing(

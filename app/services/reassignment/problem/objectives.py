@@ -56,11 +56,23 @@ def objective_of(
         return None
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
-    priorities = _priorities(request)
-    for group in priorities:
-        for goal in group:
-            _require(goal.name, scope, sizes, rates)
-    return ResourceObjective(priorities, leads_afterwards(request))
+    for name, path in _balanced(request):
+        if name == "disk":
+            sizes.require("a balance of disk", path)
+        elif name in ("nic_in", "nic_out", "cpu"):
+            require_rates(f"a balance of {name}", path, scope, rates)
+    return ResourceObjective(_priorities(request), leads_afterwards(request))
+
+
+def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:
+    """What is balanced, and the field that says so."""
+    if isinstance(request.objective, GoalsRequest):
+        for place, goal in enumerate(request.objective.goals):
+            yield goal.goal, ("objective", "goals", place)
+    elif request.objective == "balance":
+        yield GOAL_OF[request.balance.replicas_by], ("balance", "replicas_by")
+        for place, name in enumerate(request.balance.resources):
+            yield name, ("balance", "resources", place)
 
 
 def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
@@ -86,14 +98,6 @@ def leads_afterwards(request: ReassignmentRequest) -> bool:
 
 def _goal(name: str, balance: Balance) -> Goal:
     return Goal(name, balance.tolerance or Fraction(0))
-
-
-def _require(name: str, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None) -> None:
-    path = ("objective", "goals")
-    if name == "disk":
-        sizes.require("a balance of disk", path)
-    elif name in ("nic_in", "nic_out", "cpu"):
-        require_rates(f"a balance of {name}", path, scope, rates)
 
 
 def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:

@@ -6,11 +6,11 @@ from app.core.model import NO_LEADER, NO_REPLICA
 from app.errors import Json
 from app.services.reassignment.planning.bounds import bytes_bound
 from app.services.reassignment.planning.movement import Moves
-from app.services.reassignment.planning.solution import ReassignmentSolution
+from app.services.reassignment.planning.solution import PlacedReassignment
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
 
-def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
+def certificate_json(problem: ReassignmentProblem, solution: PlacedReassignment, moves: Moves) -> dict[str, Json]:
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
@@ -27,7 +27,6 @@ def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolutio
         "gap": proof.gap,
         "constraints": [*problem.constraints, *proof.constraints],
         "solver": proof.solver,
-        "seconds": round(solution.seconds, 3),
     }
     if problem.leaders_only:
         leaders = solution.leaders.changes
@@ -40,7 +39,7 @@ def certificate_json(problem: ReassignmentProblem, solution: ReassignmentSolutio
     return certificate
 
 
-def leader_changes(problem: ReassignmentProblem, solution: ReassignmentSolution) -> int:
+def leader_changes(problem: ReassignmentProblem, solution: PlacedReassignment) -> int:
     """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
     first, before = solution.leaders.after[:, 0], problem.before[:, 0]
     if not problem.leaders.counts_actual:

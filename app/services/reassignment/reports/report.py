@@ -27,7 +27,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         # Nothing is random: the assignment is there to be handed to Kafka.
         "prediction": "pinned",
         "seed": None,
-        "certificate": certificate_json(problem, solution, moves),
+        "certificate": certificate_json(problem, solution, moves) | {"seconds": round(solution.seconds, 3)},
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
         "balance": balance_json(problem, solution, moves),

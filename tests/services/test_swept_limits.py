@@ -1,45 +1,36 @@
 """Limits as axes of a reassignment sweep: laws against every placement of tiny clusters, then worked examples."""
 
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.resources import RESOURCES
-from app.core.reassignment.sweep.definition import resolved_axes
-from app.core.reassignment.sweep.loads import read_limits, read_loads
-from app.core.reassignment.sweep.objective import require_consistent
+from app.core.model import UNKNOWN_SIZE, Cluster
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, RatesMissing, SizesMissing, UnknownTopic
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue
+from app.services.reassignment.requests.resources import RESOURCES
 from tests import draws as st
-from tests.core.reassignment.test_reassignment_sweep import cluster, rows
 from tests.profiles import costly
+from tests.services import swept
+from tests.services.reassignments import topic
+from tests.services.swept import cluster, definition_of
 
 Json = dict[str, Any]
 DISK = 100
+CAPACITY = {"*": {"disk_bytes": DISK, "nic_in_bytes_per_s": 1_000, "nic_out_bytes_per_s": 1_000}}
 
 
-def loaded(
-    current: list[list[int]], sizes: list[int], brokers: int, rates: list[int] | None = None, **more: Any
-) -> Json:
-    """A cluster without racks whose brokers have disks of 100 and networks of 1,000 bytes/s."""
-    capacity = [DISK, 1_000, 1_000, 0, 0, 0]
-    loads = {
-        "known": ["disk", "nic_in", "nic_out"],
-        "ingress": [0] * len(current) if rates is None else rates,
-        "reads": [0] * len(current),
-        "retained": sizes,
-        "base": [[0] * 6] * brokers,
-        "capacity": [capacity] * brokers,
-        "of_added": capacity,
-        "cpu": [0.0, 0.0, 0.0],
-        "follower_fetching": False,
-        "unknown_sizes": 0,
-        "unknown_rates": [],
-    }
-    return cluster(current, [None] * brokers, sizes, loads=loads | more)
+def loaded(current: list[list[int]], sizes: list[int], brokers: int) -> Cluster:
+    """A cluster without racks."""
+    return cluster(current, [None] * brokers, sizes)
+
+
+def rows(of: Cluster, axes: Json, **fields: Any) -> list[Json]:
+    """All scenarios; brokers have disks of 100 and networks of 1,000 bytes/s."""
+    return swept.rows(of, axes, **{"capacity": CAPACITY} | fields)
 
 
 @st.composite
@@ -115,9 +106,9 @@ def test_limits_beside_a_removed_broker_and_added_ones() -> None:
 
 def test_the_utilisation_of_networks_counts_leaders_that_stay() -> None:
     """Broker 0 receives 300 bytes/s, and sends them to the follower and to one consumer."""
-    json = loaded([[0, 1]], [10], 2, rates=[300], reads=[300])
-    [row] = rows(json, {"add_brokers": [0]})
-    assert [row[f"{name}_utilisation"] for name in RESOURCES[:4]] == [0.1, 0.3, 0.6, None]
+    traffic: Json = {"ingress_bytes_per_s": {"t": [300]}, "consumers": {"t": 1}}
+    [row] = rows(loaded([[0, 1]], [10], 2), {"add_brokers": [0]}, **traffic)
+    assert [row[f"{name}_utilisation"] for name in RESOURCES] == [0.1, 0.3, 0.6, None]
 
 
 def test_goals_are_reached_in_order_and_resources_jointly() -> None:
@@ -129,23 +120,15 @@ def test_goals_are_reached_in_order_and_resources_jointly() -> None:
 
 
 def test_topics_are_balanced_each() -> None:
-    json = loaded([[0], [0], [1], [1]], [10, 10, 10, 10], 2)
-    half = {name: json["topics"][0][name][:2] for name in ("replicas", "size_bytes")}
-    rest = {name: json["topics"][0][name][2:] for name in ("replicas", "size_bytes")}
-    json["topics"] = [{"name": "t", **half}, {"name": "u", **rest}]
+    topics = topic("t", [[0], [0]], [10, 10]), topic("u", [[1], [1]], [10, 10])
+    of = replace(loaded([], [], 2), topics=topics)
     axes = {"add_brokers": [0]}
-    [row] = rows(json, axes, balance={"per_topic": {"replicas": "tight"}})
+    [row] = rows(of, axes, balance={"per_topic": {"replicas": "tight"}})
     assert (row["moved_replicas"], row["topic_excess"]) == (2, 0)
-    [row] = rows(json, axes, balance={"per_topic": {"replicas": "tight", "topics": ["u"]}})
+    [row] = rows(of, axes, balance={"per_topic": {"replicas": "tight", "topics": ["u"]}})
     assert (row["moved_replicas"], row["topic_excess"]) == (1, 0)
-    [row] = rows(json, axes)
+    [row] = rows(of, axes)
     assert (row["moved_replicas"], row["topic_excess"]) == (0, None)
-
-
-def require(json: Json, axes: Json, **more: Any) -> None:
-    """Check a definition, as a request is checked."""
-    definition = {"axes": axes, "minimise": "bytes", "resolved": json} | more
-    require_consistent(definition, resolved_axes(definition), read_loads(json["loads"]))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +140,7 @@ def require(json: Json, axes: Json, **more: Any) -> None:
         ({"limits.disk": [0.5, 0.5]}, {}, ConflictingFields, ("axes", "limits.disk", 1)),
         ({"limits.disk": ["x"]}, {}, ImpossibleValue, ("axes", "limits.disk", 0)),
         ({"limits.disk": [0.5], "limits.disk.absolute": [9]}, {}, ConflictingFields, ("axes", "limits.disk.absolute")),
-        ({"limits.cpu": [0.5]}, {}, CapacityMissing, ("axes", "limits.cpu")),
+        ({"limits.cpu": [0.5]}, {"ingress_bytes_per_s": {"t": 1}}, CapacityMissing, ("axes", "limits.cpu")),
         ({"add_brokers": [0]}, {"limits": {"replicas": 0.5}}, ConflictingFields, ("limits", "replicas")),
         ({"add_brokers": [0]}, {"limits": {"disk": {"soft": True}}}, ConflictingFields, ("limits", "disk")),
         ({"add_brokers": [0]}, {"objective": "relieve"}, ConflictingFields, ("objective",)),
@@ -183,23 +166,20 @@ def require(json: Json, axes: Json, **more: Any) -> None:
 )
 def test_what_cannot_be_is_named(axes: Json, more: Json, failure: type[Failure], path: tuple[str, ...]) -> None:
     with pytest.raises(failure) as raised:
-        require(loaded([[0]], [10], 2), axes, **more)
+        definition_of(loaded([[0]], [10], 2), axes, **{"capacity": CAPACITY} | more)
     assert raised.value.path == path
 
 
 def test_what_is_limited_has_to_be_known() -> None:
-    axes = {"limits.disk": [0.5]}
-    with pytest.raises(SizesMissing, match="those of 3 are unknown"):
-        require(loaded([[0]], [10], 2, unknown_sizes=3), axes)
-    with pytest.raises(RatesMissing, match="that of orders is unknown"):
-        require(loaded([[0]], [10], 2, unknown_rates=["orders"]), {"limits.nic_in": [0.5]})
-    with pytest.raises(CapacityMissing, match="2 of 2 brokers is unknown or 0, 0 first"):
-        require(loaded([[0]], [10], 2, capacity=[[0] * 6] * 2), axes)
-    with pytest.raises(CapacityMissing, match="that of added brokers is unknown"):
-        require(loaded([[0]], [10], 2, of_added=[0] * 6), axes | {"add_brokers": [1]})
-    require(loaded([[0]], [10], 2, of_added=[0] * 6), axes | {"add_brokers": [0]})
-
-
-def test_numbers_are_shares() -> None:
-    limits = read_limits({"disk": 0.8, "leaders": {"absolute": 5, "soft": True}})
-    assert (limits["disk"].share, limits["leaders"].absolute, limits["leaders"].soft) == (0.8, 5, True)
+    of, axes = loaded([[0]], [10], 2), {"limits.disk": [0.5]}
+    with pytest.raises(SizesMissing):
+        definition_of(loaded([[0]], [UNKNOWN_SIZE], 2), axes, capacity=CAPACITY)
+    with pytest.raises(RatesMissing, match="those of 1 of 1 are unknown, t first"):
+        definition_of(of, {"limits.nic_in": [0.5]}, capacity=CAPACITY)
+    with pytest.raises(CapacityMissing, match="2 of 2 brokers is unknown or 0: 0, 1") as raised:
+        definition_of(of, axes)
+    assert raised.value.path == ("axes", "limits.disk")
+    stated = {str(broker): CAPACITY["*"] for broker in (0, 1)}
+    with pytest.raises(CapacityMissing, match="1 of 3 brokers is unknown or 0: 2"):
+        definition_of(of, axes | {"add_brokers": [1]}, capacity=stated)
+    definition_of(of, axes | {"add_brokers": [0]}, capacity=stated)

@@ -1,39 +1,36 @@
 """Broker sets as axes of a reassignment sweep: laws over small random clusters, then worked examples."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.sweep.sets import require_consistent_sets
-from app.core.sweeps.axes import Axis
+from app.core.model import Cluster
 from app.errors import Failure
 from app.errors.reassignments import UnknownBroker, UnknownBrokerSet, UnknownTopic
 from app.errors.requests import ConflictingFields, DuplicateBroker, EmptyAxis, ImpossibleValue
 from tests import draws as st
-from tests.core.reassignment.test_reassignment_sweep import Json, cluster, clusters, rows
 from tests.profiles import costly
+from tests.services.reassignments import topic
+from tests.services.swept import Json, cluster, clusters, definition_of, rows
 
 REPLICAS = [[0, 1], [1, 0], [0, 1], [2, 3]]
 
 
-def two_topics() -> Json:
+def two_topics() -> Cluster:
     """Four brokers without racks; `orders` on 0 and 1, `clicks` on 2 and 3."""
-    found = cluster(REPLICAS, [None] * 4, [10, 20, 30, 40])
-    found["topics"] = [
-        {"name": "clicks", "replicas": REPLICAS[3:], "size_bytes": [40]},
-        {"name": "orders", "replicas": REPLICAS[:3], "size_bytes": [10, 20, 30]},
-    ]
-    return found
+    topics = topic("clicks", REPLICAS[3:], [40]), topic("orders", REPLICAS[:3], [10, 20, 30])
+    return replace(cluster([], [None] * 4), topics=topics)
 
 
 @costly()
 @given(clusters(), st.sampled_from(["keep", "tight"]))
-def test_one_set_of_all_brokers_and_topics_is_no_set(cluster_json: Json, balance: str) -> None:
-    brokers = [broker["id"] for broker in cluster_json["brokers"]]
-    free = rows(cluster_json, {"remove_broker": "each"}, balance={"replicas": balance})
+def test_one_set_of_all_brokers_and_topics_is_no_set(swept: Cluster, balance: str) -> None:
+    brokers = [broker.id for broker in swept.brokers]
+    free = rows(swept, {"remove_broker": "each"}, balance={"replicas": balance})
     bound = rows(
-        cluster_json,
+        swept,
         {"remove_broker": "each", "broker_sets.all": [brokers], "topic_sets.t": ["all"]},
         balance={"replicas": balance},
     )
@@ -106,7 +103,7 @@ def test_values_that_are_no_sets_are_named(
             {"broker_sets.blue": [[1], [0, 1]]},
             {"broker_sets": {"red": [0]}},
             DuplicateBroker,
-            ("axes", "broker_sets.blue"),
+            ("axes", "broker_sets.blue", 1, 0),
         ),
         ({"topic_sets.orders": ["green"]}, {}, UnknownBrokerSet, ("axes", "topic_sets.orders", 0)),
         ({"topic_sets.other": ["blue"]}, {}, UnknownTopic, ("axes", "topic_sets.other")),
@@ -122,8 +119,6 @@ def test_values_that_are_no_sets_are_named(
 def test_sets_that_exclude_each_other_are_named(
     axes: Json, more: Json, failure: type[Failure], path: tuple[Any, ...]
 ) -> None:
-    definition = {"axes": axes, "broker_sets": {}} | more
-    read = tuple(Axis(name, values) for name, values in axes.items())
     with pytest.raises(failure) as failed:
-        require_consistent_sets(definition, read, range(4), ["orders", "clicks"])
+        definition_of(two_topics(), axes, **more)
     assert failed.value.path == path

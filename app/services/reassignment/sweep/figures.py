@@ -1,0 +1,130 @@
+"""The figures of a scenario: what its reassignment moves, and how brokers stand before and after it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
+from app.core.replica_lists import distinct_values, per_broker
+from app.errors import Json
+from app.services.plans import as_json
+from app.services.reassignment.planning.movement import Moves
+from app.services.reassignment.planning.solution import PlacedReassignment
+from app.services.reassignment.problem.loads import replicas_of_others
+from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.problem.units import in_unit
+from app.services.reassignment.reports.certificates import certificate_json
+from app.services.reassignment.requests.resources import RESOURCES as OF_CAPACITY
+
+NUMBERS = (
+    "brokers",
+    "moved_replicas",
+    "moved_bytes",
+    "lower_bound_bytes",
+    "gap",
+    "smallest_before",
+    "largest_before",
+    "spread_before",
+    "smallest_after",
+    "largest_after",
+    "spread_after",
+    "largest_bytes_before",
+    "largest_bytes_after",
+    "short_of_racks",
+    *(f"{name}_utilisation" for name in OF_CAPACITY),
+    "topic_excess",
+)
+"""The numbers among the figures of a scenario.
+
+`brokers` counts those that may receive replicas after the change; the smallest and largest count, its spread and the
+largest bytes are over them, and before the change over those that may receive replicas now. `lower_bound_bytes` is a
+lower bound on the moved bytes within the constraints; `gap` is the relative optimality gap of what is minimised, bytes
+or replicas. `short_of_racks` counts partitions in fewer racks than their replicas could span before the change; None if
+racks are not constrained. The utilisation of a resource is the largest share of its capacity that any broker needs
+after the change; None if the loads or the capacities are unknown. `topic_excess` counts the replicas outside the bands
+of their topics; None if topics are not balanced.
+"""
+
+
+def figures_of(
+    problem: ReassignmentProblem, found: PlacedReassignment, *, receives_now: NDArray[np.bool_]
+) -> Mapping[str, Json]:
+    """All figures of a scenario, and the constraints that could not hold.
+
+    Parameters
+    ----------
+    receives_now : (brokers,) bool, brokers that may receive replicas before the change.
+    """
+    after, brokers = found.leaders.after, problem.brokers
+    certificate = certificate_json(problem, found, Moves.of(problem, after))
+    of_movement = ("moved_replicas", "moved_bytes", "lower_bound_bytes", "optimal", "gap")
+    loads = problem.resources.broker_loads(after)
+    return {
+        "brokers": int(np.count_nonzero(brokers.may_receive)),
+        **{name: certificate[name] for name in of_movement},
+        **_balance(problem, problem.before, receives_now, "before"),
+        **_balance(problem, after, brokers.may_receive, "after"),
+        "feasible": not found.relaxed,
+        "relaxed": as_json(found.relaxed),
+        "violated_limits": _violated(problem, loads),
+        **{f"{name}_utilisation": _utilisation(problem, loads, name) for name in OF_CAPACITY},
+        "topic_excess": found.placement.topic_excess,
+        "short_of_racks": _short_of_racks(problem, after),
+    }
+
+
+def _balance(
+    problem: ReassignmentProblem, replicas: Int32s, is_counted: NDArray[np.bool_], when: str
+) -> dict[str, Json]:
+    """The smallest and largest count, the spread and the largest bytes over some brokers; None if there are none."""
+    sizes, brokers = problem.sizes, len(is_counted)
+    counts = (problem.movement.base + per_broker(replicas, brokers))[is_counted]
+    of_others = replicas_of_others(problem.brokers, problem.scope.others, sizes.of_others)
+    stored = (of_others + per_broker(replicas, brokers, sizes.size_bytes))[is_counted]
+    figures = (counts.min(), counts.max(), np.ptp(counts), stored.max()) if len(counts) else (None,) * 4
+    names = ("smallest", "largest", "spread", "largest_bytes")
+    return {
+        f"{name}_{when}": None if figure is None else int(figure) for name, figure in zip(names, figures, strict=True)
+    }
+
+
+def _short_of_racks(problem: ReassignmentProblem, replicas: Int32s) -> int | None:
+    racks = len(problem.brokers.racks)
+    if not racks:
+        return None
+    rack = np.append(problem.brokers.rack_of, np.int32(NO_RACK))[replicas]
+    spanned = distinct_values(np.where((replicas != NO_REPLICA) & (rack < racks), rack, NO_RACK))
+    return int(np.count_nonzero(spanned < np.minimum(problem.movement.factors, racks)))
+
+
+def _violated(problem: ReassignmentProblem, loads: Int64s) -> list[Mapping[str, Any]]:
+    """By resource whose limit is exceeded: how many brokers are above theirs, and the one farthest above."""
+    violated, limits = list[Mapping[str, Any]](), problem.limits
+    for column, name in enumerate(RESOURCES):
+        upper = limits.upper[:, column]
+        above = np.where((upper < NO_LIMIT) & ~problem.brokers.is_removed, np.maximum(loads[:, column] - upper, 0), 0)
+        if above.any():
+            worst = int(above.argmax())
+            violated.append(
+                {
+                    "resource": name,
+                    "brokers": int(np.count_nonzero(above)),
+                    "broker": int(problem.brokers.ids[worst]),
+                    "value": in_unit(int(loads[worst, column]), column),
+                    "limit": in_unit(int(upper[worst]), column),
+                    "soft": bool(limits.is_soft[column]),
+                }
+            )
+    return violated
+
+
+def _utilisation(problem: ReassignmentProblem, loads: Int64s, name: str) -> float | None:
+    column, resources = RESOURCES.index(name), problem.resources
+    capacity = resources.capacity[:, column]
+    counted = ~problem.brokers.is_removed & (capacity > NO_CAPACITY)
+    if name not in resources.names or not counted.any():
+        return None
+    return round(float((loads[counted, column] / capacity[counted]).max()), 6)
