@@ -2427,6 +2427,8 @@ class ScenarioDocument(Record):
     """Whether every load is within its limit under every failure; of reassignments, within every hard limit."""
     violated_limits: list[ViolatedLimitDocument] | None
     """Limits that brokers exceed, by resource; empty if all hold."""
+    relaxed: list[RelaxedConstraint] | None
+    """Of reassignments, constraints that do not hold because they conflict; empty if the scenario is feasible."""
     binding: BindingDocument | None
     """The limit that breaks first; null if no resource has one."""
     monthly_cost: float | None

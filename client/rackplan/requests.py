@@ -289,15 +289,15 @@ class ChangesRequest(TypedDict, total=False):
 
     Each field except the axes is of one kind of sweep."""
 
-    balance: SweepBalance | None
-    """The balance constraint of every scenario; null for its default."""
-    limits: LimitsFields | None
-    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas"] | None
-    """What to minimise; null for the default."""
     racks_of_added: list[str] | None
     """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
     brokers by then, of equal ones the first by name."""
+    balance: BalanceFields | None
+    """The balance constraints of every scenario; null for their defaults."""
+    limits: LimitsWithLogDirs | None
+    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
+    minimise: Literal["bytes", "replicas", "leader_changes"] | None
+    """What to minimise; null for the default."""
     partitioners: (
         Sequence[
             Literal[
@@ -738,23 +738,6 @@ class LimitFields(TypedDict, total=False):
     """Whether the limit may be exceeded if it cannot hold."""
 
 
-class LimitsFields(TypedDict, total=False):
-    """Upper limits of each broker: a share of its capacity, or a limit with its kind; null is no limit."""
-
-    disk: float | LimitFields | None
-    """Limit of the bytes on disk. A hard one holds in every batch, too."""
-    nic_in: float | LimitFields | None
-    """Limit of received bytes/s: producers and replication."""
-    nic_out: float | LimitFields | None
-    """Limit of sent bytes/s: replication and consumers."""
-    cpu: float | LimitFields | None
-    """Limit of vCPU, by `cpu_model`."""
-    replicas: float | LimitFields | None
-    """Limit of the number of replicas, `{"absolute": …}`."""
-    leaders: float | LimitFields | None
-    """Limit of the number of preferred leaders, `{"absolute": …}`."""
-
-
 class LimitsWithLogDirs(TypedDict, total=False):
     """Upper limits of each broker, and of its log directories."""
 
@@ -1016,16 +999,6 @@ class PerTopicFields(TypedDict, total=False):
     """`tight`: brokers differ by one leader of the topic at most; a tolerance is of the topic's mean. If the bands
     of all topics cannot hold together with the band of the cluster, the excess is minimal. The default of
     `balance.leaders` then is `tight`."""
-    topics: list[str] | None
-    """Names of the topics that are balanced; null is all that may move."""
-
-
-class PerTopicReplicasFields(TypedDict, total=False):
-    """The balance of the replicas of each topic over brokers, together with that of the whole cluster."""
-
-    replicas: Required[Literal["tight"] | ToleranceRequest]
-    """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands
-    of all topics cannot hold together with the band of the cluster, the excess is minimal."""
     topics: list[str] | None
     """Names of the topics that are balanced; null is all that may move."""
 
@@ -1528,8 +1501,18 @@ class ReassignmentFile(TypedDict, total=False):
 
 
 class ReassignmentSweepRequest(TypedDict, total=False):
-    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves."""
+    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves.
 
+    Every field of a plan's request applies to every scenario, and axes change some of them."""
+
+    racks_of_added: list[str] | None
+    """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
+    brokers by then, of equal ones the first by name."""
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
@@ -1544,20 +1527,93 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
     default. What is copied has its size of today."""
-    balance: SweepBalance | None
-    """The balance constraint of every scenario; null for its default."""
-    limits: LimitsFields | None
-    """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas"]
-    """What to minimise; null for the default."""
-    racks_of_added: list[str] | None
-    """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
-    brokers by then, of equal ones the first by name."""
-    snapshot_id: str | None
-    """The snapshot of the cluster."""
-    cluster: str | None
-    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
-    request is received, and the answer has its id."""
+    limits: LimitsWithLogDirs
+    """Upper limits of what each broker has after the plan."""
+    prices: PricesFields | None
+    """Prices for `cross_rack`; null leaves out costs."""
+    add_brokers: Sequence[BrokerRequest]
+    """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
+    remove_brokers: Sequence[int]
+    """Ids of brokers that have no replica after the plan."""
+    remove_racks: list[str]
+    """Racks all of whose brokers are removed, as if `remove_brokers` named them."""
+    replace_brokers: Mapping[str, int]
+    """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
+    replication_factor: Mapping[str, int]
+    """By topic. If it is lowered, the preferred leader stays."""
+    partitions: Mapping[str, int]
+    """By topic, the total number of partitions."""
+    topics: list[str] | None
+    """Topics whose partitions may move; all by default. Others count where they are."""
+    leaders_only: bool
+    """Balance leaders without moving replicas."""
+    fix_offline_replicas: bool
+    """Move the replicas of fenced and offline brokers."""
+    repair_racks: bool | None
+    """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
+    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
+    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    rack_mode: Literal["enforced", "safe", "disabled"]
+    """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
+    needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
+    constrained."""
+    max_replicas_per_rack: int | None
+    """Upper limit on replicas of one partition in a rack."""
+    receivers: Literal["added"] | Sequence[int] | None
+    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
+    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
+    forbid_brokers: Sequence[int]
+    """Brokers that receive no further replicas; those above the mean still give."""
+    cordoned_brokers: Sequence[int] | None
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
+    of the snapshot."""
+    broker_sets: Mapping[str, Sequence[int]]
+    """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
+    balanced among them alone. Topics of no set are on the brokers outside every set."""
+    topic_sets: Literal["topic_name_hash"] | Mapping[str, str]
+    """By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, as Cruise
+    Control does by default (`TopicNameHashBrokerSetMappingPolicy`)."""
+    isolate: Sequence[IsolateFields]
+    """Topics that are restricted to brokers, and brokers that are reserved for them."""
+    pins: Sequence[PinFields]
+    """Partitions with given replicas; they override the rack constraint."""
+    objective: Literal["balance", "relieve"] | GoalsFields
+    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`,
+    and no other change; or goals in order of priority."""
+    evacuate_leaders: EvacuateFields
+    """Brokers and racks that lead no partition after the plan."""
+    preferred_racks: Mapping[str, list[str]]
+    """By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, one in the
+    first listed rack that has any leads."""
+    min_leaders_per_broker: Mapping[str, int]
+    """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
+    may lead."""
+    balance: BalanceFields
+    """How replicas and leaders are balanced over brokers."""
+    minimise: Literal["bytes", "replicas", "leader_changes"]
+    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    max_moved_bytes: int | None
+    """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    trade_off: bool
+    """Whether the answer has a table of movement against balance."""
+    unknown_sizes: Literal["estimate"] | None
+    """`estimate`: a partition of unknown size has the mean size of its topic's partitions."""
+    on_conflict: Literal["refuse", "relax"]
+    """`relax`: relax constraints that conflict, and list them in `relaxed`."""
+    running_reassignment: Literal["refuse", "merge"]
+    """`merge`: partitions that are being reassigned are planned from their target replicas."""
+    deadline_s: float | None
+    """Time limit of the solver; then the best plan so far is the answer, with its gap."""
+    batches: BatchFields
+    """Limits of each batch."""
+    log_dirs: LogDirsFields | None
+    """Choose the log directory of each replica; null leaves it to the brokers."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
     kind: Required[Literal["reassignment"]]
     """Kind of the sweep."""
     axes: Required[Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]]]
@@ -1566,23 +1622,6 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     capacity of each broker; the same with `.absolute`, `limits.replicas.absolute` and `limits.leaders.absolute` →
     amounts; `broker_sets.<name>` → lists of the brokers of a set; `topic_sets.<topic>` → names of sets, null for
     none; `weights.<broker>` → weights of a broker. Every combination is a scenario. The last axis varies fastest."""
-    topics: list[str] | None
-    """Topics whose partitions may move; all by default. Others count where they are."""
-    rack_mode: Literal["enforced", "safe", "disabled"]
-    """`enforced`: a partition spans min(replicas, racks) racks of those before a broker is removed, and every broker
-    needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
-    constrained."""
-    objective: Literal["balance", "relieve"] | GoalsFields
-    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its limits, and
-    no other change; or goals in order of priority."""
-    broker_sets: Mapping[str, Sequence[int]]
-    """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and topics
-    of no set on the brokers outside every set. An added broker is in none."""
-    topic_sets: Literal["topic_name_hash"] | Mapping[str, str]
-    """By topic, the name of its set; `topic_name_hash` maps every topic by its name, as Cruise Control does by
-    default."""
-    labels: Mapping[str, str]
-    """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
 class ReplaceRequest(TypedDict, total=False):
@@ -1740,23 +1779,6 @@ class SubtopologyRequest(TypedDict, total=False):
     """Names of the changelog topics of its state."""
     is_stateful: bool | None
     """By default, whether it has changelogs."""
-
-
-class SweepBalance(TypedDict, total=False):
-    """The balance constraint of every scenario."""
-
-    replicas: Literal["tight", "keep"] | ToleranceRequest | None
-    """`tight`: max − min ≤ 1 wherever that is possible; `keep`: only replicas that must move do; a tolerance: in
-    between. The default is `tight` if brokers are added, `keep` otherwise."""
-    resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]] | None
-    """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` if these
-    are `tight` or have a tolerance."""
-    per_topic: PerTopicReplicasFields | None
-    """The balance of each topic, by count; without limits, resources or an objective."""
-    weights: Literal["capacity"] | Mapping[str, float] | None
-    """By broker id, or `*` for all others and added ones, the weight of a broker: bands of replicas and of each
-    topic are in proportion to it. `capacity`: disk_bytes is the weight. By default the weights are those of the
-    snapshot, and 1 for added brokers."""
 
 
 class TagValue(TypedDict, total=False):
