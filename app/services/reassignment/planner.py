@@ -23,9 +23,9 @@ from app.store.records import NewPlan
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
-    # Balance by bytes or throughput searches exact models of regions, and proves its movement by them.
+    # Balance by one load has one engine, with weights and without.
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule.
-    engine_version = 10
+    engine_version = 11
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -9,10 +9,11 @@ from hypothesis import example, given
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
+from app.core.reassignment.loads.by_load import LoadPlacement
 from app.core.reassignment.loads.heavy_bound import heavy_movement_bound
 from app.core.reassignment.loads.rules import load_rules
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
+from app.core.reassignment.resources.by_load import search_by_load
 from app.core.reassignment.verifier import placement_violations
 from app.errors.requests import LimitExceeded
 from tests import draws as st
@@ -59,7 +60,7 @@ def _without_a_rack() -> Case:
 
 def place(case: Case, balance: Balance) -> LoadPlacement:
     problem, load, base_load = case
-    return place_by_load(problem, load, base_load, balance, lambda: False)
+    return search_by_load(problem, load_rules(problem, load), base_load, balance, lambda: False)
 
 
 def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
@@ -196,7 +197,7 @@ def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> N
 def test_an_answer_in_no_time_is_legal_and_bounded(case: Case, balance: Balance) -> None:
     """At the deadline there is a placement, and its bounds hold, however far it is from good."""
     problem, load, base_load = case
-    placed = place_by_load(problem, load, base_load, balance, lambda: True)
+    placed = search_by_load(problem, load_rules(problem, load), base_load, balance, lambda: True)
     assert placed.placement.moved == moved_weight(problem, rows_of(placed))
     assert placed.placement.certificate.lower_bound <= placed.placement.moved
     assert placed.largest.lower_bound <= placed.largest.value

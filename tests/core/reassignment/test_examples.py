@@ -11,7 +11,7 @@ MODULES = (
     "app.core.reassignment.batches.cutting",
     "app.core.reassignment.counts.least_movement",
     "app.core.reassignment.leaders.choosing",
-    "app.core.reassignment.loads.by_load",
+    "app.core.reassignment.resources.by_load",
 )
 
 

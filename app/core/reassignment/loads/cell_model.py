@@ -83,22 +83,6 @@ class CellModel:
         self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
         self._fixed = start.moved - movement_of(rules, changing)
 
-    def lower_ceiling(self, bound: int, floor: int, work: float, is_over: Callable[[], bool]) -> Solved:
-        """Minimise the largest load of a target broker, without more movement than at the start.
-
-        Parameters
-        ----------
-        bound : a lower bound on it. floor : of the load of a target broker; the start is above it.
-        work : deterministic time, about seconds. is_over : whether the deadline has passed.
-        """
-        ceiling = self._model.new_int_var(bound, self._start.largest, "")
-        self._keep_floors(np.arange(len(self._start.loads)), floor)
-        for broker in np.flatnonzero(self._rules.target).tolist():
-            self._model.add(self._load(broker) <= ceiling)
-        self._model.add(self._moved() <= self._start.moved - self._fixed)
-        self._model.minimize(ceiling)
-        return self._solve(work, is_over)
-
     def less_movement(self, band: Band, work: float, is_over: Callable[[], bool]) -> Solved:
         """Minimise the movement within a band of the loads of target brokers, which the start is within."""
         self._keep_floors(self._free.brokers, band.low)

@@ -1,13 +1,13 @@
 """Less movement within a band by large neighbourhood search over exact models of regions, and its lower bound.
 
-1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). Small ones
-   give good placements soon; in small and medium clusters the last has all cells, and the solver's bound is one for
-   every placement.
+1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). If the last
+   one has all cells, the solver's bound is one for every placement.
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
-3. Replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
-4. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
+3. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
    that helps; then the core is solved again from the best placement.
+
+Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
 
@@ -24,7 +24,7 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.bounds import MovementBound
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import PricedRegion, Region, priced_regions, regions_of
-from app.core.reassignment.loads.heavy_bound import HeavyPlaces, heavy_places
+from app.core.reassignment.loads.heavy_bound import heavy_places
 from app.core.reassignment.loads.heavy_starts import HeavyStarts
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LoadRules
@@ -32,13 +32,13 @@ from app.core.reassignment.model import Band
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most: regrets of all of them are computed at once."""
-CORES = {300: 0.5, 2_000: 1.0, 30_000: 4.0}
-"""Free cells of a region's models, about, and the deterministic time of a solve, about seconds."""
+CORES = {300: 0.3, 2_000: 0.5, 10_000: 1.0}
+"""Free cells of a region's cores, about, and the deterministic time of their solves, about seconds."""
 RELAXED_CELLS = 2_000
 """Cells of a region that are Booleans where the other partitions are fractions."""
 NEIGHBOURHOOD_CELLS = 6_000
 """Free cells of some brokers' model, about."""
-RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 0.5, 0.5, 16.0
+RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 0.5, 0.5, 1.6
 """Deterministic time, about seconds, of a solve of the other kinds, and of all."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
@@ -63,15 +63,12 @@ class RegionSearch:
     best: CandidatePlacement = field(repr=False)
     is_over: Callable[[], bool]
     bounds: list[int] = field(init=False)
-    heavy: list[HeavyPlaces | None] = field(init=False, repr=False)
     work: float = WORK
 
     def __post_init__(self) -> None:
         self.bounds = [region.bound(0, 0) for region in self.regions]
-        self.heavy = [
-            heavy_places(self.rules, self.base_load, self.band.high, region.region) for region in self.regions
-        ]
-        for place, heavy in enumerate(self.heavy):
+        for place, region in enumerate(self.regions):
+            heavy = heavy_places(self.rules, self.base_load, self.band.high, region.region)
             if heavy is not None:
                 self.bounds[place] = max(self.bounds[place], heavy.bound)
 
@@ -82,7 +79,6 @@ class RegionSearch:
 
     def run(self) -> None:
         """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
-        self.pin_heavy()
         before = None
         while (before is None or self.best.moved < before) and not self._is_done():
             before = self.best.moved
@@ -94,11 +90,6 @@ class RegionSearch:
             for place in self._open_regions():
                 self._solve_neighbourhoods(self.regions[place])
 
-    def pin_heavy(self) -> None:
-        """Search with each heavy replica of a region pinned to the brokers where it may be cheaper."""
-        for place in self._open_regions():
-            self._pin_heavy(place)
-
     def _is_done(self) -> bool:
         close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
         return close or self.work <= 0 or self.is_over()
@@ -109,21 +100,6 @@ class RegionSearch:
         for place in np.argsort(-np.array(gaps), kind="stable").tolist():
             if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
-
-    def _pin_heavy(self, place: int) -> None:
-        heavy, region = self.heavy[place], self.regions[place]
-        if heavy is None:
-            return
-        starts = HeavyStarts(self.rules, self.base_load, self.band, self.is_over)
-        for row, broker in list(starts.places(heavy, self._moved(region))):
-            if self.is_over():
-                return
-            if starts.rules.must_keep[row] != NO_REPLICA or (self.best.at[row] == broker).any():
-                continue
-            pinned, other = starts.search(row, broker)
-            merged = None if other is None else merged_in(self.rules, self.best, other, region.region)
-            if merged is not None and merged.moved < self.best.moved:
-                self.best, starts.rules = merged, pinned
 
     def _solve_core(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
@@ -172,9 +148,41 @@ class RegionSearch:
         return solved.bound
 
     def _moved(self, region: PricedRegion) -> int:
-        """What is moved within a region."""
-        inside = np.isin(self.best.at, region.region.brokers)
-        return movement_of(self.rules, np.where(inside, self.best.at, NO_REPLICA))
+        return _moved_within(self.rules, self.best, region.region)
+
+
+def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
+    """The movement within a region."""
+    inside = np.isin(placement.at, region.brokers)
+    return movement_of(rules, np.where(inside, placement.at, NO_REPLICA))
+
+
+def pin_heavy(
+    rules: LoadRules, base_load: Int64s, start: CandidatePlacement, band: Band, is_over: Callable[[], bool]
+) -> CandidatePlacement:
+    """The placement that moves least, of searches with each heavy replica pinned to the brokers where it may be
+    cheaper, one after another; the start if there are none.
+
+    Parameters
+    ----------
+    start : a legal placement within the band.
+    """
+    best = start
+    for region in regions_of(rules):
+        heavy = heavy_places(rules, base_load, band.high, region)
+        if heavy is None:
+            continue
+        starts = HeavyStarts(rules, base_load, band, is_over)
+        for row, broker in list(starts.places(heavy, _moved_within(rules, best, region))):
+            if is_over():
+                return best
+            if starts.rules.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
+                continue
+            pinned, other = starts.search(row, broker)
+            merged = None if other is None else merged_in(rules, best, other, region)
+            if merged is not None and merged.moved < best.moved:
+                best, starts.rules = merged, pinned
+    return best
 
 
 def merged_in(
@@ -191,30 +199,6 @@ def merged_in(
 def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
     """The replicas on some brokers; `NO_REPLICA` for the others."""
     return np.where(inside[at] & (at != NO_REPLICA), at, NO_REPLICA).astype(np.int32)
-
-
-CEILING_CELLS, CEILING_WORK = 6_000, 2.0
-"""Free cells of the model of the smallest ceiling, and its deterministic time."""
-
-
-def lower_ceiling(
-    rules: LoadRules, start: CandidatePlacement, bound: int, floor: int, is_over: Callable[[], bool]
-) -> CandidatePlacement:
-    """The placement with the smallest largest load of a target broker that a model finds, without more movement.
-
-    Free are the partitions that the start moves, and those that shed the most load for their cost. If the former are
-    too many, the start is the answer.
-
-    Parameters
-    ----------
-    bound : a lower bound on the largest load. floor : of the load of a target broker; the start is above it.
-    """
-    everywhere = Region(np.arange(len(rules.rack_of)), rules.factor.astype(np.int64))
-    free = cells_worth_moving(rules, start, everywhere, CEILING_CELLS)
-    if free is None or is_over():
-        return start
-    model = CellModel(rules, start, free)
-    return model.lower_ceiling(bound, floor, CEILING_WORK, is_over).placement
 
 
 def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Region, most: int) -> FreeCells | None:

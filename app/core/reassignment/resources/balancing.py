@@ -8,10 +8,11 @@ import numpy as np
 
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import ideal_loads
 from app.core.reassignment.resources.exact import exact_answer
-from app.core.reassignment.resources.excess import proven_excess
+from app.core.reassignment.resources.excess import ExcessProof, proven_excess
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,
@@ -21,6 +22,7 @@ from app.core.reassignment.resources.model import (
     ResourceProblem,
 )
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
+from app.core.reassignment.resources.one_load import OneLoad, is_one_load
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import rules_of, start_of
 from app.core.reassignment.resources.sums import share_bounds
@@ -89,7 +91,10 @@ def reach_goals(
     if exact is not None:
         return exact
     aims = _Aims(problem, start)
-    reached = [aims.range_of(goal) for group in priorities for goal in group]
+    goals = [goal for group in priorities for goal in group]
+    if len(goals) == 1 and is_one_load(problem, goals[0].name):
+        return _of_one_load(problem, rules, start, aims, goals[0], ends, is_over)
+    reached = [aims.range_of(goal) for goal in goals]
     best = _all_at_once(problem, rules, start, aims, priorities, ends)
     is_from_start = best is not None
     if best is None:
@@ -100,6 +105,25 @@ def reach_goals(
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+
+def _of_one_load(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    goal: Goal,
+    ends: Callable[[], bool],
+    is_over: Callable[[], bool],
+) -> ResourcePlacement:
+    """A goal for a load that no leader changes, without limits."""
+    wanted = aims.range_of(goal)
+    one = OneLoad.of(problem, RESOURCES.index(goal.name), start, BrokerBounds(wanted.floor, wanted.ceiling))
+    best = one.search(ends)
+    reached = aims.widened(wanted, best)
+    best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
+    proof = ExcessProof((), Fraction(0), Fraction(0))
+    return answer(problem, rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
 
 
 def _all_at_once(

@@ -1,4 +1,4 @@
-"""Balance replicas by one load: exactly if the problem is small, else by the search of `loads`."""
+"""Balance replicas by one load: exactly if the problem is small, else by searches (`one_load`)."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,28 +9,66 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int64s
 from app.core.reassignment.counts.places import in_order
-from app.core.reassignment.loads import by_load
-from app.core.reassignment.loads.bounds import lowest_ceiling
-from app.core.reassignment.loads.by_load import LoadPlacement
+from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling
+from app.core.reassignment.loads.by_load import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.loads.exact_model import NotProven
-from app.core.reassignment.loads.local_search import initial_placement
+from app.core.reassignment.loads.local_search import candidate, initial_placement
 from app.core.reassignment.loads.rules import LoadRules, load_rules, moved_weight
-from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement, capped_floors
 from app.core.reassignment.resources.answers import EXACT_SOLVER, LEGAL
+from app.core.reassignment.resources.balancing import CLOSE
 from app.core.reassignment.resources.exact import Stages, is_small
-from app.core.reassignment.resources.model import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.resources.one_load import OneLoad
+from app.core.reassignment.resources.search import SearchedPlacement
+from app.core.reassignment.resources.start import first_leaders, led_by
 from app.core.replica_lists import per_broker
 
 
 def place_by_load(
     problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
 ) -> LoadPlacement:
-    """Balance replicas by load, as `loads.place_by_load` does; the answer for a small problem is the best there is.
+    """Balance replicas by load.
 
-    With a tolerance, every target broker is within it or, if no placement is, as near to the mean as the farthest can
-    be. So a wider tolerance never moves more.
+    Of small problems the answer is the best there is: with a tolerance, every target broker is within it or, if no
+    placement is, as near to the mean as the farthest can be. So a wider tolerance never moves more. Of others:
 
-    Parameters, errors : as of `loads.place_by_load`.
+        tight      the ceiling is the lowest one of split replicas, and a thousandth of it more
+        tolerance  within the tolerance of the mean, or the lowest ceiling and the highest floor of split replicas, and
+                   a thousandth of these more, if they are wider
+        keep       forced moves alone, to the receivers that leave the smallest largest load
+
+    A band that whole replicas do not reach is widened to what they reach, and the movement is bounded for that band.
+
+    Parameters
+    ----------
+    problem : the partitions and their eligible brokers.
+    load : (rows,) int64 >= 0, of one replica of the partition on its broker.
+    base_load : (brokers,) int64 >= 0, of partitions outside the problem.
+    balance : `KEEP`, `TIGHT` or a tolerance.
+    is_over : whether the deadline has passed; then the best placement so far is returned, with the bounds proven so
+        far.
+
+    Raises
+    ------
+    InfeasibleFlow : if some partition has no legal placement.
+    LimitExceeded : if loads or weights are so large that they cannot be added exactly.
+
+    Examples
+    --------
+    Broker 1 joins broker 0, which has partitions of 4, 3, 2 and 1 bytes.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, place_by_load
+    >>> both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([4, 3, 2, 1])
+    >>> problem = MovementProblem(
+    ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=both,
+    ...     base=np.zeros(2, np.int64), domains=(Domain(1, both, both, one, one),), domain_of=np.zeros(4, np.int32),
+    ...     current=np.zeros((4, 1), np.int32), is_copied=np.zeros((4, 1), bool), must_keep=np.full(4, -1, np.int32),
+    ...     weight=size_bytes)
+    >>> balanced = place_by_load(problem, size_bytes, np.zeros(2, np.int64), TIGHT, lambda: False)
+    >>> balanced.largest.value, balanced.largest.lower_bound, balanced.placement.moved
+    (5, 5, 5)
     """
     rules = load_rules(problem, load)
     table = problem.table
@@ -40,7 +78,49 @@ def place_by_load(
             return _exactly(problem, rules, base_load, balance, is_over)
         except NotProven:
             pass
-    return by_load.place_by_load(problem, load, base_load, balance, is_over)
+    return search_by_load(problem, rules, base_load, balance, is_over)
+
+
+def search_by_load(
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+) -> LoadPlacement:
+    """Balance replicas by load, as problems that are not small; `rules` have the load."""
+    if balance.tolerance is None:
+        return place_forced(problem, rules, base_load, is_over)
+    bound, targets = lowest_ceiling(rules, base_load), int(np.count_nonzero(rules.target))
+    requested, aimed = Band(0, bound), Band(0, bound + int(bound * CLOSE))
+    if balance.tolerance:
+        total = int((rules.load * problem.factors).sum()) + int(base_load[rules.target].sum())
+        floor = highest_floor(rules, base_load, bound)
+        requested = balance.band(total, targets, Band(floor, bound))
+        aimed = balance.band(total, targets, Band(floor - int(floor * CLOSE), aimed.high))
+    resources = _one_resource(problem, rules.load, base_load)
+    start = initial_placement(rules, base_load).at
+    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), _within(rules, aimed))
+    best = one.search(is_over)
+    band = _reached(rules, best, aimed)
+    best, moved_bound = one.widened(_within(rules, band)).improve(best, is_over)
+    placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
+    return load_placement(
+        problem,
+        placement,
+        band=band,
+        requested=requested,
+        bound=moved_bound,
+        largest_bound=min(bound, placement.largest),
+    )
+
+
+def _within(rules: LoadRules, band: Band) -> BrokerBounds:
+    """The bounds that a band sets on each broker."""
+    low = np.maximum(capped_floors(band.low, rules.target, rules.floor_cap), 0)
+    return BrokerBounds(low, np.where(rules.target, np.int64(band.high), NO_LIMIT))
+
+
+def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
+    """The band, widened to the loads of the placement."""
+    loads = found.loads[rules.target, 0]
+    return Band(int(loads.min(initial=aimed.low)), int(loads.max(initial=aimed.high)))
 
 
 def _exactly(

@@ -142,7 +142,7 @@ def _undo(
 ) -> int:
     away = rules.cost[:, None] > costs_saved(rules, state.at)
     away &= state.at >= 0
-    changed = away.any(axis=1) | (state.at[:, 0] != problem.leader)
+    changed = away.any(axis=1) | (state.at[:, :1] != problem.leader[:, None]).any(axis=1)
     changed |= (resources.behind != NO_REPLICA).any(axis=1)
     row = np.flatnonzero(changed)
     rows: Int32s = row[np.argsort(-rules.cost[row], kind="stable")].astype(np.int32)
