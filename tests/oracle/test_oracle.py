@@ -19,8 +19,8 @@ from tests.oracle.model import read
 from tests.oracle.options import OPTIONS
 from tests.oracle.service import Answer, plan
 
-FEW, MANY, BUSY = 150, 2_010, 30
-"""Instances of `make test`, of `make test-long`, and of each kind that an engine of loads plans."""
+FEW, MANY, BUSY = len(OPTIONS), 2_010, 30
+"""Instances of `make test`, one a kind, of `make test-long`, and of each kind that an engine of loads plans."""
 BUSY_KINDS = {
     "limits": ("limits", "relieve", "relieve_two"),
     "soft limits": ("soft_limits", "relieve_soft", "relieve_relax"),
