@@ -165,7 +165,7 @@ class Webhooks(Store):
             raise _not_found(webhook_id)
 
     def disable(self, webhook_id: UUID, reason: str) -> None:
-        """Deliver no more events to the webhook; those that wait end as failed."""
+        """Deliver no more events to the webhook. Waiting events end as failed."""
         changed = webhooks.update().where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None))
         self._writing.execute(changed.values(disabled_at=sa.func.now(), disabled_reason=reason))
         waiting = webhook_deliveries.update().where(

@@ -15,6 +15,7 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, IsolateRequest, ReassignmentRequest
 from app.services.reassignment.requests.resources import Limit, LimitsRequest
+from tests.profiles import seeds
 from tests.services.reassignments import topic
 
 RELAXED: Mapping[str, Any] = {
@@ -103,7 +104,7 @@ def _case(rng: np.random.Generator) -> tuple[Cluster, ReassignmentRequest]:
     )
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", seeds(300))
 def test_a_conflict_is_infeasible_and_irreducible(seed: int) -> None:
     """By solving the request again: with its members alone, and without each one of them."""
     cluster, request = _case(np.random.default_rng(seed))

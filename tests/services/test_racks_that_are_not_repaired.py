@@ -11,6 +11,7 @@ from app.core.model import Broker, Cluster, unpadded
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PinRequest, ReassignmentRequest
+from tests.profiles import seeds
 from tests.services.reassignments import topic
 
 Lists = list[list[int]]
@@ -40,7 +41,7 @@ def _spans(cluster: Cluster, lists: Lists, without: Sequence[int] = ()) -> list[
     return [len({rack_of[broker] for broker in row if broker not in without}) for row in lists]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_no_partition_spans_fewer_racks(seed: int) -> None:
     """Whatever the change: another factor, a removed broker, a tight balance."""
     rng = np.random.default_rng(seed)
@@ -61,7 +62,7 @@ def test_no_partition_spans_fewer_racks(seed: int) -> None:
                 assert now >= min(old, len(row), racks)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_nothing_moves_without_a_reason(seed: int) -> None:
     """With `keep`: racks are not repaired if the request forbids it, or names another topic."""
     cluster = _cluster(np.random.default_rng(seed))
