@@ -32,10 +32,5 @@ The Postgres that `rackplan serve` starts unless a database is configured:
     server_programs.py  the Postgres programs that the server's account can execute
     postmaster.py       the server's main process: start, find, stop
     supervision.py      starts it again whenever it ends
-
-The account of child processes, if the caller is root:
-
-    accounts.py       the unprivileged account, and the folders that it cannot access
-    confinement.py    the mounts that let a command reach what it needs below a closed folder
-    confined_exec.py  makes them, becomes the account and executes the command
+    accounts.py         its account if the caller is root, and the folders that the account cannot access
 """

@@ -1,15 +1,16 @@
-"""The account as which root runs its child processes, and what that account can reach.
+"""The account of Postgres if root starts the service, and what that account can reach.
 
-An ordinary user runs everything as itself. Root runs Postgres, which rejects root, and the worker, which reads what
-others wrote, as `nobody`: an account that every system has (initdb looks its account up, so an unlisted number will not
-do). That account may be kept out of the folders in which root works; a clone under `/root` is the usual case. No
-permission of an existing folder is ever changed. What the account needs is put in a shelter that it can reach, or
-mounted where it alone sees it (`confinement.py`).
+An ordinary user runs everything as itself. Postgres rejects root, so root's Postgres runs as `nobody`, an account that
+every system has (initdb looks its account up, so an unlisted number does not work), and the service drops to it if it
+can read the installation. That account may not be able to pass the folders in which root works; a clone under `/root`
+is the usual case. No permission of a folder on the way is ever changed: Postgres' programs and data are then in a
+shelter that the account can reach.
 """
 
 import os
 import pwd
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,25 @@ from typing import IO
 from app.errors.machine import AccountUnusable
 
 SHELTER = Path("/var/lib/rackplan")
-"""Where root puts what the account needs: Postgres' programs and data if it cannot reach the caller's own, and the
-folder in which the worker keeps its caches."""
+"""Where root puts Postgres' programs and data if the account cannot reach the caller's own."""
 
 # For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts.
 _FIRST_CLOSED = """
 for path; do
   if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
 done
+"""
+
+# Run by the service's own interpreter, which proves that the account can start it.
+_FIRST_UNREADABLE = """
+import os, sys
+for path in sys.argv[1:]:
+    entries = sorted(os.listdir(path)) if os.path.isdir(path) and os.access(path, os.R_OK) else []
+    for each in (path, *(os.path.join(path, entry) for entry in entries if entry != "__pycache__")):
+        mode = os.R_OK | os.X_OK if os.path.isdir(each) else os.R_OK
+        if not os.access(each, mode) and not os.path.islink(each):
+            print(each)
+            sys.exit()
 """
 
 
@@ -94,6 +106,22 @@ class Account:
         closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", *parts]).stdout
         return Path(os.fsdecode(closed)) if closed else None
 
+    def first_unreadable(self, paths: Sequence[Path]) -> Path | None:
+        """Return the first of these paths, or of the entries of these folders, that this account cannot read.
+
+        Raises
+        ------
+        AccountUnusable : the account cannot execute this interpreter.
+        """
+        answer = self.run([sys.executable, "-I", "-S", "-c", _FIRST_UNREADABLE, *paths])
+        if answer.returncode != 0:
+            detail = (
+                f"{sys.executable} cannot be run as {self.name} (uid {self.uid}): {os.fsdecode(answer.stdout)[-200:]}"
+            )
+            raise AccountUnusable(detail, program=sys.executable, account=self.name)
+        unreadable = os.fsdecode(answer.stdout).rstrip("\n")
+        return Path(unreadable) if unreadable else None
+
 
 def current() -> Account:
     """The account as which child processes run: the caller's, or `nobody` if the caller is root.
@@ -108,7 +136,7 @@ def current() -> Account:
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError as error:
-        detail = "root runs Postgres and the worker as the account `nobody`, which this system does not have"
+        detail = "root runs Postgres as the account `nobody`, which this system does not have"
         raise AccountUnusable(detail) from error
     return Account(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, borrowed=True)
 

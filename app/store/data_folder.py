@@ -10,6 +10,8 @@ from pathlib import Path
 from app.errors.machine import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
 from app.store.accounts import SHELTER, Account, make_open_folder, name_of
 
+_CONTENTS = frozenset({"lock", "postgres", "postgres.log", "postgres.new"})
+
 
 def candidates(wanted: Path, *, shelter: Path) -> tuple[Path, Path]:
     """Say where the data of a wanted folder can be: there, or in a folder of the shelter that is its alone."""
@@ -52,6 +54,21 @@ def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path
     raise DataFolderUnreachable(detail, folder=str(folder), closed=str(closed), account=account.name)
 
 
+def hand_over(folder: Path, *, account: Account) -> str | None:
+    """Give a data folder to the account, as root; return the reason if that is not possible.
+
+    A folder that has files of other programs keeps its owner.
+    """
+    if foreign := sorted({path.name for path in folder.iterdir()} - _CONTENTS):
+        owner = folder.stat().st_uid
+        return None if owner == account.uid else f"the data folder {folder} has other files, such as {foreign[0]}"
+    os.chown(folder, 0, 0)  # until the end the account cannot replace a file by a link
+    for path in (folder / "lock", folder / "postgres.log", folder):
+        if path.exists():
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)
+    return None
+
+
 @contextmanager
 def sole_use(folder: Path) -> Iterator[None]:
     """Lock the folder for the duration of the context.
@@ -90,9 +107,12 @@ def sole_use(folder: Path) -> Iterator[None]:
 
 def _check_owner(folder: Path, *, account: Account) -> None:
     try:
-        for path, user in ((folder / "postgres", account.uid), (folder / "lock", os.geteuid())):
-            owner = path.stat().st_uid if path.exists() else user
-            if owner != user:
+        user = os.geteuid()
+        # Root may use the files of a service that dropped its rights, but no link that its account has put there.
+        files = [(folder / name, {user, account.uid}) for name in ("lock", "postgres.log")]
+        for path, users in ((folder / "postgres", {account.uid}), *files):
+            owner = path.lstat().st_uid if path.exists() else user
+            if path.exists() and (owner not in users or path.is_symlink()):
                 raise _owned_by_another(folder, owner=owner, user=user)
     except PermissionError as error:
         raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
