@@ -111,8 +111,8 @@ def _check_owner(folder: Path, *, account: Account) -> None:
         # Root may use the files of a service that dropped its rights, but no link that its account has put there.
         files = [(folder / name, {user, account.uid}) for name in ("lock", "postgres.log")]
         for path, users in ((folder / "postgres", {account.uid}), *files):
-            owner = path.lstat().st_uid if path.exists() else user
-            if path.exists() and (owner not in users or path.is_symlink()):
+            owner = path.lstat().st_uid if os.path.lexists(path) else user
+            if path.is_symlink() or (os.path.lexists(path) and owner not in users):
                 raise _owned_by_another(folder, owner=owner, user=user)
     except PermissionError as error:
         raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
