@@ -85,12 +85,12 @@ def readable(place: Path) -> tuple[str, ...]:
 
 @contextmanager
 def served(
-    data: Path, *options: str, first: tuple[str, ...] = (), clone: Path = ROOT, **settings: str
+    data: Path, *options: str, first: tuple[str, ...] = (), clone: Path = ROOT, cwd: Path | None = None, **settings: str
 ) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """A service from a clone, run by this interpreter; it is killed if it does not stop by itself."""
     variables: Mapping[str, str] = {**environment(data, **settings), "PYTHONPATH": f"{clone}:{clone / 'client'}"}
     with subprocess.Popen(
-        [*first, sys.executable, "-c", COMMAND, "serve", *options], cwd=clone, env=variables,
+        [*first, sys.executable, "-c", COMMAND, "serve", *options], cwd=cwd or clone, env=variables,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as service:  # fmt: skip
         try:
@@ -140,10 +140,13 @@ def planned(client: httpx.Client) -> str:
 def test_it_drops_over_roots_data_and_root_can_use_the_data_again(readable: tuple[str, ...], data: Path) -> None:
     """Both directions: a folder of root, then of the account, then used by root, then by the account."""
     account = str(accounts.current().uid)
+    closed = data.parent / "closed"
+    closed.mkdir(mode=0o700)
     plans: list[str] = []
     for options, uid in (((), account), (("--allow-root",), "0"), ((), account)):
-        with served(data, *options, first=readable) as (service, client):
+        with served(data, *options, first=readable, cwd=closed) as (service, client):
             plans.append(planned(client))
+            assert {path.stat().st_uid for path in (data, data / "lock")} == {int(uid)}
             for plan in plans:
                 assert client.get(f"/v1/plans/{plan}").status_code == 200
             found = identities(service)
@@ -186,6 +189,18 @@ def test_a_folder_with_files_of_others_keeps_its_owner(readable: tuple[str, ...]
     assert data.stat().st_uid == 0
 
 
+def test_a_secret_that_the_account_cannot_read_is_read_as_root(
+    readable: tuple[str, ...], data: Path, place: Path
+) -> None:
+    secret = place / "secret"
+    secret.touch(mode=0o600)
+    with served(
+        data, "--no-worker", first=readable, RACKPLAN_OIDC_ISSUER="http://127.0.0.1:1", RACKPLAN_OIDC_CLIENT_ID="pages",
+        RACKPLAN_OIDC_CLIENT_SECRET_FILE=str(secret), RACKPLAN_PUBLIC_URL="http://127.0.0.1:8080",
+    ) as (service, _):  # fmt: skip
+        assert f"cannot read {secret}" in stopped(service)
+
+
 def test_a_worker_drops(readable: tuple[str, ...], postgres: embedded.Server) -> None:
     variables = {**os.environ, "RACKPLAN_DATABASE_URL": postgres.url, "RACKPLAN_SPARK_EARLY": "no"}
     with subprocess.Popen(
@@ -205,7 +220,9 @@ def test_a_worker_drops(readable: tuple[str, ...], postgres: embedded.Server) ->
 @pytest.mark.long
 def test_no_process_of_a_sweep_on_spark_is_root(readable: tuple[str, ...], data: Path) -> None:
     account = str(accounts.current().uid)
-    with served(data, first=readable) as (service, client):
+    closed = data.parent / "closed"
+    closed.mkdir(mode=0o700)
+    with served(data, first=readable, cwd=closed) as (service, client):
         sweep = client.post("/v1/sweeps", json=SWEEP)
         assert sweep.status_code == 202, sweep.text
         seen: set[str] = set()

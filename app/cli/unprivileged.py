@@ -21,11 +21,11 @@ from app.settings import Settings
 from app.store import accounts, data_folder, migrations
 from app.store.accounts import SHELTER, Account
 
-_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
+_PR_SET_NO_NEW_PRIVS = 38
 
 
-def drop(settings: Settings, *, allow_root: bool, with_data: bool, shelter: Path = SHELTER) -> Settings:
-    """Become the account of root's Postgres, for good; the settings that hold from then on.
+def drop(settings: Settings, *, allow_root: bool, with_data: bool) -> Settings:
+    """Become the account of root's Postgres, for good, and return the settings that hold from then on.
 
     Does nothing if the caller is not root. Must be called before a process, a thread or a file is made that the
     account has to use.
@@ -34,11 +34,10 @@ def drop(settings: Settings, *, allow_root: bool, with_data: bool, shelter: Path
     ----------
     allow_root : whether to remain root, which is logged as a warning.
     with_data : whether the process runs Postgres over the data folder, which the account then gets.
-    shelter : root's folder for files that the account has to access.
 
     Raises
     ------
-    DataFolderUnreachable, DataFolderOwnedByAnother : see `data_folder.settled`.
+    DataFolderUnreachable, DataFolderOwnedByAnother, DataFolderInUse : see `data_folder`.
     """
     if os.geteuid() != 0:
         return settings
@@ -50,9 +49,12 @@ def drop(settings: Settings, *, allow_root: bool, with_data: bool, shelter: Path
         reason = failure.detail
     if reason is None and with_data:
         is_default = "data_dir" not in settings.model_fields_set
-        folder = data_folder.settled(settings.data_dir, account=account, may_relocate=is_default, shelter=shelter)
-        reason = data_folder.hand_over(folder, account=account)
-        if reason is None:
+        folder = data_folder.settled(settings.data_dir, account=account, may_relocate=is_default, shelter=SHELTER)
+        with data_folder.sole_use(folder, account=account):
+            other = data_folder.give(folder, account.uid, account.gid)
+        if other is not None:
+            reason = f"the data folder {folder} has other files, such as {other}"
+        else:
             settings = settings.model_copy(update={"data_dir": folder})
             os.environ["RACKPLAN_DATA_DIR"] = str(folder)
     if reason is not None:
@@ -72,11 +74,7 @@ def _become(account: Account) -> None:
     os.setgid(account.gid)
     os.setuid(account.uid)
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        libc.prctl(
-            _PR_SET_DUMPABLE, 1, 0, 0, 0
-        )  # else `/proc` shows this process to root alone, not to its own account
+        ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     os.environ.update(HOME="/", USER=account.name, LOGNAME=account.name)
     if not os.access(os.environ.get("TMPDIR", "/"), os.W_OK):
         os.environ.pop("TMPDIR", None)
@@ -91,12 +89,11 @@ def _obstacle(account: Account, settings: Settings) -> str | None:
 def _needed(settings: Settings) -> Iterator[Path]:
     """The files and folders that a service reads, each of which stands for its neighbours."""
     code = Path(app.__file__).resolve().parent
-    yield from (Path.cwd(), migrations.FOLDER, code)
+    yield from (migrations.FOLDER, code)
     yield from (folder for folder in code.rglob("*") if folder.is_dir() and folder.name != "__pycache__")
     yield from (Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
     yield from (Path(entry).absolute() for entry in sys.path if entry)
-    if settings.spark_properties is not None:
-        yield settings.spark_properties.absolute()
+    yield from (file.absolute() for file in (settings.spark_properties, settings.oidc_client_secret_file) if file)
     for name in ("JAVA_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
         if name in os.environ:
             yield Path(os.environ[name])
