@@ -50,10 +50,11 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     """
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
+    _require_address(settings)
     _allow_files(settings.connections + SPARE_CONNECTIONS + _OTHER_FILES)
     wanted = settings.data_dir
     settings = unprivileged.drop(settings, allow_root=allow_root, with_data=settings.database_url is None)
-    _require_address(settings)
+    _require_address(settings)  # again: root may listen on ports that its account may not
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
