@@ -5,6 +5,8 @@ Rows never leave this package: its methods take and return frozen records. Only 
     database.py     the engine and the unit of work: one transaction, committed at the edge
     addresses.py    one address or several, and when a connection counts as lost
     transaction.py  takes a connection with its first statement; the base class of the stores
+    rows.py         the base class of stores of rows that have an id and a team
+    attempts.py     deadlines and failed attempts, which jobs and sweeps have
     teams.py        the team that a request or job acts for
     row_security.py the role of requests, from which policies hide the rows of other teams
     tables.py       every table
