@@ -41,32 +41,35 @@ def drop(settings: Settings, *, allow_root: bool, with_data: bool) -> Settings:
     """
     if os.geteuid() != 0:
         return settings
-    log = structlog.get_logger()
     try:
         account = accounts.current()
         reason = "--allow-root" if allow_root else _obstacle(account, settings)
     except AccountUnusable as failure:
         reason = failure.detail
     if reason is None and with_data:
-        is_default = "data_dir" not in settings.model_fields_set
-        folder = data_folder.settled(settings.data_dir, account=account, may_relocate=is_default, shelter=SHELTER)
-        with data_folder.sole_use(folder, account=account):
-            other = data_folder.give(folder, account.uid, account.gid)
-        if other is not None:
-            reason = f"the data folder {folder} has other files, such as {other}"
-        else:
-            settings = settings.model_copy(update={"data_dir": folder})
-            os.environ["RACKPLAN_DATA_DIR"] = str(folder)
+        settings, reason = _with_given_data(settings, account)
     if reason is not None:
-        log.warning("service.runs_as_root", reason=reason)
+        structlog.get_logger().warning("service.runs_as_root", reason=reason)
         return settings
     _become(account)
-    log.info("service.runs_as", account=account.name)
+    structlog.get_logger().info("service.runs_as", account=account.name)
     for root in settings.dataset_roots:
         path = Path(root[len(LOCAL) :] if root.lower().startswith(LOCAL) else root)
         if not is_uri(root) and not os.access(path, os.R_OK | os.X_OK):
-            log.warning("service.dataset_root_unreadable", root=str(path), account=account.name)
+            structlog.get_logger().warning("service.dataset_root_unreadable", root=str(path), account=account.name)
     return settings
+
+
+def _with_given_data(settings: Settings, account: Account) -> tuple[Settings, str | None]:
+    """Give the data folder to the account: the settings that name it, or the reason why that is not possible."""
+    is_default = "data_dir" not in settings.model_fields_set
+    folder = data_folder.settled(settings.data_dir, account=account, may_relocate=is_default, shelter=SHELTER)
+    with data_folder.sole_use(folder, account=account):
+        other = data_folder.give(folder, account.uid, account.gid)
+    if other is not None:
+        return settings, f"the data folder {folder} has other files, such as {other}"
+    os.environ["RACKPLAN_DATA_DIR"] = str(folder)
+    return settings.model_copy(update={"data_dir": folder}), None
 
 
 def _become(account: Account) -> None:
@@ -82,7 +85,7 @@ def _become(account: Account) -> None:
 
 def _obstacle(account: Account, settings: Settings) -> str | None:
     """The reason for which the account cannot run the installation; None if it can."""
-    unreadable = account.first_unreadable([path for path in _needed(settings) if path.exists()])
+    unreadable = account.first_unreadable(_needed(settings))
     return None if unreadable is None else f"{account.name} cannot read {unreadable}"
 
 

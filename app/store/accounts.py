@@ -11,7 +11,7 @@ import os
 import pwd
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -21,23 +21,13 @@ from app.errors.machine import AccountUnusable
 SHELTER = Path("/var/lib/rackplan")
 """Where root puts Postgres' programs and data if the account cannot reach the caller's own."""
 
-# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts.
+# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts. `$1` is the
+# test of a folder: that it can be passed, or listed as well.
 _FIRST_CLOSED = """
+test=$1; shift
 for path; do
-  if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
+  if [ -d "$path" ]; then [ -x "$path" ] && [ $test "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
 done
-"""
-
-# Run by the service's own interpreter, which proves that the account can start it.
-_FIRST_UNREADABLE = """
-import os, sys
-for path in sys.argv[1:]:
-    entries = sorted(os.listdir(path)) if os.path.isdir(path) and os.access(path, os.R_OK) else []
-    for each in (path, *(os.path.join(path, entry) for entry in entries if entry != "__pycache__")):
-        mode = os.R_OK | os.X_OK if os.path.isdir(each) else os.R_OK
-        if not os.access(each, mode) and not os.path.islink(each):
-            print(each)
-            sys.exit()
 """
 
 
@@ -96,31 +86,32 @@ class Account:
             raise AccountUnusable(detail, program=str(command[0]), account=self.name) from error
 
     def first_closed(self, path: Path) -> Path | None:
-        """Say which part of an absolute path, from the root down, this account cannot pass (or, a file, read).
+        """The first part of an absolute path, from the root down, that this account cannot pass (or, a file, read).
 
         Parts that do not exist yet are left out. None if it can pass all of them.
         """
         if not self.borrowed:
             return None
-        parts = [part for part in (*reversed(path.parents), path) if part.exists()]
-        closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", *parts]).stdout
-        return Path(os.fsdecode(closed)) if closed else None
+        return self._first_closed([part for part in (*reversed(path.parents), path) if part.exists()], test="-x")
 
-    def first_unreadable(self, paths: Sequence[Path]) -> Path | None:
-        """Return the first of these paths, or of the entries of these folders, that this account cannot read.
+    def first_unreadable(self, paths: Iterable[Path]) -> Path | None:
+        """The first of these paths, or of the entries of these folders, that this account cannot read; None if none.
 
         Raises
         ------
         AccountUnusable : the account cannot execute this interpreter.
         """
-        answer = self.run([sys.executable, "-I", "-S", "-c", _FIRST_UNREADABLE, *paths])
+        answer = self.run([sys.executable, "-I", "-S", "-c", ""])
         if answer.returncode != 0:
-            detail = (
-                f"{sys.executable} cannot be run as {self.name} (uid {self.uid}): {os.fsdecode(answer.stdout)[-200:]}"
-            )
+            words = os.fsdecode(answer.stdout[-200:])
+            detail = f"{sys.executable} cannot be run as {self.name} (uid {self.uid}): {words}"
             raise AccountUnusable(detail, program=sys.executable, account=self.name)
-        unreadable = os.fsdecode(answer.stdout).rstrip("\n")
-        return Path(unreadable) if unreadable else None
+        entries = [each for path in paths for each in (path, *(sorted(path.iterdir()) if path.is_dir() else ()))]
+        return self._first_closed([each for each in entries if each.exists() and each.name != "__pycache__"], test="-r")
+
+    def _first_closed(self, paths: Sequence[Path], *, test: str) -> Path | None:
+        closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", test, *paths]).stdout
+        return Path(os.fsdecode(closed)) if closed else None
 
 
 def current() -> Account:
