@@ -323,8 +323,9 @@ class _Search:
 
         Parameters
         ----------
-        free : rows without a pin. topic : one whose partitions cannot be placed; the factors of the others are relaxed,
-            since they are not needed for the conflict.
+        free : rows that are placed without a pin.
+        topic : a topic with a partition that cannot be placed. Other topics keep their current replication factors,
+            since the conflict does not need the requested ones.
         """
         factor = [factor_demand(topic, self.request)] if topic in self.request.replication_factor else []
         names = irreducible_conflict(
