@@ -124,8 +124,8 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     connections: int = Field(
         1000,
         ge=1,
-        description="Open connections of clients; a further one takes the place of one without a request, or, if there "
-        "is none, gets answers to health checks and metrics only, and 503 otherwise.",
+        description="Open connections of clients; a further one replaces one without a request or, if all have "
+        "requests, gets answers to health checks and metrics only, and 503 otherwise.",
     )
     head_seconds: float = Field(
         10.0, gt=0, le=600, description="Longest time until the head of a request is complete, in seconds; then 408."

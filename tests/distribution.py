@@ -14,7 +14,7 @@ ONE_SESSION = (
 LONGEST = (
     *(PurePath(path).name for path in ONE_SESSION),
     *("test_sweep_faults.py", "test_spark_cluster.py"),
-    *("test_stopping.py", "test_worker_account.py", "test_webhooks.py", "test_cli.py", "test_fuzz.py", "test_jobs.py"),
+    *("test_stopping.py", "test_unprivileged.py", "test_webhooks.py", "test_cli.py", "test_fuzz.py", "test_jobs.py"),
     *("test_compiled_entries.py", "test_cli_check.py", "test_reassignment_docs.py", "test_console_in_chromium.py"),
     *("test_embedded.py", "test_access_matrix.py", "test_kafka_python.py", "test_reassignment_laws.py"),
 )

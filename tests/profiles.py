@@ -1,8 +1,8 @@
 """How many examples each law is tested with: the usual number, a twentieth or ten times as many.
 
-`make test-fast` takes a twentieth and leaves out slow tests. `make test` leaves out the long ones and takes 40 % of the
-examples of costly laws; `make test-long` runs both, with other 60 %. `make test-thorough` runs all with ten times as
-many examples.
+`make test-fast` takes a twentieth and leaves out slow tests. `make test` leaves out the long ones and takes a fifth of
+the examples of costly laws and of long sweeps of seeds; `make test-long` runs both, with the others. `make
+test-thorough` runs all with ten times as many examples.
 """
 
 import math
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 STARTS_SOMETHING = {"postgres", "start_worker", "run_service", "spark", "installation", "compiled", "shared", "serve"}
 """Fixtures that start Postgres, a service, a worker, a JVM or a compilation; most tests of `tests/api` have one."""
 _USUAL_EXAMPLES = 100
-_COSTLY_SHARE = 0.4
+_COSTLY_SHARE = 0.2
 """Of the examples of a costly law, those of `make test`."""
 _Law = TypeVar("_Law", bound=Callable[..., None])
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
@@ -61,6 +61,12 @@ def costly(count: int = _USUAL_EXAMPLES) -> Callable[[_Law], _Law]:
         return marked
 
     return mark
+
+
+def seeds(count: int) -> list[Any]:
+    """Seeds of random instances from 0 on; `make test` takes the first fifth, `make test-long` the others."""
+    few = math.ceil(count * _COSTLY_SHARE)
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(few, count))]
 
 
 def is_shortened(item: pytest.Item) -> bool:

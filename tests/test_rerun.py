@@ -42,8 +42,10 @@ def run(folder: Path, *, fails: bool = False, flaky: bool = False, many: int = 0
     """The exit code and the output of such a file of tests."""
     path = folder / "test_some.py"
     path.write_text(TESTS.format(folder=str(folder), fails=fails, flaky=flaky, many=many))
-    command = [sys.executable, "-m", "tests.rerun", "--numprocesses", "2", "--dist", "loadfile", path.name]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # Other plugins take a second to import, in each of the processes.
+    options = ["-p", "xdist", "--numprocesses", "2", "--dist", "loadfile"]
+    command = [sys.executable, "-m", "tests.rerun", *options, path.name]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 

@@ -39,7 +39,6 @@ INTERPRETERS = {
     "tests/jobs/test_sweep_faults.py": "long",
     "tests/rerun.py": "a run of tests, not a test",
     "tests/shell.py": "the program that asks for a fork",
-    "tests/store/test_confinement.py": "no application; accounts and mounts",
     "tests/store/test_embedded.py": "accounts and closed folders",
     "tests/test_cli.py": "the command itself, once",
     "tests/test_deployment.py": "commands of the images",
@@ -53,7 +52,7 @@ INTERPRETERS = {
     "tests/test_stopping.py": "signals while Python starts",
     "tests/test_traces.py": "what is imported",
     "tests/test_watching.py": "an environment that is made; long",
-    "tests/test_worker_account.py": "accounts and closed folders",
+    "tests/test_unprivileged.py": "accounts and closed folders",
 }
 """Files that start interpreters, and why a fork would not do."""
 STARTS = ("sys.executable", "[RACKPLAN", "{RACKPLAN}")

@@ -9,7 +9,8 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`
     service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`; service.py: commands on a service
     serving.py        `rackplan serve`, and the database of the commands that need one
-    worker_process.py  the worker's account, and its restarts for as long as the service runs
+    unprivileged.py    drops root's rights
+    worker_process.py  the worker, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client; watching.py: `rackplan watch`
     output.py         where a command's input comes from, where its answer goes, and exit codes
     summaries.py      a plan on a terminal; tables.py: tables
@@ -36,7 +37,7 @@ from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 AllowRoot = Annotated[
     bool,
-    typer.Option("--allow-root", help="Let root's worker and Spark run as root; without it they run as `nobody`."),
+    typer.Option("--allow-root", help="Remain root if root starts it; by default it continues as `nobody`."),
 ]
 
 app = typer.Typer(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 from types import FrameType
 from typing import NoReturn
@@ -20,7 +21,7 @@ import uvicorn
 from app import logs
 from app.api.http.bounded_protocol import SPARE_CONNECTIONS, Patience, bounded_protocol
 from app.api.http.turns import Turns
-from app.cli import worker_process
+from app.cli import unprivileged, worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import Settings
 from app.store import embedded, migrations
@@ -39,12 +40,11 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     Parameters
     ----------
     with_worker : whether to run a worker beside the API.
-    allow_root : whether root's worker may run as root; it runs as `nobody` otherwise.
+    allow_root : whether a service that root starts remains root.
 
     Raises
     ------
-    WorkerNotConfinable, AccountUnusable : root's worker cannot run as `nobody`; nothing is started then.
-    AddressInUse : nothing is started then, either.
+    AddressInUse : nothing is started then.
     ApiKeyNeeded : other machines can reach the address, and there is no API key.
     MachineRefuses : what `embedded.running` raises.
     """
@@ -52,6 +52,9 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     logs.configure(settings.log_format, settings.log_level)
     _require_address(settings)
     _allow_files(settings.connections + SPARE_CONNECTIONS + _OTHER_FILES)
+    wanted = settings.data_dir
+    settings = unprivileged.drop(settings, allow_root=allow_root, with_data=settings.database_url is None)
+    _require_address(settings)  # again: root may listen on ports that its account may not
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
@@ -67,13 +70,12 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
             import_module("app.main").fork_slots()
 
     try:
-        _serve(settings, fork_slots, with_worker=with_worker, allow_root=allow_root)
+        _serve(settings, fork_slots, with_worker=with_worker, wanted=wanted)
     except SystemExit as stopped:
         _leave(stopped)
 
 
-def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: bool, allow_root: bool) -> None:
-    worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
+def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: bool, wanted: Path) -> None:
     with ExitStack() as started:
         when_started: list[Callable[[], None]] = []
         when_stopping: list[Callable[[], None]] = []
@@ -83,10 +85,8 @@ def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: b
             postgres = started.enter_context(_embedded(settings, while_starting=fork_slots))
             url = postgres.url
             when_stopping += [postgres.is_stopping.set, postgres.write_checkpoint]  # while the worker ends
-            if postgres.data_dir != settings.data_dir.resolve():
-                typer.echo(
-                    f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True
-                )
+            if postgres.data_dir != wanted.resolve():
+                typer.echo(f"Postgres cannot reach {wanted.resolve()}; its data is in {postgres.data_dir}", err=True)
         else:
             fork_slots()
         with Database(url) as database:
@@ -100,8 +100,8 @@ def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: b
         when_stopping.append(api.state.is_ending.set)
 
         def start_worker() -> None:
-            if worker is not None:
-                when_stopping.append(started.enter_context(worker.running()).set)
+            if with_worker:
+                when_stopping.append(started.enter_context(worker_process.running()).set)
 
         when_started.append(start_worker)
         patience = Patience(

@@ -12,6 +12,6 @@ _CONTROL = re.compile(f"[{CONTROLS}]")
 
 
 def control_in(name: str) -> str | None:
-    """The first character of a name that it may not have, as `U+0085`; None if there is none."""
+    """The first control character or separator of a name, as `U+0085`, or None."""
     found = None if name.isprintable() else _CONTROL.search(name)
     return None if found is None else f"U+{ord(found[0]):04X}"

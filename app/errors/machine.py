@@ -49,12 +49,6 @@ class AccountUnusable(MachineRefuses):
     title = "The unprivileged account cannot be used"
 
 
-class WorkerNotConfinable(MachineRefuses):
-    """Root's worker cannot run as an unprivileged account; names the closed path and the ways out."""
-
-    title = "The worker does not run as root"
-
-
 class ExtraNotInstalled(MachineRefuses):
     """The command requires an optional part of Rackplan that is not installed; names it."""
 

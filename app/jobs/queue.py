@@ -102,7 +102,7 @@ class _Queue(JobManager):
     """
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> procrastinate.jobs.Job | None:
-        """Take the next task; None if there is none."""
+        """Take the next task, or None if none waits."""
         if queues is None or JOBS not in queues:
             return await super().fetch_job(queues, worker_id)
         row = await self.connector.execute_query_one_async(TAKE, queues=list(queues), worker_id=worker_id)

@@ -145,7 +145,8 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
 
 def revoke(uow: "UnitOfWork", link_id: UUID) -> None:
     """Revoke one link of the team, both of its addresses. Raises `ShareLinkNotFound`."""
-    revoked = uow.share_links.delete(link_id)
+    revoked = uow.share_links.get(link_id, for_update=True)
+    uow.share_links.delete(link_id)
     uow.audit.record("share_link.revoked", _resource(revoked), team=revoked.team)
 
 

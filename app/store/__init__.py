@@ -5,6 +5,8 @@ Rows never leave this package: its methods take and return frozen records. Only 
     database.py     the engine and the unit of work: one transaction, committed at the edge
     addresses.py    one address or several, and when a connection counts as lost
     transaction.py  takes a connection with its first statement; the base class of the stores
+    rows.py         the base class of stores of rows that have an id and a team
+    attempts.py     deadlines and failed attempts, which jobs and sweeps have
     teams.py        the team that a request or job acts for
     row_security.py the role of requests, from which policies hide the rows of other teams
     tables.py       every table
@@ -32,10 +34,5 @@ The Postgres that `rackplan serve` starts unless a database is configured:
     server_programs.py  the Postgres programs that the server's account can execute
     postmaster.py       the server's main process: start, find, stop
     supervision.py      starts it again whenever it ends
-
-The account of child processes, if the caller is root:
-
-    accounts.py       the unprivileged account, and the folders that it cannot access
-    confinement.py    the mounts that let a command reach what it needs below a closed folder
-    confined_exec.py  makes them, becomes the account and executes the command
+    accounts.py         its account if the caller is root, and the folders that the account cannot access
 """

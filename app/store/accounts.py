@@ -1,16 +1,17 @@
-"""The account as which root runs its child processes, and what that account can reach.
+"""The account of Postgres if root starts the service, and what that account can reach.
 
-An ordinary user runs everything as itself. Root runs Postgres, which rejects root, and the worker, which reads what
-others wrote, as `nobody`: an account that every system has (initdb looks its account up, so an unlisted number will not
-do). That account may be kept out of the folders in which root works; a clone under `/root` is the usual case. No
-permission of an existing folder is ever changed. What the account needs is put in a shelter that it can reach, or
-mounted where it alone sees it (`confinement.py`).
+An ordinary user runs everything as itself. Postgres rejects root, so root's Postgres runs as `nobody`, an account that
+every system has (initdb looks its account up, so an unlisted number does not work), and the service drops to it if it
+can read the installation. That account may not be able to pass the folders in which root works; a clone under `/root`
+is the usual case. No permission of a folder on the way is ever changed: Postgres' programs and data are then in a
+shelter that the account can reach.
 """
 
 import os
 import pwd
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,13 +19,14 @@ from typing import IO
 from app.errors.machine import AccountUnusable
 
 SHELTER = Path("/var/lib/rackplan")
-"""Where root puts what the account needs: Postgres' programs and data if it cannot reach the caller's own, and the
-folder in which the worker keeps its caches."""
+"""Where root puts Postgres' programs and data if the account cannot reach the caller's own."""
 
-# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts.
+# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts. `$1` is the
+# test of a folder: that it can be passed, or listed as well.
 _FIRST_CLOSED = """
+test=$1; shift
 for path; do
-  if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
+  if [ -d "$path" ]; then [ -x "$path" ] && [ $test "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
 done
 """
 
@@ -84,14 +86,31 @@ class Account:
             raise AccountUnusable(detail, program=str(command[0]), account=self.name) from error
 
     def first_closed(self, path: Path) -> Path | None:
-        """Say which part of an absolute path, from the root down, this account cannot pass (or, a file, read).
+        """The first part of an absolute path, from the root down, that this account cannot pass (or, a file, read).
 
         Parts that do not exist yet are left out. None if it can pass all of them.
         """
         if not self.borrowed:
             return None
-        parts = [part for part in (*reversed(path.parents), path) if part.exists()]
-        closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", *parts]).stdout
+        return self._first_closed([part for part in (*reversed(path.parents), path) if part.exists()], test="-x")
+
+    def first_unreadable(self, paths: Iterable[Path]) -> Path | None:
+        """The first of these paths, or of the entries of these folders, that this account cannot read; None if none.
+
+        Raises
+        ------
+        AccountUnusable : the account cannot execute this interpreter.
+        """
+        answer = self.run([sys.executable, "-I", "-S", "-c", ""])
+        if answer.returncode != 0:
+            words = os.fsdecode(answer.stdout[-200:])
+            detail = f"{sys.executable} cannot be run as {self.name} (uid {self.uid}): {words}"
+            raise AccountUnusable(detail, program=sys.executable, account=self.name)
+        entries = [each for path in paths for each in (path, *(sorted(path.iterdir()) if path.is_dir() else ()))]
+        return self._first_closed([each for each in entries if each.exists() and each.name != "__pycache__"], test="-r")
+
+    def _first_closed(self, paths: Sequence[Path], *, test: str) -> Path | None:
+        closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", test, *paths]).stdout
         return Path(os.fsdecode(closed)) if closed else None
 
 
@@ -108,7 +127,7 @@ def current() -> Account:
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError as error:
-        detail = "root runs Postgres and the worker as the account `nobody`, which this system does not have"
+        detail = "root runs Postgres as the account `nobody`, which this system does not have"
         raise AccountUnusable(detail) from error
     return Account(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, borrowed=True)
 

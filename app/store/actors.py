@@ -40,5 +40,5 @@ def acting() -> Actor:
 
 
 def become(actor: Actor) -> None:
-    """Set the actor of this context: that of the middleware which ends with the request."""
+    """Set the actor of the context of the middleware, which ends with the request."""
     _ACTING.set(actor)

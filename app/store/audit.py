@@ -22,7 +22,7 @@ from app.store.tables import audit_entries
 from app.store.transaction import Store, columns_of, driver_failures
 
 SETTING = "rackplan.audit_days"
-"""The setting of a transaction that may delete entries older than so many days."""
+"""The setting of a transaction that may delete entries older than this number of days."""
 LONGEST = 200
 """Characters of each text of an entry; the rest of a longer one is not stored."""
 _OF_AN_ACTOR = tuple(field.name for field in fields(Actor))

@@ -3,12 +3,17 @@
 import fcntl
 import hashlib
 import os
+import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from app.errors.machine import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
 from app.store.accounts import SHELTER, Account, make_open_folder, name_of
+
+_FILES = ("lock", "postgres.log")
+_CONTENTS = {*_FILES, "postgres", "postgres.new"}
 
 
 def candidates(wanted: Path, *, shelter: Path) -> tuple[Path, Path]:
@@ -52,9 +57,32 @@ def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path
     raise DataFolderUnreachable(detail, folder=str(folder), closed=str(closed), account=account.name)
 
 
+def give(folder: Path, uid: int, gid: int) -> str | None:
+    """Give a data folder, its lock and its log to an account; the caller is root and holds the lock.
+
+    Returns None, or the name of a file of another program in the folder, which then keeps its owner.
+    """
+    others = {path.name for path in folder.iterdir()} - _CONTENTS
+    if others and folder.stat().st_uid != uid:
+        return min(others)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        os.fchown(opened, 0, 0)  # until the end no other account can replace a file by a link
+        shutil.rmtree("postgres.new", ignore_errors=True, dir_fd=opened)  # which a killed process has left
+        for name in _FILES:
+            with suppress(FileNotFoundError):
+                if _is_link(os.stat(name, dir_fd=opened, follow_symlinks=False)):
+                    raise _link_found(folder / name)
+                os.chown(name, uid, gid, dir_fd=opened, follow_symlinks=False)
+        os.fchown(opened, uid, gid)
+    finally:
+        os.close(opened)
+    return None
+
+
 @contextmanager
-def sole_use(folder: Path) -> Iterator[None]:
-    """Lock the folder for the duration of the context.
+def sole_use(folder: Path, *, account: Account) -> Iterator[None]:
+    """Lock the folder for the duration of the context. Root takes it back from the account of its Postgres.
 
     The lock is the kernel's: it is released when the process ends, however it ends, and child processes do not inherit
     it.
@@ -67,14 +95,13 @@ def sole_use(folder: Path) -> Iterator[None]:
     """
     path = folder / "lock"
     try:
-        path.touch(mode=0o600)
-        lock = path.open("a+", encoding="ascii")
+        opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except PermissionError as error:
         raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
     except OSError as error:
         detail = f"the data folder {folder} cannot be written: {error.strerror}; make it writable or name another one"
         raise DataFolderUnreachable(detail, folder=str(folder)) from error
-    with lock:
+    with os.fdopen(opened, "a+", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -82,6 +109,10 @@ def sole_use(folder: Path) -> Iterator[None]:
             holder = lock.read().strip()
             detail = f"{folder} is used by process {holder or '?'}; stop that one or name another data folder"
             raise DataFolderInUse(detail, folder=str(folder), pid=holder) from error
+        if account.borrowed:
+            if _is_link(os.fstat(lock.fileno())):
+                raise _link_found(path)
+            give(folder, 0, 0)
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
@@ -89,13 +120,30 @@ def sole_use(folder: Path) -> Iterator[None]:
 
 
 def _check_owner(folder: Path, *, account: Account) -> None:
-    try:
-        for path, user in ((folder / "postgres", account.uid), (folder / "lock", os.geteuid())):
-            owner = path.stat().st_uid if path.exists() else user
-            if owner != user:
-                raise _owned_by_another(folder, owner=owner, user=user)
-    except PermissionError as error:
-        raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
+    user = os.geteuid()
+    for name in ("postgres", *_FILES):
+        path = folder / name
+        try:
+            status = path.lstat() if account.borrowed else path.stat()
+        except FileNotFoundError:
+            continue
+        except PermissionError as error:
+            raise _owned_by_another(folder, owner=folder.stat().st_uid, user=user) from error
+        # Root may use the files of a service that dropped its rights.
+        if status.st_uid not in ({account.uid} if name == "postgres" else {account.uid, user}):
+            raise _owned_by_another(folder, owner=status.st_uid, user=user)
+        if account.borrowed and _is_link(status):
+            raise _link_found(path)
+
+
+def _is_link(status: os.stat_result) -> bool:
+    """Whether it is a symbolic link, or a file with another name: the account may have linked a file of root."""
+    return stat.S_ISLNK(status.st_mode) or (stat.S_ISREG(status.st_mode) and status.st_nlink > 1)
+
+
+def _link_found(path: Path) -> DataFolderOwnedByAnother:
+    detail = f"{path} is a link, which root neither reads nor changes; remove it"
+    return DataFolderOwnedByAnother(detail, file=str(path))
 
 
 def _owned_by_another(folder: Path, *, owner: int, user: int) -> DataFolderOwnedByAnother:

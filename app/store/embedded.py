@@ -116,7 +116,7 @@ def running(
     """
     account = accounts.current()
     folder = data_folder.settled(data_dir, account=account, may_relocate=may_relocate, shelter=shelter)
-    with data_folder.sole_use(folder):
+    with data_folder.sole_use(folder, account=account):
         programs = server_programs.programs(account=account, shelter=shelter)
         if not (folder / "postgres").exists():
             _initialise(folder, account=account, programs=programs)

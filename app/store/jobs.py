@@ -3,26 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 
 from app.errors import Json
 from app.errors.lookups import JobEnded, JobNotFound
-from app.store import attempts
+from app.store.attempts import ENDED, Attempted
 from app.store.ids import uuid7
-from app.store.pages import Page, equal, newest_first
+from app.store.pages import Page, equal
 from app.store.queue import defer
 from app.store.tables import jobs
-from app.store.transaction import Store, columns_of
 from app.store.webhooks import publish
 
 RUN_JOB = "run_job"
 """Name of the queue task that runs a job; its argument is the id of the job."""
-
-
-ENDED = ("succeeded", "failed", "cancelled")
 STEPS = ("resolve", "solve", "measure", "compare", "store")
 """The steps of a running job, in their order."""
 
@@ -55,11 +50,10 @@ class StartedJob:
     request: Mapping[str, Json]
 
 
-_COLUMNS = columns_of(jobs, Job)
-
-
-class Jobs(Store):
+class Jobs(Attempted[Job]):
     """Jobs in one transaction."""
+
+    _table, _record, _missing = jobs, Job, JobNotFound
 
     def enqueue(
         self,
@@ -78,19 +72,13 @@ class Jobs(Store):
             request=request,
             deadline_s=deadline_s,
         )
-        job = Job(*self._writing.execute(new.returning(*_COLUMNS)).one())
+        job = self._stored(new)
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
         return job
 
-    def get(self, job_id: UUID) -> Job:
-        """The job, or `JobNotFound`."""
-        return self._one(self._reading, sa.select(*_COLUMNS), job_id)
-
     def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Job]:
         """Jobs, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS).where(*equal(jobs, kind=kind, state=state), *self._visible(jobs))
-        rows = self._reading.execute(newest_first(query, jobs.c.id, before=before, size=size))
-        return Page.of([Job(*row) for row in rows], size)
+        return self._page(*equal(jobs, kind=kind, state=state), before=before, size=size)
 
     def start(self, job_id: UUID) -> StartedJob | None:
         """Mark a queued or stalled job as running; None if it has ended already, so that it does not run twice."""
@@ -101,18 +89,6 @@ class Jobs(Store):
         )
         row = self._writing.execute(started).one_or_none()
         return None if row is None else StartedJob(*row)
-
-    def seconds_left(self, job_id: UUID, *, limit_s: int) -> float | None:
-        """The seconds until its deadline; None if it has ended or does not exist."""
-        return attempts.seconds_left(self._reading, jobs, job_id, limit_s=limit_s, ended=ENDED)
-
-    def deadline(self, job_id: UUID, *, limit_s: int) -> int:
-        """Its deadline in seconds."""
-        return attempts.deadline_of(self._reading, jobs, job_id, limit_s=limit_s)
-
-    def count_attempt(self, job_id: UUID, counted: attempts.Count) -> int:
-        """Count one more failed attempt or lost worker; return the count."""
-        return attempts.count(self._writing, jobs, job_id, counted)
 
     def advance(self, job_id: UUID, step: str) -> bool:
         """Record the step that a running job begins; False if the job has ended, as by `cancel`."""
@@ -128,26 +104,19 @@ class Jobs(Store):
 
     def cancel(self, job_id: UUID) -> Job:
         """End a job without a result, or raise `JobNotFound` or `JobEnded`."""
-        job = self._one(self._writing, sa.select(*_COLUMNS).with_for_update(), job_id)
+        job = self.get(job_id, for_update=True)
         if job.state in ENDED:
             raise JobEnded(f"job {job_id} is {job.state} and cannot be cancelled", state=job.state)
         self._end(job_id, state="cancelled")
         return self.get(job_id)
 
-    def _one(self, connection: sa.Connection, query: sa.Select[Any], job_id: UUID) -> Job:
-        row = connection.execute(query.where(jobs.c.id == job_id, *self._visible(jobs))).one_or_none()
-        if row is None:
-            raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
-        return Job(*row)
-
     def _end(self, job_id: UUID, **values: object) -> bool:
         # Nothing reads the request any more, and nothing would delete it.
         ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, request={}, **values)
-        row = self._writing.execute(ended.returning(*_COLUMNS)).one_or_none()
-        if row is not None:
-            job = Job(*row)
+        job = self._written(ended)
+        if job is not None:
             publish(self._writing, "job.ended", _event_data(job), team=job.team)
-        return row is not None
+        return job is not None
 
 
 def _unfinished(job_id: UUID) -> sa.Update:

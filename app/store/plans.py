@@ -15,9 +15,10 @@ from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.records import MOST_CHANGES, ListedPlan, NewPlan, PlanChange, PlanFilter, PlanHead, PlanTopic
+from app.store.rows import Rows
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
-from app.store.transaction import Store, columns_of
+from app.store.transaction import columns_of
 from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
@@ -28,8 +29,10 @@ _HEAD = columns_of(plans, PlanHead)
 _LISTED = columns_of(plans, ListedPlan)
 
 
-class Plans(Store):
+class Plans(Rows[PlanHead]):
     """Plans in one transaction."""
+
+    _table, _record, _missing = plans, PlanHead, PlanNotFound
 
     def store(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
         """Store a plan, or return the one that is stored with the same hash.
@@ -41,15 +44,12 @@ class Plans(Store):
         row = insert(plans).values(
             {"id": plan_id or uuid7(), "team": self._team, "snapshot_id": plan.snapshot_id, **values_of(plan)}
         )
-        created = self._writing.execute(
-            row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]).returning(*_HEAD)
-        ).one_or_none()
-        if created is None:
+        head = self._written(row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]))
+        if head is None:
             existing = self.find(plan.hash)
             if existing is None:  # deleted between the two statements
                 return self.store(plan, plan_id=plan_id)
             return existing
-        head = PlanHead(*created)
         if plan.placements:  # a group may subscribe to nothing
             self._store_rows(head.id, plan.placements)
         data: dict[str, Json] = {
@@ -70,15 +70,6 @@ class Plans(Store):
         query = sa.select(*_HEAD).where(plans.c.hash == plan_hash, plans.c.team == self._team)
         row = self._reading.execute(query).one_or_none()
         return None if row is None else PlanHead(*row)
-
-    def get(self, plan_id: UUID, *, for_update: bool = False) -> PlanHead:
-        """The plan, or `PlanNotFound`; with `for_update` its row is locked."""
-        query = sa.select(*_HEAD).where(plans.c.id == plan_id, *self._visible(plans))
-        connection = self._writing if for_update else self._reading
-        row = connection.execute(query.with_for_update() if for_update else query).one_or_none()
-        if row is None:
-            raise _not_found(plan_id)
-        return PlanHead(*row)
 
     def requests(self) -> Iterator[tuple[UUID, Mapping[str, Json], str]]:
         """Id, canonical request and hash of every plan, read a few at a time."""
@@ -117,24 +108,15 @@ class Plans(Store):
     def change(self, plan_id: UUID, change: PlanChange) -> PlanHead:
         """Change what is beside a plan and append to its history, or raise `PlanNotFound`."""
         head = self.get(plan_id, for_update=True)
-        changed = (
-            plans.update()
-            .where(plans.c.id == plan_id)
-            .values(
-                status=change.status,
-                labels=change.labels,
-                notes=change.notes,
-                history=[*head.history, change.entry][-MOST_CHANGES:],
-                revision=plans.c.revision + 1,
-            )
-            .returning(*_HEAD)
+        changed = plans.update().where(plans.c.id == plan_id)
+        values = changed.values(
+            status=change.status,
+            labels=change.labels,
+            notes=change.notes,
+            history=[*head.history, change.entry][-MOST_CHANGES:],
+            revision=plans.c.revision + 1,
         )
-        return PlanHead(*self._writing.execute(changed).one())
-
-    def delete(self, plan_id: UUID) -> None:
-        """Delete a plan and its assignments, or raise `PlanNotFound`."""
-        if self._writing.execute(plans.delete().where(plans.c.id == plan_id, *self._visible(plans))).rowcount == 0:
-            raise _not_found(plan_id)
+        return self._stored(values)
 
 
 def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
@@ -184,7 +166,3 @@ def topic_values(placements: Sequence[Placement]) -> Iterator[dict[str, Any]]:
 def rows_of(replicas: bytes, factor: int) -> Int32s:
     """A stored assignment as an array of brokers, a row a partition; it is read-only."""
     return np.frombuffer(replicas, "<i4").reshape(-1, factor)
-
-
-def _not_found(plan_id: UUID) -> PlanNotFound:
-    return PlanNotFound(f"there is no plan {plan_id}", plan_id=str(plan_id))

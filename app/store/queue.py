@@ -17,7 +17,7 @@ TAKE = """
     SELECT id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
     FROM take_task(%(queues)s::varchar[], %(worker_id)s)
 """
-"""Takes a task for a worker: that of the team whose turn it is. The migration has the function."""
+"""Takes the next task of the team whose turn it is. The migration has the function."""
 _DEFER = sa.text(
     "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(:queue, :task, 0, NULL, NULL, CAST(:args AS jsonb), "
     "now() + make_interval(secs => CAST(:seconds AS double precision)))::procrastinate_job_to_defer_v1])"

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from app.errors.lookups import ShareLinkNotFound
 from app.store import actors, teams
 from app.store.ids import uuid7
-from app.store.pages import Page, newest_first
+from app.store.pages import Page
+from app.store.rows import Rows
 from app.store.tables import share_links
-from app.store.transaction import Store, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,10 @@ class ShareLink:
     expires_at: datetime
 
 
-_COLUMNS = columns_of(share_links, ShareLink)
-
-
-class ShareLinks(Store):
+class ShareLinks(Rows[ShareLink]):
     """Share links in one transaction."""
+
+    _table, _record, _missing = share_links, ShareLink, ShareLinkNotFound
 
     def create(
         self, kind: str, name: str, *, team: str, expires_at: datetime, link_id: UUID | None = None
@@ -55,7 +54,7 @@ class ShareLinks(Store):
             created_by=actors.acting().name,
             expires_at=expires_at,
         )
-        return ShareLink(*self._writing.execute(new.returning(*_COLUMNS)).one())
+        return self._stored(new)
 
     def expiry_after(self, valid_for: timedelta) -> datetime:
         """When a link expires that is made now, by the clock that decides whether it has."""
@@ -72,17 +71,7 @@ class ShareLinks(Store):
 
     def page(self, *, before: UUID | None, size: int) -> Page[ShareLink]:
         """Links that have not expired, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS).where(*self._visible(share_links), share_links.c.expires_at > sa.func.now())
-        rows = self._reading.execute(newest_first(query, share_links.c.id, before=before, size=size))
-        return Page.of([ShareLink(*row) for row in rows], size)
-
-    def delete(self, link_id: UUID) -> ShareLink:
-        """Delete a link, or raise `ShareLinkNotFound`."""
-        one = share_links.delete().where(share_links.c.id == link_id, *self._visible(share_links))
-        row = self._writing.execute(one.returning(*_COLUMNS)).one_or_none()
-        if row is None:
-            raise ShareLinkNotFound(f"there is no share link {link_id}", share_link_id=str(link_id))
-        return ShareLink(*row)
+        return self._page(share_links.c.expires_at > sa.func.now(), before=before, size=size)
 
     def delete_all(self, *, team: str) -> None:
         """Delete the links of a team, or of all."""

@@ -11,16 +11,19 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from app.errors import Json
 from app.errors.lookups import SnapshotInUse, SnapshotNotFound
 from app.store.ids import uuid7
-from app.store.pages import Page, equal, newest_first
+from app.store.pages import Page, equal
 from app.store.records import Snapshot
+from app.store.rows import Rows
 from app.store.tables import jobs, plans, snapshots, sweeps
-from app.store.transaction import Store, columns_of
+from app.store.transaction import columns_of
 
 _HEAD = columns_of(snapshots, Snapshot)
 
 
-class Snapshots(Store):
+class Snapshots(Rows[Snapshot]):
     """Snapshots in one transaction."""
+
+    _table, _record, _missing, _path = snapshots, Snapshot, SnapshotNotFound, ("snapshot_id",)
 
     def store(
         self,
@@ -51,16 +54,8 @@ class Snapshots(Store):
                 "last_seen_at": row.excluded.last_seen_at,
                 "columns": sa.func.coalesce(snapshots.c["columns"], row.excluded.columns),
             },
-        ).returning(*_HEAD)
-        return Snapshot(*self._writing.execute(upserted).one())
-
-    def get(self, snapshot_id: UUID) -> Snapshot:
-        """The snapshot, or `SnapshotNotFound`."""
-        query = sa.select(*_HEAD).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
-        row = self._reading.execute(query).one_or_none()
-        if row is None:
-            raise _not_found(snapshot_id)
-        return Snapshot(*row)
+        )
+        return self._stored(upserted)
 
     def documents(self) -> Iterator[tuple[UUID, bytes, str]]:
         """Id, document and content hash of every snapshot, read one at a time: each may have megabytes."""
@@ -74,7 +69,7 @@ class Snapshots(Store):
             sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
         )
         if document is None:
-            raise _not_found(snapshot_id)
+            raise self._not_found(snapshot_id)
         return document
 
     def columns(self, snapshot_id: UUID) -> bytes | None:
@@ -112,7 +107,7 @@ class Snapshots(Store):
         visible = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
         query = visible.with_for_update()
         if self._writing.execute(query).one_or_none() is None:
-            raise _not_found(snapshot_id)
+            raise self._not_found(snapshot_id)
         named = str(snapshot_id)
         readers = {
             "plans": plans.c.snapshot_id == snapshot_id,
@@ -129,9 +124,7 @@ class Snapshots(Store):
 
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
         """Snapshots, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster), *self._visible(snapshots))
-        rows = self._reading.execute(newest_first(query, snapshots.c.id, before=before, size=size))
-        return Page.of([Snapshot(*row) for row in rows], size)
+        return self._page(*equal(snapshots, cluster=cluster), before=before, size=size)
 
 
 def _next_seen_at(team: str, cluster: str) -> sa.ColumnElement[datetime]:

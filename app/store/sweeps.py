@@ -13,12 +13,12 @@ from psycopg.types.json import Jsonb
 
 from app.errors import Json
 from app.errors.lookups import SweepNotFound
-from app.store import attempts
+from app.store.attempts import ENDED, Attempted
 from app.store.ids import uuid7
-from app.store.pages import Page, equal, newest_first
+from app.store.pages import Page, equal
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
-from app.store.transaction import Store, columns_of, driver_failures
+from app.store.transaction import driver_failures
 from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
@@ -26,7 +26,6 @@ RUN_SWEEP = "run_sweep"
 """Name of the queue task that scores one chunk of a sweep; its argument is the id of the sweep."""
 RowDocument: TypeAlias = Mapping[str, Any]
 """A scored scenario."""
-ENDED = ("succeeded", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,6 @@ class Sweep:
     def has_ended(self) -> bool:
         """Whether the sweep is succeeded, failed or cancelled."""
         return self.state in ENDED
-
-
-_COLUMNS = columns_of(sweeps, Sweep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,10 @@ class RowFilter:
         return [*equal, *(row["axes"][name].astext == text for name, text in self.axes.items())]
 
 
-class Sweeps(Store):
+class Sweeps(Attempted[Sweep]):
     """Sweeps in one transaction."""
+
+    _table, _record, _missing = sweeps, Sweep, SweepNotFound
 
     def create(
         self,
@@ -126,25 +124,15 @@ class Sweeps(Store):
             principal=principal,
             deadline_s=deadline_s,
         )
-        return Sweep(**self._writing.execute(new.returning(*_COLUMNS)).mappings().one())
+        return self._stored(new)
 
     def enqueue(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
         """Put the next chunk on the queue."""
         defer(self._writing, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
 
-    def get(self, sweep_id: UUID, *, for_update: bool = False) -> Sweep:
-        """The sweep, or `SweepNotFound`; with `for_update` its row is locked."""
-        query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id, *self._visible(sweeps))
-        row = self._writing.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
-        if row is None:
-            raise _not_found(sweep_id)
-        return Sweep(**row)
-
     def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Sweep]:
         """Sweeps, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS).where(*equal(sweeps, kind=kind, state=state), *self._visible(sweeps))
-        rows = self._reading.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
-        return Page.of([Sweep(**row) for row in rows], size)
+        return self._page(*equal(sweeps, kind=kind, state=state), before=before, size=size)
 
     def count_unfinished(self, principal: str) -> int:
         """Number of unfinished sweeps of this principal."""
@@ -172,18 +160,6 @@ class Sweeps(Store):
         if not seconds:
             return Progress(int(done), None, None)
         return Progress(int(done), float(scored) / float(seconds), float(fastest))
-
-    def seconds_left(self, sweep_id: UUID, *, limit_s: int) -> float | None:
-        """The seconds until its deadline; None if it has ended or does not exist."""
-        return attempts.seconds_left(self._reading, sweeps, sweep_id, limit_s=limit_s, ended=ENDED)
-
-    def deadline(self, sweep_id: UUID, *, limit_s: int) -> int:
-        """Its deadline in seconds."""
-        return attempts.deadline_of(self._reading, sweeps, sweep_id, limit_s=limit_s)
-
-    def count_attempt(self, sweep_id: UUID, counted: attempts.Count) -> int:
-        """Count one more failed attempt or lost worker, of the chunk in progress; return the count."""
-        return attempts.count(self._writing, sweeps, sweep_id, counted)
 
     def start(self, sweep_id: UUID) -> None:
         """Mark the sweep as running and not waiting."""
@@ -221,11 +197,6 @@ class Sweeps(Store):
         """Delete the sweeps that ended longer ago, with their rows; return their number."""
         old = sweeps.delete().where(sweeps.c.finished_at < sa.func.now() - older_than)
         return self._writing.execute(old).rowcount
-
-    def delete(self, sweep_id: UUID) -> None:
-        """Delete a sweep with its rows, or raise `SweepNotFound`."""
-        if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id, *self._visible(sweeps))).rowcount == 0:
-            raise _not_found(sweep_id)
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -306,7 +277,3 @@ class Sweeps(Store):
 
 def _unchanged(fragment: object) -> bytes:
     return orjson.dumps(fragment)
-
-
-def _not_found(sweep_id: UUID) -> SweepNotFound:
-    return SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))

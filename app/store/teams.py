@@ -29,7 +29,7 @@ def acting() -> str | None:
 
 
 def become(team: str) -> None:
-    """Act for a team from now on, in this context: that of the middleware which ends with the request."""
+    """Act for a team from now on in the context of the middleware, which ends with the request."""
     _ACTING.set(team)
 
 

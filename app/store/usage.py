@@ -19,7 +19,7 @@ QUOTAS = {
     "share_links": "revoke share links",
     "unfinished_jobs": "wait until jobs or sweeps end, or cancel some",
 }
-"""What makes space within each quota. The order is that of the triggers and of the setting of connections."""
+"""The remedy of each quota, in the order of the triggers and of the setting of connections."""
 ROW_BYTES = 128
 """Bytes that count for a row besides its content."""
 

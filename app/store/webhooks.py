@@ -18,8 +18,9 @@ from app.errors.lookups import DeliveryNotFound, WebhookNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.queue import DELIVERIES, defer
+from app.store.rows import Rows
 from app.store.tables import webhook_deliveries, webhooks
-from app.store.transaction import Store, columns_of
+from app.store.transaction import columns_of
 
 DELIVER = "deliver_webhook"
 """Name of the queue task of one attempt; its arguments are the id of the delivery and the number of attempts before."""
@@ -80,7 +81,6 @@ class Delivery:
     next_attempt_at: datetime | None
 
 
-_WEBHOOK = columns_of(webhooks, Webhook)
 _DELIVERY = columns_of(webhook_deliveries, Delivery)
 
 
@@ -127,45 +127,29 @@ def _defer(connection: sa.Connection, delivery: Delivery, *, after: timedelta | 
     defer(connection, DELIVER, arguments, after=after, queue=DELIVERIES)
 
 
-class Webhooks(Store):
-    """Webhooks and their deliveries in one transaction."""
+class Webhooks(Rows[Webhook]):
+    """Webhooks and their deliveries in one transaction. `publish` allows that a webhook is locked."""
+
+    _table, _record, _missing = webhooks, Webhook, WebhookNotFound
 
     def create(self, *, url: str, events: Sequence[str], secret: str, webhook_id: UUID | None = None) -> Webhook:
         """Store a webhook."""
         new = webhooks.insert().values(
             id=webhook_id or uuid7(), team=self._team, url=url, events=list(events), secret=secret
         )
-        return Webhook(*self._writing.execute(new.returning(*_WEBHOOK)).one())
-
-    def get(self, webhook_id: UUID, *, for_update: bool = False) -> Webhook:
-        """The webhook, or `WebhookNotFound`; with `for_update` its row is locked, for changes that `publish` allows."""
-        query = sa.select(*_WEBHOOK).where(webhooks.c.id == webhook_id, *self._visible(webhooks))
-        if for_update:
-            query = query.with_for_update(key_share=True)
-        row = (self._writing if for_update else self._reading).execute(query).one_or_none()
-        if row is None:
-            raise _not_found(webhook_id)
-        return Webhook(*row)
+        return self._stored(new)
 
     def page(self, *, before: UUID | None, size: int) -> Page[Webhook]:
         """Webhooks, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_WEBHOOK).where(*self._visible(webhooks))
-        rows = self._reading.execute(newest_first(query, webhooks.c.id, before=before, size=size))
-        return Page.of([Webhook(*row) for row in rows], size)
+        return self._page(before=before, size=size)
 
     def count(self) -> int:
         """Number of webhooks of the team."""
         query = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.team == self._team)
         return self._reading.scalars(query).one()
 
-    def delete(self, webhook_id: UUID) -> None:
-        """Delete a webhook with its deliveries, or raise `WebhookNotFound`."""
-        one = webhooks.delete().where(webhooks.c.id == webhook_id, *self._visible(webhooks))
-        if self._writing.execute(one).rowcount == 0:
-            raise _not_found(webhook_id)
-
     def disable(self, webhook_id: UUID, reason: str) -> None:
-        """Deliver no more events to the webhook; those that wait end as failed."""
+        """Deliver no more events to the webhook. Waiting events end as failed."""
         changed = webhooks.update().where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None))
         self._writing.execute(changed.values(disabled_at=sa.func.now(), disabled_reason=reason))
         waiting = webhook_deliveries.update().where(
@@ -251,7 +235,3 @@ class Webhooks(Store):
         """Delete the deliveries of events that are older; return their number."""
         old = webhook_deliveries.delete().where(webhook_deliveries.c.created_at < sa.func.now() - older_than)
         return self._writing.execute(old).rowcount
-
-
-def _not_found(webhook_id: UUID) -> WebhookNotFound:
-    return WebhookNotFound(f"there is no webhook {webhook_id}", webhook_id=str(webhook_id))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, VerifiedReplica, read
+from tests.profiles import costly
 
 REPORTS = Path(__file__).parents[1] / "reports"
 IDS = st.integers(0, 2**31 - 1)
@@ -168,6 +169,7 @@ PRINT_MOVES = {to_1_0, to_2_5, to_3_2, to_4}
 
 
 @pytest.mark.parametrize("release", RELEASES)
+@costly()
 @given(plan=PLANS, end=st.sampled_from(["\n", "\r\n"]))
 def test_each_release_is_read_back(
     release: Callable[[list[Planned]], list[str]], plan: list[Planned], end: str
@@ -196,6 +198,7 @@ def test_each_release_is_read_back(
     assert set(output.verified) == expected
 
 
+@costly()
 @given(plan=PLANS)
 def test_the_last_of_several_outputs_decides(plan: list[Planned]) -> None:
     """A person who repeats the command pastes several outputs."""

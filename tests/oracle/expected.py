@@ -56,11 +56,6 @@ EXPECTED = (
         "bands if no broker may receive are stated without those that are above them; leaders below are two bands",
     ),
     Expected(
-        "no racks",
-        frozenset({"feasible requests are accepted"}),
-        "without racks, all brokers count as one rack for max_replicas_per_rack",
-    ),
-    Expected(
         "goals",
         OPTIMA | {"the first goal is the exact least"},
         "core/reassignment/resources: problems that are not solved exactly miss the least movement",

@@ -12,6 +12,7 @@ from app.services.groups import PLAN_KIND
 from app.services.plans import draft_plan, plan_json
 from app.settings import Settings
 from tests.oracle.clusters import Document
+from tests.profiles import seeds
 
 GROUPS = 40
 
@@ -73,7 +74,7 @@ def exact_largest(group: Document) -> int:
     return int(solver.value(largest))
 
 
-@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.parametrize("seed", seeds(GROUPS))
 def test_every_partition_is_read_by_a_subscriber_and_bounds_hold(seed: int) -> None:
     group, plan = random_group(seed), planned(seed)
     subscribed = {member["member_id"]: member["topics"] for member in group["members"]}

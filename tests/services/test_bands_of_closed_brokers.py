@@ -13,11 +13,12 @@ from app.core.model import Broker, Cluster, unpadded
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
+from tests.profiles import seeds
 from tests.services.reassignments import topic
 
 Lists = list[list[int]]
 CLOSING = ("forbid_brokers", "cordoned_brokers", "receivers")
-SEEDS = range(40)
+SEEDS = seeds(40)
 
 
 def _planned(cluster: Cluster, request: ReassignmentRequest) -> tuple[Lists, Any]:

@@ -1,6 +1,6 @@
 """A name never ends a line of an export: hostile names are rejected, and stored ones change no line of any format.
 
-A name is what a stranger chooses: of a cluster, a rack, a log directory, an attribute, a label, a group.
+Callers choose names: of a cluster, a rack, a log directory, an attribute, a label, a group, a member, a client.
 """
 
 import csv
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import pyarrow.ipc
 import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -22,13 +23,15 @@ from app.api.models.clusters import SnapshotRequest
 from app.api.models.fields import Attributes, GroupString, Labels, LogDirPath, Name, Rack
 from app.core.model import Cluster, Cordon
 from app.core.names import control_in
+from app.core.recorded import RecordedGroup, RecordedMember
 from app.errors.requests import NotExportable
 from app.errors.texts import MalformedText
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.services.limits import Limits
-from app.services.plans import draft_plan
-from app.services.reassignment import EXPORTS, PLANNER
+from app.services.plans import BATCH, FORMATS, draft_plan
+from app.services.plans.kinds import KINDS
+from app.services.reassignment import EXPORTS
 from app.services.reassignment.files import kubernetes
 from app.store.records import NewPlan
 from tests import strict_yaml
@@ -149,60 +152,101 @@ def test_the_name_of_a_cluster_beside_texts() -> None:
 
 
 def stored(name: str, path: str) -> Cluster:
-    """The nine brokers with the name wherever it is stored: of the cluster, of racks, of attributes, of a directory."""
+    """The nine brokers with the name wherever a snapshot has one: of the cluster, racks, attributes, a group, …"""
     brokers = tuple(replace(broker, rack=f"{broker.rack} {name}", attributes={"zone": name}) for broker in NINE.brokers)
     directories = {
         number: tuple(replace(one, path=path) if one.path == "/data/d2" else one for one in listed)
         for number, listed in NINE.log_dirs.items()
     }
-    return replace(NINE, name=name, brokers=brokers, log_dirs=directories)
+    members = tuple(
+        RecordedMember(f"{number} {name}", name, name, f"{number} {name}", f"rack {name}", ("orders",), ())
+        for number in range(3)
+    )
+    groups = (RecordedGroup(name, "Stable", "range", members),)
+    return replace(NINE, name=name, brokers=brokers, log_dirs=directories, groups=groups)
 
 
-def plan_of(cluster: Cluster, **request: Any) -> NewPlan:
-    """Broker 105 is removed, and log directories are balanced."""
-    wanted = {"remove_brokers": [105], "log_dirs": {"balance": "tight"}, "kafka_version": "4.4", **request}
-    return draft_plan(PLANNER, PLANNER.restored(wanted), cluster, Limits())
+def request_of(kind: str, name: str) -> dict[str, Any]:
+    """A stored request with the name wherever one is stored, whose plan has every export format of its kind."""
+    topics = [{"name": "new", "partitions": 5, "replication_factor": 3}]
+    subtopologies = [{"id": 0, "source_topics": ["orders"]}]
+    runners = [{"rack_id": f"rack {name}", "process_id": f"{number} {name}"} for number in range(3)]
+    removal = {"remove_brokers": [105], "log_dirs": {"balance": "tight"}, "kafka_version": "4.4"}
+    by_kind: dict[str, dict[str, Any]] = {
+        "replicas": {"topics": topics},
+        "reassignment": {**removal, "partitions": {"orders": 26}},
+        "group": {"assignors": ["range"], "group": name},
+        "streams": {"clients": runners, "subtopologies": subtopologies, "num_standby_replicas": 1},
+    }
+    return {**by_kind[kind], "labels": {name: name}}
+
+
+def plan_of(cluster: Cluster, kind: str = "reassignment", name: str = "a", **request: Any) -> NewPlan:
+    """The plan of a stored request."""
+    planner = KINDS[kind].planner
+    return draft_plan(planner, planner.restored({**request_of(kind, name), **request}), cluster, Limits())
 
 
 @cache
-def planned(name: str, path: str) -> tuple[Cluster, NewPlan]:
+def planned(kind: str, name: str, path: str) -> tuple[Cluster, NewPlan]:
     """The stored cluster, and its plan."""
     cluster = stored(name, path)
-    return cluster, plan_of(cluster)
+    return cluster, plan_of(cluster, kind, name)
 
 
-def lines_of(name: str, written: bytes) -> dict[str, int]:
-    """The lines of a file, by the widest notion of a line end; of CSV its records."""
-    if name in ("csv", "loads"):
-        return {name: len(list(csv.reader(io.StringIO(written.decode(), newline=""))))}
-    if name == "batches":
-        with ZipFile(io.BytesIO(written)) as archive:
-            texts = {entry: archive.read(entry).decode() for entry in archive.namelist()}
-        # A line of JSON ends at LF alone; its strings may have others.
-        return {
-            entry: text.count("\n") if entry.endswith(".json") else len(text.splitlines())
-            for entry, text in texts.items()
-        }
-    return {name: len(written.decode().splitlines())}
+def exported(kind: str, export: str, name: str, path: str) -> bytes:
+    """The plan in a format; of single batches the first one."""
+    cluster, plan = planned(kind, name, path)
+    return KINDS[kind].write(plan, export, lambda: cluster, batch=1 if export == BATCH else None)
+
+
+def shape(document: Any) -> Any:
+    """The collections of a document, and the number of lines of each text: only LF ends one in JSON and YAML."""
+    if isinstance(document, dict | list):
+        return [shape(item) for item in (document.values() if isinstance(document, dict) else document)]
+    return document.count("\n") if isinstance(document, str) else 0
+
+
+def lines_of(suffix: str, written: bytes) -> Any:
+    """The lines of a file, by the widest notion of a line end: records, rows and collections of formats with some."""
+    match suffix:
+        case "csv":
+            return [len(record) for record in csv.reader(io.StringIO(written.decode(), newline=""))]
+        case "zip":
+            with ZipFile(io.BytesIO(written)) as archive:
+                return {entry: lines_of(entry.rpartition(".")[2], archive.read(entry)) for entry in archive.namelist()}
+        case "arrow":
+            with pyarrow.ipc.open_stream(written) as stream:
+                return [batch.num_rows for batch in stream]
+        case "json":
+            return written.count(b"\n"), shape(json.loads(written))
+        case "yaml":
+            return shape(list(yaml.safe_load_all(written)))
+        case _:
+            return len(written.decode().splitlines())
 
 
 @pytest.mark.parametrize("end", SEPARATORS)
-@pytest.mark.parametrize(
-    "name", sorted({*EXPORTS} - {"arrow", "replica_assignment", "kubernetes", "reassignment", "rollback"})
-)
-def test_a_stored_name_adds_no_line_to_any_format(name: str, end: str) -> None:
-    """Snapshots took these characters once; racks and directories that have them are still stored."""
-    plain, of_plain = planned("a", "/data/d2")
-    broken, of_broken = planned(hostile(end), f"/data/d2{end}uncordon 101")
-    expected = lines_of(name, EXPORTS[name](of_plain, lambda: plain))
-    assert lines_of(name, EXPORTS[name](of_broken, lambda: broken)) == expected
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in KINDS for name in KINDS[kind].formats])
+def test_a_stored_name_adds_no_line_to_any_format(kind: str, name: str, end: str) -> None:
+    """Requests and snapshots took these characters once; names that have them are still stored."""
+    suffix = FORMATS[name].suffix
+    expected = lines_of(suffix, exported(kind, name, "a", "/data/d2"))
+    assert lines_of(suffix, exported(kind, name, hostile(end), f"/data/d2{end}uncordon 101")) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_format_of_each_kind_has_the_name(kind: str) -> None:
+    """Otherwise the law above would hold whatever is written."""
+    files = [exported(kind, name, hostile("\x85"), "/data/d2\x85uncordon 101") for name in KINDS[kind].formats]
+    assert any(b"uncordon 101" in file for file in files)
 
 
 @pytest.mark.parametrize("end", SEPARATORS)
 @pytest.mark.parametrize("name", ["reassignment", "rollback"])
 def test_files_of_kafka_have_the_name_as_it_is(name: str, end: str) -> None:
     path = f"/data/d2{end}uncordon 101"
-    broken, plan = planned(hostile(end), path)
+    broken, plan = planned("reassignment", hostile(end), path)
     document = json.loads(EXPORTS[name](plan, lambda: broken))
     assert path in {one for partition in document["partitions"] for one in partition["log_dirs"]}
 
@@ -219,7 +263,7 @@ def as_texts(value: Any) -> Any:
 @pytest.mark.parametrize("end", SEPARATORS)
 def test_two_readers_of_yaml_read_the_same_manifest(end: str, tmp_path: Path) -> None:
     """And bash runs the steps of the plan, and no other."""
-    broken, plan = planned(hostile(end), f"/data/d2{end}uncordon 101")
+    broken, plan = planned("reassignment", hostile(end), f"/data/d2{end}uncordon 101")
     written = EXPORTS["kubernetes"](plan, lambda: broken)
     documents = list(yaml.safe_load_all(written))
     strict = strict_yaml.load_all(written.decode())
@@ -247,7 +291,7 @@ def test_a_script_does_not_cordon_a_directory_with_it(end: str) -> None:
 
 @pytest.mark.parametrize("end", LINE_ENDS)
 def test_any_text_of_a_manifest_is_read_back(end: str) -> None:
-    plan = plan_of(NINE)
+    _, plan = planned("reassignment", "a", "/data/d2")
     files = {"steps": f"a{end}b\n".encode(), "01-execute.json": f'{{"a":"{end}"}}\n'.encode()}
     written = kubernetes.write(replace(plan, cluster=hostile(end)), files)
     data = next(iter(yaml.safe_load_all(written)))["data"]

@@ -27,7 +27,7 @@ from app.errors.machine import (
     DataFolderUnreachable,
     EmbeddedPostgresFailed,
 )
-from app.store import accounts, embedded, postmaster, server_programs
+from app.store import accounts, data_folder, embedded, postmaster, server_programs
 from app.store.embedded import Server, running, url_of_running
 from tests import databases
 
@@ -675,8 +675,34 @@ class TestRoot:
         refused, uids = output.splitlines()
         assert f"{place / 'roots'} belongs to root (uid 0)" in refused
         assert uids == f"{nobody.uid} {nobody.uid}"
-        with pytest.raises(DataFolderOwnedByAnother, match="belongs to nobody"), running(own, shelter=shelter):
+        with running(own, shelter=shelter) as server:  # root's Postgres is of the same account
+            assert ask(server, "SELECT 1") == [1]
+            owners = {path.name: path.stat().st_uid for path in (own, *own.iterdir())}
+            assert owners == {"own": 0, "lock": 0, "postgres.log": 0, "postgres": nobody.uid}
+        assert data_folder.give(own, nobody.uid, nobody.gid) is None
+        assert {path.stat().st_uid for path in (own, *own.iterdir())} == {nobody.uid}
+
+    @pytest.mark.parametrize("name", ["lock", "postgres.log"])
+    @pytest.mark.parametrize("linked", ["symbolic", "dangling", "hard"])
+    def test_root_follows_no_link_of_the_account(self, place: Path, shelter: Path, name: str, linked: str) -> None:
+        """The account of a dropped service owns the folder, and may have put there a link to a file of root."""
+        nobody, secret = accounts.current(), place / "secret"
+        if linked != "dangling":
+            secret.write_text("of root")
+        (place / "own").mkdir()
+        if linked == "hard":
+            os.link(secret, place / "own" / name)
+        else:
+            (place / "own" / name).symlink_to(secret)
+            os.chown(place / "own" / name, nobody.uid, nobody.gid, follow_symlinks=False)
+        os.chown(place / "own", nobody.uid, nobody.gid)
+        with pytest.raises(DataFolderOwnedByAnother, match="is a link"), running(place / "own", shelter=shelter):
             pass
+        with pytest.raises(DataFolderOwnedByAnother, match="is a link"):
+            data_folder.give(place / "own", nobody.uid, nobody.gid)
+        assert secret.exists() == (linked != "dangling")
+        if secret.exists():
+            assert (secret.read_text(), secret.stat().st_uid) == ("of root", 0)
 
 
 def _closed_clone(place: Path) -> Path:

@@ -71,7 +71,7 @@ def test_a_backlog_delays_no_other_team(database: Database) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_team_waits_for_one_task_of_each_other_team(database: Database, seed: int) -> None:
-    """Whatever others have queued: once a place is free, at most one task of each team starts before its own does."""
+    """Once a place is free, at most one task of each other team starts before the next of a waiting team."""
     random = Random(seed)
     worker, names, queued = Worker(database), ("a", "b", "c", "d"), Counter[str]()
     waiting: dict[str, Counter[str]] = {}

@@ -69,7 +69,7 @@ class _Idle:
             self._by_address.pop(connection.address, None)
 
     def first_to_end(self) -> "BoundedHeadProtocol | None":
-        """The connection that has waited longest, of the address that has most of them; None if there is none."""
+        """The longest-waiting connection of the address with most connections, or None without connections."""
         largest = max(self._by_address.values(), key=len, default={})
         return next(iter(largest), None)
 
@@ -124,7 +124,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     _stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
-        """Wait for a request. Beyond the limit an idle connection ends; if there is none, only health is reported."""
+        """Wait for a request. Beyond the limit an idle connection ends; if all are busy, only health is reported."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         excess = len(self.connections) - self.patience.connections

@@ -12,7 +12,7 @@ from app.api.http.negotiation import qualities
 LEAST_BYTES = 1024
 """A smaller body is one packet either way."""
 LARGE_BYTES = 32 * 1024
-"""From so many bytes on a body is compressed in a thread, and by Zstandard if the client reads both."""
+"""Least size of bodies that a thread compresses, by Zstandard if the client reads both."""
 _THREADS = 2
 _GZIP_LEVEL = 4
 _GZIP_WINDOW = 31

@@ -182,7 +182,7 @@ class _Reader:
             raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
 
     def take_rows(self, lines: Sequence[str], taken: int) -> int:
-        """Take all rows of the topic that has just been opened, if they follow and are usual; how many it took."""
+        """Take all rows of the open topic, if they follow and are usual. Returns the number of rows taken."""
         topic = self._open
         if topic is None or topic.rows or topic.last_line != taken:
             return 0

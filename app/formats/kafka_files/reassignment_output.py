@@ -209,7 +209,7 @@ class _Statuses:
         self._replicas: dict[tuple[str, int], dict[int, VerifiedReplica]] = {}
 
     def read(self, content: str, line: int) -> bool:
-        """Read a line; False if it is none of `--verify`. Raises `MalformedText` for what is no partition."""
+        """Read a line. Returns False if `--verify` prints no such line. Raises `MalformedText` for a bad partition."""
         status = next((match for form in _FORMS if (match := form.match(content)) is not None), None)
         if status is None:
             return False

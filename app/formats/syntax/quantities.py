@@ -29,7 +29,7 @@ def known_size(size_bytes: int, *, replicas: int, unknown: int) -> str:
 
 
 def share(value: float) -> str:
-    """Rounded to tenths; `100 %` only if it is all of it, and `0 %` only if it is none. A load may be above 1."""
+    """A share rounded to tenths: `100 %` only of exactly 1, `0 %` only of exactly 0. A load may be above 1."""
     if value in (0, 1):
         return f"{value * 100:.0f} %"
     percent = min(max(value * 100, 0.1), 99.9) if 0 < value < 1 else value * 100

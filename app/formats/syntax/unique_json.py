@@ -30,7 +30,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def require_unique(text: str | bytes, members: int) -> None:
-    """Raise `RepeatedMember` if a text that has parsed to so many members repeats one."""
+    """Raise `RepeatedMember` if a text repeats a member. `members` is the number that its parser has kept."""
     if (text.count('":') if isinstance(text, str) else text.count(b'":')) == members:
         return
     try:

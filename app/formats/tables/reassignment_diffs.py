@@ -29,7 +29,7 @@ class _Table:
 
     Parameters
     ----------
-    numbers : the columns that are set flush right. rows : makes the first so many of `total`.
+    numbers : the columns that are set flush right. rows : makes the first rows of `total`.
     labels : words before the cells of a text without head.
     """
 

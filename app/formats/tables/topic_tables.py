@@ -51,7 +51,7 @@ class MarkdownTable:
 
     Parameters
     ----------
-    rows : how many it has. lines : writes the first so many of them.
+    rows : the number of rows. lines : writes the first rows, as many as its argument.
     """
 
     topic: str

@@ -162,7 +162,7 @@ def check_reassignment(
     kafka_version: str | None = None,
     safety: SafetyRequest = UNSTATED,
 ) -> Check:
-    """Verify a reassignment of a cluster that is in no store; as `check`, without what the store knows."""
+    """Verify a reassignment of a cluster that is not stored: `check` without stored snapshots."""
     version = release_of(kafka_version, cluster.kafka_version)
     _require_legal(reassignment, cluster, version)
     after = _placed(reassignment)

@@ -45,7 +45,7 @@ class ReplacedMember:
 
 @dataclass(frozen=True, slots=True)
 class GrownTopic:
-    """A topic that grows to so many partitions; `replicas` are those of the new ones, None if unknown."""
+    """A topic, its new number of partitions, and the replicas of the new ones, None if unknown."""
 
     topic: str
     partitions: int

@@ -91,7 +91,7 @@ def producer(options: NullKeys, keys: Keys, partitions: int, version: str | None
 
     Raises
     ------
-    UnknownPartition, DuplicatePartition : an available partition is none of the topic's, or is listed twice.
+    UnknownPartition, DuplicatePartition : the topic lacks an available partition, or it is listed twice.
     ConflictingFields : lists that belong together are of different length.
     QueueSizesOverflow : Kafka's table of the queue sizes would overflow.
     """

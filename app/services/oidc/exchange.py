@@ -4,7 +4,6 @@ Proxies and authorities of the environment (`HTTPS_PROXY`, `SSL_CERT_FILE`) are 
 """
 
 import asyncio
-from collections.abc import Mapping
 from functools import cached_property
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
@@ -28,23 +27,18 @@ class Exchange:
 
     async def get(self, url: str) -> dict[str, Any]:
         """The JSON object at an address. Raises `IssuerUnavailable`."""
-        status, document = await self._sent("GET", url)
+        status, document = await self.ask("GET", url)
         if status != 200:
             raise IssuerUnavailable(f"the issuer answers {status} at {quoted(url)}")
         return document
 
-    async def post(
-        self, url: str, form: Mapping[str, str], *, secret: tuple[str, str] | None = None
-    ) -> tuple[int, dict[str, Any]]:
-        """The status and the JSON object that a form is answered with. Raises `IssuerUnavailable`.
+    async def ask(self, method: str, url: str, **content: Any) -> tuple[int, dict[str, Any]]:
+        """The status and the JSON object of an answer. Raises `IssuerUnavailable`.
 
         Parameters
         ----------
-        secret : name and password of HTTP Basic.
+        content : `data`, the members of a form, and `auth`, name and password of HTTP Basic.
         """
-        return await self._sent("POST", url, data=form, auth=secret)
-
-    async def _sent(self, method: str, url: str, **content: Any) -> tuple[int, dict[str, Any]]:
         import httpx  # noqa: PLC0415 -- it takes 0.1 s to import, and most services have no issuer
 
         try:
@@ -55,7 +49,7 @@ class Exchange:
                 httpx.AsyncClient(verify=verify, timeout=ENDS_WITHIN_S, headers=_JSON) as client,
                 client.stream(method, url, **content) as response,
             ):
-                return response.status_code, _object(await _bounded(response))
+                return response.status_code, await _object(response)
         except TimeoutError:
             raise IssuerUnavailable(f"the issuer has not answered within {ENDS_WITHIN_S:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, OSError) as failed:
@@ -70,16 +64,12 @@ class Exchange:
         return httpx.create_ssl_context()
 
 
-async def _bounded(response: "httpx.Response") -> bytes:
+async def _object(response: "httpx.Response") -> dict[str, Any]:
     content = b""
     async for piece in response.aiter_raw():
         content += piece
         if len(content) > LARGEST_ANSWER:
             raise ValueError(f"it has more than {LARGEST_ANSWER} bytes")
-    return content
-
-
-def _object(content: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:

@@ -4,10 +4,11 @@ import asyncio
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.errors.access import IssuerUnavailable, TokenRejected
 from app.services.oidc.exchange import Exchange
@@ -24,48 +25,38 @@ USED_FOR_S = 86_400.0
 """Age up to which the documents are used if the issuer does not answer."""
 MOST_KEYS = 100
 _RSA_BITS = range(2048, 8193)
-_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "Ed25519": "Ed25519"}
+_MEMBERS = ("kty", "n", "e", "crv", "x", "y", "use", "key_ops", "alg", "kid")
 _WELL_KNOWN = "/.well-known/openid-configuration"
-_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What of the discovery document is used. `end_session_endpoint` is empty if there is none.
+class Metadata(BaseModel):
+    """The members of the discovery document that are used; an endpoint that it does not state is empty.
 
     Parameters
     ----------
-    posts_secret : whether the client secret is sent in the form, since the token endpoint takes no HTTP Basic.
-    states_issuer : whether its answers to sign-ins state the issuer (RFC 9207).
+    authorization_response_iss_parameter_supported : whether answers to sign-ins state the issuer (RFC 9207).
     """
 
+    model_config = ConfigDict(frozen=True)
+
+    issuer: str
     jwks_uri: str
     authorization_endpoint: str = ""
     token_endpoint: str = ""
     end_session_endpoint: str = ""
-    posts_secret: bool = False
-    states_issuer: bool = False
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
+    authorization_response_iss_parameter_supported: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class VerifyingKey:
-    """A public key for signatures. `algorithm` is empty if the key states none; `kind` is its type and curve."""
-
-    kid: str | None
-    algorithm: str
-    kind: tuple[str, str]
-    key: "Key" = field(repr=False)
-
-    def verifies(self, algorithm: str) -> bool:
-        """Whether the key is for the algorithm: of its type and curve, and of its `alg` if it states one."""
-        expected = (_type_of(algorithm), _CURVES.get(algorithm, ""))
-        return self.algorithm in ("", algorithm) and self.kind == expected
+    @property
+    def posts_secret(self) -> bool:
+        """Whether the client secret is sent in the form, since the token endpoint takes no HTTP Basic."""
+        return "client_secret_basic" not in self.token_endpoint_auth_methods_supported
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
     metadata: Metadata
-    keys: Sequence[VerifyingKey]
+    keys: "Sequence[Key]"
     at: float
 
 
@@ -106,7 +97,7 @@ class Issuer:
         if len(found) != 1:
             said = "no key of the issuer has its id" if kid is not None else "it has no `kid` that selects a key"
             raise TokenRejected(f"the token is rejected: {said}, or the key is for another algorithm", check="kid")
-        return found[0].key
+        return found[0]
 
     async def _current(self) -> _Read:
         age = self._age()
@@ -139,29 +130,21 @@ class Issuer:
 
 def _metadata(document: Mapping[str, Any], options: OidcOptions) -> Metadata:
     """Read a discovery document. Raises `IssuerUnavailable` if it is not that of the issuer."""
-    if document.get("issuer") != options.issuer:
-        raise IssuerUnavailable("the discovery document is of another issuer than RACKPLAN_OIDC_ISSUER")
-    needed = ["jwks_uri", *(("authorization_endpoint", "token_endpoint") if options.may_sign_in else ())]
-    missing = [name for name in needed if not _typed(document, name, str, "")]
+    stated = {name: value for name, value in document.items() if value is not None}
+    needed = ("authorization_endpoint", "token_endpoint") if options.may_sign_in else ()
+    try:
+        metadata = Metadata.model_validate(stated)
+        missing = [name for name in needed if not stated.get(name)]
+    except ValidationError as failed:
+        missing = [str(error["loc"][0]) for error in failed.errors()]
     if missing:
-        raise IssuerUnavailable(f"the discovery document has no {missing[0]}")
-    methods = _typed(document, "token_endpoint_auth_methods_supported", list, ["client_secret_basic"])
-    return Metadata(
-        jwks_uri=document["jwks_uri"],
-        authorization_endpoint=_typed(document, "authorization_endpoint", str, ""),
-        token_endpoint=_typed(document, "token_endpoint", str, ""),
-        end_session_endpoint=_typed(document, "end_session_endpoint", str, ""),
-        posts_secret="client_secret_basic" not in methods,
-        states_issuer=document.get("authorization_response_iss_parameter_supported") is True,
-    )
+        raise IssuerUnavailable(f"the discovery document has no valid {missing[0]}")
+    if metadata.issuer != options.issuer:
+        raise IssuerUnavailable("the discovery document is of another issuer than RACKPLAN_OIDC_ISSUER")
+    return metadata
 
 
-def _typed(document: Mapping[str, Any], name: str, kind: type[_T], default: _T) -> _T:
-    value = document.get(name)
-    return value if isinstance(value, kind) else default
-
-
-def _keys(document: Mapping[str, Any]) -> Sequence[VerifyingKey]:
+def _keys(document: Mapping[str, Any]) -> "Sequence[Key]":
     """The keys of a JWK set that verify signatures; others are left out, as the standard says.
 
     Raises `IssuerUnavailable` if it is none.
@@ -172,31 +155,22 @@ def _keys(document: Mapping[str, Any]) -> Sequence[VerifyingKey]:
     return [key for each in listed if isinstance(each, dict) for key in _verifying(each)]
 
 
-def _verifying(jwk: Mapping[str, Any]) -> Sequence[VerifyingKey]:
+def _verifying(jwk: Mapping[str, Any]) -> "Sequence[Key]":
     from joserfc import errors  # noqa: PLC0415 -- see the package's docstring
-    from joserfc.jwk import ECKey, OKPKey, RSAKey  # noqa: PLC0415 -- as above
+    from joserfc.jwk import RSAKey, import_key  # noqa: PLC0415 -- as above
 
-    kinds: Mapping[str, type[RSAKey | ECKey | OKPKey]] = {"RSA": RSAKey, "EC": ECKey, "OKP": OKPKey}
-    kty, crv, kid, algorithm = jwk.get("kty"), jwk.get("crv", ""), jwk.get("kid"), jwk.get("alg", "")
-    operations = jwk.get("key_ops", ["verify"])
-    is_text = all(isinstance(each, str) for each in (kty, crv, algorithm, "" if kid is None else kid))
-    if not is_text or kty not in kinds or jwk.get("use", "sig") != "sig" or operations != ["verify"]:
-        return ()
-    public = {name: value for name, value in jwk.items() if name in ("kty", "n", "e", "crv", "x", "y")}
     try:
         with warnings.catch_warnings(action="ignore", category=errors.SecurityWarning):
-            key = kinds[str(kty)].import_key(public)
+            key = import_key({name: jwk[name] for name in _MEMBERS if name in jwk})  # no private or shared secret
+            key.check_use("sig")
+            key.check_key_op("verify")
     except (errors.JoseError, ValueError, TypeError, KeyError):
         return ()
-    if isinstance(key, RSAKey) and key.public_key.key_size not in _RSA_BITS:
-        return ()
-    return [VerifyingKey(kid, algorithm, (str(kty), crv), key)]
+    return () if isinstance(key, RSAKey) and key.public_key.key_size not in _RSA_BITS else (key,)
 
 
-def _matching(keys: Sequence[VerifyingKey], kid: str | None, algorithm: str) -> Sequence[VerifyingKey]:
-    fitting = [key for key in keys if key.verifies(algorithm)]
-    return fitting if kid is None else [key for key in fitting if key.kid == kid]
+def _matching(keys: "Sequence[Key]", kid: str | None, algorithm: str) -> "Sequence[Key]":
+    """The keys of an id, if one is stated, whose type, curve and `alg` fit the algorithm."""
+    from joserfc.jws import JWSRegistry  # noqa: PLC0415 -- as above
 
-
-def _type_of(algorithm: str) -> str:
-    return {"R": "RSA", "P": "RSA"}.get(algorithm[0], "OKP" if algorithm == "Ed25519" else "EC")
+    return [k for k in keys if kid in (None, k.kid) and JWSRegistry.filter_algorithms(k, [algorithm])]

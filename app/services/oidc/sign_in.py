@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from secrets import token_urlsafe
+from typing import Annotated
 from urllib.parse import quote_plus, urlencode
 
 import orjson
+from pydantic import Field, TypeAdapter
 
 from app.errors.access import IssuerUnavailable, ServiceBusy, SignInFailed
 from app.errors.machine import SettingNotValid
@@ -42,7 +44,7 @@ class Pending:
     to : the path of the service that the browser returns to. team : that it chose; empty if it chose none.
     """
 
-    state: str
+    state: Annotated[str, Field(min_length=43)]
     nonce: str
     verifier: str
     expires: int
@@ -68,13 +70,8 @@ class SignIn:
     """Begins and ends sign-ins at an issuer."""
 
     def __init__(self, options: OidcOptions, issuer: Issuer) -> None:
-        self._options, self._issuer, self._tokens = options, issuer, Tokens(options, issuer)
+        self.options, self._issuer, self._tokens = options, issuer, Tokens(options, issuer)
         self._exchanges = 0
-
-    @property
-    def options(self) -> OidcOptions:
-        """The settings."""
-        return self._options
 
     async def begin(self, *, to: str, team: str) -> tuple[str, Pending]:
         """The address at the issuer that a browser goes to, and what its cookie states. Raises `IssuerUnavailable`."""
@@ -90,9 +87,9 @@ class SignIn:
         challenge = urlsafe_b64encode(sha256(pending.verifier.encode()).digest()).decode().rstrip("=")
         parameters = {
             "response_type": "code",
-            "client_id": str(self._options.oidc_client_id),
+            "client_id": str(self.options.oidc_client_id),
             "redirect_uri": self._redirect_uri,
-            "scope": self._options.oidc_sign_in_scopes,
+            "scope": self.options.oidc_sign_in_scopes,
             "state": pending.state,
             "nonce": pending.nonce,
             "code_challenge": challenge,
@@ -114,7 +111,8 @@ class SignIn:
         if not hmac.compare_digest(pending.state.encode(), answer.get("state", "").encode("utf-8", "surrogateescape")):
             raise SignInFailed(f"the answer is not to the sign-in that this browser has begun; {_AGAIN}", check="state")
         metadata = await self._issuer.metadata()
-        if answer.get("iss", "" if metadata.states_issuer else self._options.issuer) != self._options.issuer:
+        implied = "" if metadata.authorization_response_iss_parameter_supported else self.options.issuer
+        if answer.get("iss", implied) != self.options.issuer:
             raise SignInFailed(f"the answer is of another issuer; {_AGAIN}", check="iss")
         if "error" in answer:
             described = answer.get("error_description", "")
@@ -122,7 +120,7 @@ class SignIn:
             raise SignInFailed(f"the issuer has rejected the sign-in: {said}", check="error")
         id_token = await self._exchanged(metadata, answer.get("code", ""), pending)
         claims = await self._tokens.of_sign_in(id_token, nonce=pending.nonce)
-        caller = replace(caller_of(claims, self._options), shown=shown_name(claims))
+        caller = replace(caller_of(claims, self.options), shown=shown_name(claims))
         return SignedIn(caller, pending.to, pending.team, id_token)
 
     async def end_address(self, id_token: str) -> str:
@@ -134,21 +132,21 @@ class SignIn:
         if not metadata.end_session_endpoint.startswith(("https://", "http://")):
             return ""
         parameters = {
-            "client_id": str(self._options.oidc_client_id),
-            "post_logout_redirect_uri": f"{self._options.public_url}{SIGNED_OUT}",
+            "client_id": str(self.options.oidc_client_id),
+            "post_logout_redirect_uri": f"{self.options.public_url}{SIGNED_OUT}",
             **({"id_token_hint": id_token} if id_token else {}),
         }
         return _with_query(metadata.end_session_endpoint, parameters)
 
     @property
     def _redirect_uri(self) -> str:
-        return f"{self._options.public_url}{CALLBACK}"
+        return f"{self.options.public_url}{CALLBACK}"
 
     async def _exchanged(self, metadata: Metadata, code: str, pending: Pending) -> str:
         """The ID token for a code."""
         if self._exchanges >= _MOST_EXCHANGES:
             raise ServiceBusy(f"{_MOST_EXCHANGES} browsers are signing in; try again", limit=_MOST_EXCHANGES)
-        client, secret = str(self._options.oidc_client_id), self._secret()
+        client, secret = str(self.options.oidc_client_id), self._secret()
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -160,7 +158,7 @@ class SignIn:
         basic = (quote_plus(client), quote_plus(secret)) if secret and not metadata.posts_secret else None
         self._exchanges += 1
         try:
-            status, document = await self._issuer.exchange.post(metadata.token_endpoint, form, secret=basic)
+            status, document = await self._issuer.exchange.ask("POST", metadata.token_endpoint, data=form, auth=basic)
         finally:
             self._exchanges -= 1
         id_token = document.get("id_token")
@@ -171,7 +169,7 @@ class SignIn:
 
     def _secret(self) -> str:
         """The client secret, read anew: the operator may replace it. Raises `SettingNotValid`."""
-        file = self._options.oidc_client_secret_file
+        file = self.options.oidc_client_secret_file
         if file is None:
             return ""
         try:
@@ -192,17 +190,14 @@ def local_path(path: str) -> str:
 
 def _pending(cookie: str) -> Pending:
     try:
-        pending = Pending(**orjson.loads(urlsafe_b64decode(cookie.encode())))
-        is_valid = all(isinstance(text, str) for text in (pending.state, pending.nonce, pending.verifier, pending.team))
-        is_valid = is_valid and len(pending.state) >= 43 and float(pending.expires) > 0
-        to = local_path(pending.to)
-    except (ValueError, TypeError, AttributeError):
-        is_valid = False
-    if not is_valid:
-        raise SignInFailed(f"this browser has begun no sign-in, or does not send its cookie; {_AGAIN}", check="cookie")
+        pending = TypeAdapter(Pending).validate_json(urlsafe_b64decode(cookie.encode()), strict=True)
+    except ValueError:
+        raise SignInFailed(
+            f"this browser has begun no sign-in, or does not send its cookie; {_AGAIN}", check="cookie"
+        ) from None
     if pending.expires <= time.time():
         raise SignInFailed(f"the sign-in took longer than {PENDING_S // 60} minutes; {_AGAIN}", check="expiry")
-    return replace(pending, to=to)
+    return replace(pending, to=local_path(pending.to))
 
 
 def _with_query(address: str, parameters: Mapping[str, str]) -> str:

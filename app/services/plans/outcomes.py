@@ -26,7 +26,7 @@ class PlanOutcome:
     ----------
     kind : of the plan.
     code : `ok`, the code of the failure, or `internal_error`.
-    hash : content hash of the plan; None if there is none.
+    hash : content hash of the plan, or None without a plan.
     solver_seconds : time in the kind's solver, without reading, measuring and storing; None if it did not finish.
     gap : relative optimality gap of the plan's certificate, in [0, 1]; None if the plan has no certificate.
     """

@@ -43,12 +43,12 @@ class Site:
 
     @property
     def cluster_name(self) -> str | None:
-        """The cluster's name; None if it has none."""
+        """The cluster's name, or None."""
         return (None if self.cluster is None else self.cluster.name) or None
 
     @property
     def recorded_version(self) -> str | None:
-        """The release that the snapshot has; None if it has none."""
+        """The release that the snapshot states, or None."""
         return None if self.cluster is None else self.cluster.kafka_version
 
 
@@ -58,7 +58,7 @@ class Allowance:
 
     Parameters
     ----------
-    answers : how many times the request is answered, for so many releases of Kafka.
+    answers : the number of releases of Kafka that the request is answered for.
     """
 
     limits: Limits
@@ -158,7 +158,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return problem
 
     def releases(self, _problem: ProblemT) -> KafkaRange | None:
-        """The releases whose code was compared and plans alike; None for what is none of Kafka's.
+        """The releases whose code was compared and plans alike, or None if Kafka has no such plan.
 
         The plan has them as `kafka` if the release that it is made for is one of them.
         """

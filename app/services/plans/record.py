@@ -143,7 +143,7 @@ class Difference:
 
 
 def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
-    """The plan of the id `against`; None if there is none.
+    """The plan of the id `against`, or None if the id is not of a plan.
 
     Raises `ConflictingFields` where it is of another kind: the two have nothing in common.
     """

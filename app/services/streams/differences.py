@@ -65,7 +65,7 @@ Held: TypeAlias = Mapping[TaskId, TaskHolders]
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another Streams plan, or against what its own clients had.
 
-    Raises `ConflictingFields` where `against` is a plan of another kind, and `PlanNotFound` where it is none.
+    Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
     if against is None:
         return task_difference(_previous(plan), _planned(plan))

@@ -65,7 +65,7 @@ def has_state(subtopology: SubtopologyRequest) -> bool:
 
 
 def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMetadata) -> TaskPartitions | None:
-    """What tasks read: task n of a subtopology has partition n of each of its topics that has so many."""
+    """The partitions of each task: task n of a subtopology has partition n of each topic that has one."""
     if not subtopologies:
         return None
     ids = [subtopology.id for subtopology in subtopologies]

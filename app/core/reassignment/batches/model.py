@@ -30,7 +30,7 @@ class ReassignedPartitions:
     broker_ids : (brokers,) int32 for failures and violations.
     rack_of : (brokers,) int32 index of each broker's rack; None if racks are ignored.
     is_barred : (brokers,) bool, brokers that no list on the way may have unless the final one has them, since Kafka
-        rejects it (cordoned brokers) or never completes it (brokers that are down); None if there is none.
+        rejects it (cordoned brokers) or never completes it (brokers that are down), or None.
     """
 
     before: Int32s = field(repr=False)

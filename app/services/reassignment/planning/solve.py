@@ -133,7 +133,7 @@ def _disks(problem: ReassignmentProblem, log_dirs: LogDirSolution | None) -> Bro
 
 def _barred(problem: ReassignmentProblem) -> NDArray[np.bool_] | None:
     """(brokers,) bool, brokers that no list between may have: Kafka rejects cordoned ones, and before 4.3 does not
-    complete lists with brokers that are down. None if there is none.
+    complete lists with brokers that are down; or None.
     """
     brokers, cordons = problem.brokers, problem.batches.cordons
     is_barred = brokers.mask(cordons.during if cordons.rejects_lists else ())

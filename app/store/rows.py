@@ -1,0 +1,77 @@
+"""The base of the stores of rows that have an id and a team: they are read, listed in pages and deleted alike."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from app.errors import FieldPath
+from app.errors.failure import NotFound
+from app.store.pages import Page, newest_first
+from app.store.transaction import Store, columns_of
+
+Record = TypeVar("Record")
+
+
+class Rows(Store, Generic[Record]):
+    """Rows of one table in one transaction.
+
+    Class attributes
+    ----------------
+    _table : has the columns `id` and `team`.
+    _record : the dataclass that has the columns of a row as fields.
+    _missing : the failure of an id that the team does not have.
+    _path : where such an id is in a request, if it is not in its address.
+    """
+
+    _table: ClassVar[sa.Table]
+    _record: ClassVar[type[Any]]
+    _missing: ClassVar[type[NotFound]]
+    _path: ClassVar[FieldPath] = ()
+    _columns: ClassVar[tuple[sa.Column[Any], ...]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "_table" in vars(cls):
+            cls._columns = columns_of(cls._table, cls._record)
+
+    def get(self, row_id: UUID, *, for_update: bool = False) -> Record:
+        """The row of this id, or the failure `_missing`; `for_update` locks it, but for rows that refer to it."""
+        query = sa.select(*self._columns).where(*self._is(row_id))
+        connection = self._writing if for_update else self._reading
+        row = connection.execute(query.with_for_update(key_share=True) if for_update else query).one_or_none()
+        if row is None:
+            raise self._not_found(row_id)
+        return self._of(row)
+
+    def delete(self, row_id: UUID) -> None:
+        """Delete the row, and what belongs to it, or raise the failure `_missing`."""
+        if self._writing.execute(self._table.delete().where(*self._is(row_id))).rowcount == 0:
+            raise self._not_found(row_id)
+
+    def _page(self, *conditions: sa.ColumnElement[bool], before: UUID | None, size: int) -> Page[Record]:
+        query = sa.select(*self._columns).where(*conditions, *self._visible(self._table))
+        rows = self._reading.execute(newest_first(query, self._table.c.id, before=before, size=size))
+        return Page.of([self._of(row) for row in rows], size)
+
+    def _written(self, statement: sa.Insert | sa.Update) -> Record | None:
+        """The row that a statement has written; None if it has written none."""
+        row = self._writing.execute(statement.returning(*self._columns)).one_or_none()
+        return None if row is None else self._of(row)
+
+    def _stored(self, statement: sa.Insert | sa.Update) -> Record:
+        """The row that a statement has inserted or changed."""
+        return self._of(self._writing.execute(statement.returning(*self._columns)).one())
+
+    def _of(self, row: Iterable[Any]) -> Record:
+        record: Record = self._record(*row)
+        return record
+
+    def _is(self, row_id: UUID) -> list[sa.ColumnElement[bool]]:
+        return [self._table.c.id == row_id, *self._visible(self._table)]
+
+    def _not_found(self, row_id: UUID) -> NotFound:
+        noun = self._missing.code.removesuffix("_not_found")
+        context = {f"{noun}_id": str(row_id)}
+        return self._missing(f"there is no {noun.replace('_', ' ')} {row_id}", path=self._path, **context)
