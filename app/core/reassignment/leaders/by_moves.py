@@ -171,7 +171,7 @@ class _Search:
         if isinstance(self.narrowest, Levels):
             return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
         alone, tight = self.alone, self.narrowest
-        total = len(alone.current) + int(alone.base[alone.target].sum()) - alone.capped_load
+        total = alone.shared_count
         band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
         wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
         return alone.bounds(wider)
