@@ -45,19 +45,19 @@ EXPECTED = (
     Expected(
         "goals",
         OPTIMA | {"the first goal is the exact least"},
-        "core/reassignment/resources: problems that are not solved exactly miss the least movement",
+        "core/reassignment/resources: sums above 2^44 and optima that are not proven in time miss the least movement",
         is_engine=True,
     ),
     Expected(
         "limits",
         OPTIMA,
-        "core/reassignment/resources: problems that are not solved exactly miss the least movement",
+        "core/reassignment/resources: loads of more than 2^44 bytes are not solved exactly and miss the least movement",
         is_engine=True,
     ),
     Expected(
         "soft limits",
         OPTIMA | {"the excess is the exact least"},
-        "core/reassignment/resources: problems that are not solved exactly miss the least excess",
+        "core/reassignment/resources: loads of more than 2^44 bytes are not solved exactly and miss the least excess",
         is_engine=True,
     ),
     Expected(
