@@ -83,11 +83,9 @@ class BrokerTable:
             balanced &= ~below
 
     def floor_cap(self, loads: Int64s, inside: Bools, target: Bools) -> Int64s | None:
-        """As of `MovementProblem`: these loads of the brokers inside that stay and are no target. None without targets,
-        since there is no band.
-        """
+        """As of `MovementProblem`: these loads of the brokers inside that stay and are no target."""
         stays = inside & ~(target | self.is_removed | self.is_offline)
-        return np.where(stays, loads, -1) if stays.any() and target.any() else None
+        return np.where(stays, loads, -1) if stays.any() else None
 
     @property
     def stay(self) -> tuple[Broker, ...]:
