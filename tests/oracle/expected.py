@@ -24,12 +24,11 @@ OPTIMA = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Laws of an engine that are broken, and the reason. `is_engine`: the engine of the core is to be replaced."""
+    """Laws of an engine that are broken, and the reason."""
 
     engine: str
     laws: frozenset[str]
     reason: str
-    is_engine: bool = False
 
     def has(self, disagreement: Disagreement) -> bool:
         """Whether a disagreement is one of these."""
@@ -41,25 +40,21 @@ EXPECTED = (
         "goals",
         OPTIMA | {"the first goal is the exact least"},
         "core/reassignment/resources: sums above 2^44 and optima that are not proven in time miss the least movement",
-        is_engine=True,
     ),
     Expected(
         "limits",
         OPTIMA,
         "core/reassignment/resources: loads of more than 2^44 bytes are not solved exactly and miss the least movement",
-        is_engine=True,
     ),
     Expected(
         "soft limits",
         OPTIMA | {"the excess is the exact least"},
         "core/reassignment/resources: loads of more than 2^44 bytes are not solved exactly and miss the least excess",
-        is_engine=True,
     ),
     Expected(
         "loads",
         OPTIMA | {"the largest load is the exact least"},
         "core/reassignment/loads: problems that are not solved exactly are not balanced exactly, and move again",
-        is_engine=True,
     ),
 )
 

@@ -1,6 +1,6 @@
-"""Replicas balanced by load: a placement by local search, with lower bounds for its largest load and its movement.
+"""Replicas balanced by one load: searches and bounds, of which `resources.one_load` makes a placement.
 
-by_load.py             the verb, and its certificates
+by_load.py             the answer with its certificates; forced moves alone
 rules.py               constraints, loads and costs, as the arrays that compiled loops take
 local_search.py        the initial placement, and its improvement within a band of loads
 bounds.py              lowest ceiling, highest floor, least movement by Lagrangian duality

@@ -1,9 +1,9 @@
 """One load of replicas, whichever leads, between a floor and a ceiling of each broker.
 
 The load of a broker is shifted by what its ceiling is below the highest one, so that all have the same ceiling: a
-weight is a larger or smaller base. Two searches start from the forced moves: `loads` places the heaviest replicas
-first, one after another pinned to brokers, and is better if few decide; `search` makes many small changes. The better placement is improved by exact models
-of regions (`loads.neighbourhoods`), and bounded by duality over the shifted loads.
+weight is a larger or smaller base. Two searches start from the forced moves. `loads` places the heaviest replicas
+first, each pinned to one broker after another, and is better if few replicas decide; `search` makes many small changes.
+The better placement is improved by exact models of regions (`loads.neighbourhoods`), and bounded by duality.
 """
 
 from collections.abc import Callable
