@@ -16,6 +16,7 @@ from tests.service import client_of, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
+    from playwright.sync_api import BrowserContext
 
     from app.jobs.spark import Spark
     from tests.web.chromium import Visit
@@ -140,11 +141,19 @@ def chromium() -> Iterator["Chromium"]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def windows(chromium: "Chromium") -> Iterator["BrowserContext"]:
+    """What the pages of a module share: the process that renders them, and the scripts that it has compiled."""
+    with chromium.new_context() as windows:
+        yield windows
+
+
 @pytest.fixture
-def visit(chromium: "Chromium", address: str) -> Iterator["Visit"]:
-    """A page of the service in a browser."""
+def visit(windows: "BrowserContext", address: str) -> Iterator["Visit"]:
+    """A page of the service in a browser that has no cookie; the service stores nothing else in browsers."""
     from tests.web.chromium import Visit  # noqa: PLC0415 -- as above
 
-    context = chromium.new_context()
-    yield Visit(context.new_page(), address)
-    context.close()
+    windows.clear_cookies()
+    visit = Visit(windows.new_page(), address)
+    yield visit
+    visit.page.close()

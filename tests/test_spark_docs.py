@@ -14,7 +14,7 @@ from app.services.spark_master import SparkMaster
 from app.settings import Settings
 from tests.conftest import ROOT
 from tests.documents import Document
-from tests.jobs import cluster
+from tests.jobs import class_archive, cluster
 
 DOC = Document(ROOT / "docs" / "spark.md")
 
@@ -42,7 +42,9 @@ def test_the_commands_start_a_cluster_as_they_are_printed(tmp_path: Path) -> Non
     script = "\n".join([*lines, "wait"]).replace("7077", str(port)).replace("8081", str(web_port))
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     (tmp_path / "app").symlink_to(ROOT / "app")
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SPARK_DAEMON_MEMORY": "256m"}
+    quick = f"{cluster.QUICK} {class_archive.options()}"
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    environment |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": quick}
     with (tmp_path / "log").open("wb") as log:
         shell = subprocess.Popen(
             ["bash", "-c", script], cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True

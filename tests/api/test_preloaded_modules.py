@@ -21,7 +21,7 @@ NOT_IN_SLOTS: Final[Mapping[str, str]] = {
 
 # Of the modules of the application that slots share: what their functions import that is not imported with them.
 FOUND = """
-import ast, importlib, sys
+import ast, importlib, re, sys
 import orjson
 from app import main
 for name in main._PRELOADED:
@@ -31,7 +31,10 @@ for name in sorted(shared):
     path = getattr(sys.modules[name], "__file__", None)
     if name.partition(".")[0] != "app" or path is None:
         continue
-    tree = ast.parse(open(path, encoding="utf-8").read())
+    source = open(path, encoding="utf-8").read()
+    if not re.search(r"^ +(import|from) ", source, re.MULTILINE):
+        continue
+    tree = ast.parse(source)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for node in {each for function in functions for each in ast.walk(function)}:
         if isinstance(node, ast.Import):

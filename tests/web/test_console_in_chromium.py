@@ -98,15 +98,14 @@ def is_too_wide(page: Page) -> bool:
 )
 def test_every_page_fits_is_accessible_and_complains_of_nothing(
     client: httpx.Client,  # noqa: ARG001 -- stores the examples
-    chromium: Browser,
-    address: str,
+    visit: Visit,
     name: str,
     address_of: str,
 ) -> None:
     """At 390 and 1280 pixels, light and dark; axe finds nothing serious, and no request leaves the service."""
     for width, scheme in LOOKS[:2] if name in SHORT else LOOKS:
-        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type] # one of its values
-        visit = Visit(context.new_page(), address)
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of its values
         visit.open(address_of, until="h1")
         assert not is_too_wide(visit.page), (name, width)
         assert visit.page.evaluate("document.documentElement.scrollHeight") < MOST_PIXELS or name == "guide"
@@ -116,7 +115,6 @@ def test_every_page_fits_is_accessible_and_complains_of_nothing(
         found = Axe().run(visit.page).response["violations"]
         serious = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in IMPACTS]
         assert not serious, (name, width)
-        context.close()
 
 
 def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, database: Database, visit: Visit) -> None:
