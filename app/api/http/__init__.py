@@ -1,6 +1,9 @@
 """What HTTP asks of every operation.
 
 middleware.py    request ids, the log, overload, the body limit, same origin
+traces.py        the span of a request
+deferred_routers.py  routers that are built when a request arrives for one of their paths
+json_bodies.py   the JSON of request bodies; repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 turns.py         how many requests begin in a round of the event loop
 compression.py   gzip and Zstandard
@@ -10,6 +13,9 @@ memory.py        freed memory goes back to the system
 metrics.py       what is measured
 dependencies.py  the unit of work, the limits
 auth.py          API keys and scopes
+identification.py  callers that the OIDC issuer identifies, by a token or by the cookie of a browser
+rate_limits.py   limits on the requests of a key and of an address, by rate and by concurrency
+audit.py         the audit log of requests
 idempotency.py   one answer for each Idempotency-Key
 pagination.py    pages of a list
 preferences.py   `Prefer`: answer with a job, wait for its end
