@@ -5,7 +5,7 @@ requests.py    the request model; its parts are resource_fields.py and log_dir_f
 documents.py   the answer; its parts are balance_documents.py, load_documents.py and log_dir_documents.py
 diff_documents.py  the difference of a plan from another plan or from a snapshot
 
-Requests are imported from here: they need no web framework, as the other modules do.
+Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
 from app.api.reassignment.requests import BatchFields, PlanReassignmentRequest
