@@ -106,7 +106,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "racks_ignored": "Racks are ignored: brokers have none in the mode `safe`, or Kafka disables them for the "
         "group.",
         "racks_not_recorded": "The snapshot does not have the racks of members whose subscriptions are known.",
-        "racks_not_repaired": "Partitions of topics that are not named span too few racks, and are not repaired.",
+        "racks_not_repaired": "Partitions span too few racks, and the request does not repair them.",
         "rates_of_unknown_partitions": "Rates are given for partitions that the topic does not have; they do not "
         "count.",
         "rates_of_unknown_topics": "Rates are given for topics that the snapshot does not have; they do not count.",

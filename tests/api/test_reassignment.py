@@ -218,7 +218,7 @@ class TestChanges:
         assert rows(lowered, "t") == [[1, 3]]
         assert rows(lowered, "u") == [[1, 2, 3], [1, 3, 5], [5, 6, 1]]
         warning = next(warning for warning in lowered["warnings"] if warning["code"] == "racks_not_repaired")
-        assert warning["detail"].startswith("2 partitions of 1 topic that the request does not name")
+        assert warning["detail"].startswith("2 partitions of 1 topic span fewer racks")
         assert warning["topics"] == ["u"]
         assert lowered["request"]["repair_racks"] is None
         for about_racks in (

@@ -308,6 +308,15 @@ class TestInfeasible:
         everyone = [1, 2, 3, 4, 5, 6]
         rejection(client, 422, "infeasible_reassignment", snapshot_id, remove_brokers=everyone, on_conflict="relax")
 
+    def test_a_cap_without_racks(self, client: httpx.Client) -> None:
+        """Without racks, or with only some of them in the mode `safe`, no rack has a number of replicas."""
+        for racks in (None, None, None), ("a", "b", None):
+            brokers = [{"id": id_} | ({"rack": rack} if rack else {}) for id_, rack in enumerate(racks, 1)]
+            rackless = snapshot(client, brokers=brokers, topics=[topic("t", [1, 2])])
+            fields: dict[str, Any] = {"max_replicas_per_rack": 1, "rack_mode": "safe", "on_conflict": "relax"}
+            found = rejection(client, 422, "conflicting_fields", rackless, **fields)
+            assert only_error(found, "/max_replicas_per_rack")["value"] == 1
+
     def test_too_few_racks_for_the_cap(self, client: httpx.Client, snapshot_id: str) -> None:
         fields: dict[str, Any] = {"replication_factor": {"u": 4}, "max_replicas_per_rack": 1}
         found = rejection(client, 422, "infeasible_reassignment", snapshot_id, **fields)

@@ -58,10 +58,7 @@ def problem(examined: Examined, model: Model) -> None:
         _irreducible(examined)
     if is_decided(instance, model):
         is_feasible = with_limits(instance, model).minimised(0) is not None
-        is_limit_of_racks = "max_replicas_per_rack" in instance.request
-        have_racks = any(row.ceilings for row in model.partitions)
-        engine = "no racks" if is_limit_of_racks and not have_racks else engine_of(instance)
-        examined.hold("feasible requests are accepted", not is_feasible, document["detail"], engine)
+        examined.hold("feasible requests are accepted", not is_feasible, document["detail"], engine_of(instance))
 
 
 def _irreducible(examined: Examined) -> None:

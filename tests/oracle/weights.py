@@ -39,7 +39,8 @@ def bands(examined: Examined, model: Model, exact: Exact) -> bool:
 def _levels(model: Model, weight_of: dict[int, Fraction]) -> list[Fraction]:
     """The levels at which a ceiling or floor changes."""
     total = sum(row.factor for row in model.partitions)
-    return sorted({count / weight for weight in weight_of.values() for count in range(total + 1)})
+    highest = total / min(weight_of.values())
+    return sorted({count / each for each in weight_of.values() for count in range(ceil(highest * each) + 1)})
 
 
 def _ceilings(model: Model, weight_of: dict[int, Fraction]) -> dict[int, int]:

@@ -10,10 +10,10 @@ import pytest
 from app.core.model import Broker, Cluster
 from app.core.replicas.rack_modes import RackMode
 from app.errors.kafka import InvalidReplicationFactor
-from app.errors.reassignments import NotFeasible
+from app.errors.reassignments import NotFeasible, PinContradicted
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER, BalanceRequest, IsolateRequest, ReassignmentRequest
+from app.services.reassignment import PLANNER, BalanceRequest, IsolateRequest, PinRequest, ReassignmentRequest
 from app.services.reassignment.requests.resources import Limit, LimitsRequest
 from tests.profiles import seeds
 from tests.services.reassignments import topic
@@ -28,14 +28,19 @@ RELAXED: Mapping[str, Any] = {
     "rack_mode": RackMode.DISABLED,
     "isolate": (),
     "fix_offline_replicas": False,
+    "broker_sets": {},
+    "pins": (),
 }
 """By the first part of a member's pointer, or its name, the value of the field without it."""
 
 
-def _infeasible(cluster: Cluster, request: ReassignmentRequest) -> NotFeasible | InvalidReplicationFactor | None:
+Refused = NotFeasible | InvalidReplicationFactor | PinContradicted
+
+
+def _infeasible(cluster: Cluster, request: ReassignmentRequest) -> Refused | None:
     try:
         draft_plan(PLANNER, request, cluster, Limits())
-    except (NotFeasible, InvalidReplicationFactor) as failure:
+    except (NotFeasible, InvalidReplicationFactor, PinContradicted) as failure:
         return failure
     return None
 
@@ -50,6 +55,8 @@ def _without(request: ReassignmentRequest, members: Set[str]) -> ReassignmentReq
             fields["replication_factor"] = {each: factor for each, factor in factors.items() if each != name}
         else:
             fields[member] = RELAXED[member]
+    if "broker_sets" in fields:
+        fields["topic_sets"] = {}
     if fields.get("max_replicas_per_rack", request.max_replicas_per_rack) is not None and "rack_mode" in fields:
         fields["rack_mode"] = RackMode.SAFE
     return replace(request, **fields)
@@ -60,7 +67,11 @@ def _members(request: ReassignmentRequest) -> set[str]:
     return stated | {f"replication_factor/{name}" for name in request.replication_factor}
 
 
-def _named(failure: NotFeasible) -> set[str]:
+def _named(failure: Refused) -> set[str]:
+    if isinstance(failure, PinContradicted):
+        return {"pins", str(failure.context["contradicts"] or "/cordoned_brokers").split("/")[1]}
+    if isinstance(failure, InvalidReplicationFactor):
+        return {"/".join(map(str, failure.path))}
     conflict: Any = failure.context["conflict"]
     pointers = [each["pointer"].removeprefix("/") or f"{each['constraint']}_brokers" for each in conflict]
     return {each if each.startswith("replication_factor/") else each.split("/")[0] for each in pointers}
@@ -87,6 +98,8 @@ def _case(rng: np.random.Generator) -> tuple[Cluster, ReassignmentRequest]:
         "max_replicas_per_rack": 1,
         "replication_factor": {"t": int(rng.integers(2, 6)), "v": int(rng.integers(2, 6))},
         "isolate": [IsolateRequest(["u"], some(3), exclusive=bool(rng.integers(2)))],
+        "broker_sets": {"s": some(3)},
+        "pins": [PinRequest("u", 0, some(2))],
     }
     chosen = rng.permutation(list(options))[: int(rng.integers(2, 5))].tolist()
     fields: dict[str, Any] = {name: options[name] for name in chosen}
@@ -98,6 +111,8 @@ def _case(rng: np.random.Generator) -> tuple[Cluster, ReassignmentRequest]:
         }
         fields["receivers"] = [broker for broker in fields["receivers"] if broker not in closed] or None
     modes = [RackMode.ENFORCED, RackMode.SAFE, RackMode.DISABLED]
+    if "broker_sets" in fields:
+        fields["topic_sets"] = {"u": "s"}
     fields["rack_mode"] = modes[int(rng.integers(2 if "max_replicas_per_rack" in fields else 3))]
     return Cluster("c", brokers, tuple(topics)), ReassignmentRequest(
         balance=BalanceRequest("keep"), minimise="replicas", **fields
@@ -111,7 +126,7 @@ def test_a_conflict_is_infeasible_and_irreducible(seed: int) -> None:
     failure = _infeasible(cluster, request)
     if failure is None:
         return
-    named = _named(failure) if isinstance(failure, NotFeasible) else {"/".join(map(str, failure.path))}
+    named = _named(failure)
     others = _members(request) - named
     assert named <= _members(request) | {"rack_mode"}
     assert _infeasible(cluster, _without(request, others)) is not None, named
@@ -145,3 +160,13 @@ def test_limits_that_hold_without_racks_conflict_with_the_rack_rule(factor: int)
         conflict: Any = failure.context["conflict"]
         assert {member["constraint"] for member in conflict} == {"limits.replicas", "rack_mode"}
     assert _infeasible(cluster, replace(few, rack_mode=RackMode.DISABLED)) is None
+
+
+def test_a_pin_to_a_current_broker_conflicts_with_its_removal() -> None:
+    """A cordoned broker may keep its replica; a removed one may not."""
+    cluster = Cluster("c", tuple(Broker(broker, "ab"[broker % 2]) for broker in range(4)), (topic("t", [[0]], [1]),))
+    request = ReassignmentRequest(cordoned_brokers=[0], remove_brokers=[0], pins=[PinRequest("t", 0, [0])])
+    failure = _infeasible(cluster, request)
+    assert isinstance(failure, PinContradicted)
+    assert _named(failure) == {"pins", "remove_brokers"}
+    assert _infeasible(cluster, replace(request, remove_brokers=())) is None

@@ -244,7 +244,8 @@ class ReassignmentFields(ResourceFields, OnSnapshot):
         "`disabled`: racks are not constrained.",
     )
     max_replicas_per_rack: Number | None = Field(
-        None, description="Upper limit on replicas of one partition in a rack."
+        None,
+        description="Upper limit on replicas of one partition in a rack; rejected if racks do not count.",
     )
     receivers: Literal["added"] | Annotated[list[BrokerId], Field(min_length=1)] | None = Field(
         None,

@@ -30,8 +30,6 @@ def narrowest_band(problem: MovementProblem) -> Band:
     ------
     InfeasibleFlow : no legal placement exists.
     """
-    if not problem.target.any():
-        return Band(0, 0)
     groups = grouped_counts(problem)
     high = groups.lowest_ceiling()
     return Band(groups.highest_floor(high), high)

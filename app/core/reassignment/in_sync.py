@@ -77,7 +77,7 @@ def exchange_sources(problem: MovementProblem, replicas: Int32s, load: Int64s) -
 
 
 def _fits_racks(problem: MovementProblem, replicas: Int32s, row: int, column: int, broker: int) -> bool:
-    """Whether a row has as many replicas in each rack as it may if the one in a column is on the broker instead."""
+    """Whether the racks of a row are within the bounds of its domain if `broker` replaces the replica in `column`."""
     table, domain = problem.table, problem.domain_of[row]
     there = replicas[row][replicas[row] != NO_REPLICA]
     in_racks = np.bincount(problem.rack_of[there], minlength=problem.racks)

@@ -104,9 +104,9 @@ class MovementProblem:
         return bounded(self.target, self.floor_cap)
 
     @property
-    def capped_load(self) -> int:
-        """The load of brokers with a capped floor, which is not shared among the targets."""
-        return capped_load(self.floor_cap)
+    def shared_count(self) -> int:
+        """The replicas that targets share: all but those that brokers with a capped floor have."""
+        return max(0, int(self.factors.sum()) + int(self.base[self.is_bounded].sum()) - capped_load(self.floor_cap))
 
     def bounds(self, band: "Band") -> "BrokerBounds":
         """The bounds that a band sets on each broker."""

@@ -60,15 +60,20 @@ def narrowest(instance: LeaderProblem) -> tuple[list[int], list[int]]:
     loads = [instance.loads(np.array(choice, np.int32))[instance.target].tolist() for choice in allowed(instance)]
     ceilings = [max(Fraction(load - 1, weight) for load, weight in zip(each, weights, strict=True)) for each in loads]
     high = min(ceilings) + NEARER
-    # The highest level with the same ceilings.
-    high = min((Fraction(ceil(high * weight), weight) for weight in weights), default=high)
     most = [ceil(high * weight) for weight in weights]
+    # Just above the level at which all floors are ceilings.
+    high = max(Fraction(top, weight) for top, weight in zip(most, weights, strict=True)) + 2 * NEARER
     inside = [each for each in loads if all(load <= top for load, top in zip(each, most, strict=True))]
-    floors = [min(Fraction(load + 1, weight) for load, weight in zip(each, weights, strict=True)) for each in inside]
-    # No floor is above its ceiling.
-    below = [Fraction(top + 1, weight) for top, weight in zip(most, weights, strict=True)]
-    low = max(min(max(floors), *below) - NEARER, Fraction(0))
-    return [floor(low * weight) for weight in weights], most
+    # No floor is above its ceiling, so that a load at its ceiling is above every floor.
+    floors = [
+        min(
+            (Fraction(load + 1, w) for load, w, top in zip(each, weights, most, strict=True) if load < top),
+            default=high,
+        )
+        for each in inside
+    ]
+    low = max(max(floors) - NEARER, Fraction(0))
+    return [min(floor(low * weight), top) for weight, top in zip(weights, most, strict=True)], most
 
 
 @given(weighted())

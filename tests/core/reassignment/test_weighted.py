@@ -49,13 +49,15 @@ def test_the_levels_are_the_narrowest_and_the_movement_the_least_of_all_placemen
         assert [ceil(levels.high * weight) for weight in weights] == most
     most = [ceil(levels.high * weight) for weight in weights]
     below = [(moved, counted) for moved, counted in placements if (np.array(counted) <= most).all()]
+    # No floor is above its ceiling, so that a count at its ceiling is above every floor.
+    highest = max((Fraction(top, w) for top, w in zip(most, weights, strict=True)), default=Fraction(0)) + 2 * NEARER
     lowest = [
-        min((Fraction(count + 1, w) for count, w in zip(counted, weights, strict=True)), default=Fraction(0))
+        min((Fraction(n + 1, w) for n, w, top in zip(counted, weights, most, strict=True) if n < top), default=highest)
         for _, counted in below
     ]
     low = max(max(lowest) - NEARER, Fraction(0))
-    least = [floor(levels.low * weight) for weight in weights]
-    assert least == [floor(low * weight) for weight in weights]
+    least = levels.bounds().low[problem.target].tolist()
+    assert least == [min(floor(low * weight), top) for weight, top in zip(weights, most, strict=True)]
     inside = [moved for moved, counted in below if (np.array(counted) >= least).all()]
     placed = least_movement(problem, TIGHT)
     assert placement_violations(problem, placed) == []

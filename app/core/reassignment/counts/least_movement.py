@@ -98,8 +98,7 @@ def least_movement(
         return _placed(
             problem, *least_within(problem, bounds, is_over=is_over), summary(problem.target, bounds), bounds
         )
-    total = int(problem.factors.sum()) + int(problem.base[problem.target].sum()) - problem.capped_load
-    band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
+    band = balance.band(problem.shared_count, int(np.count_nonzero(problem.target)), narrowest_band(problem))
     return movement_within(problem, band, is_over=is_over)
 
 

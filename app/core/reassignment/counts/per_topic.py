@@ -161,8 +161,7 @@ def balance_topics(
         bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
         band = summary(problem.target, bounds)
     elif balance.tolerance is not None:
-        total = int(problem.factors.sum()) + int(problem.base[problem.target].sum()) - problem.capped_load
-        band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
+        band = balance.band(problem.shared_count, int(np.count_nonzero(problem.target)), narrowest_band(problem))
     within = problem.bounds(band) if band is not None and bounds is None else bounds
     replicas, bound = _least(problem, within, topics, is_over)
     moved = moved_weight(problem, replicas)

@@ -17,7 +17,7 @@ from app.core.reassignment.model import MovementProblem
 from app.core.replica_lists import per_broker
 
 LAST_IN_SYNC = 16
-"""The only replica in sync of a partition counts as so many of the others."""
+"""Cost of losing the only replica in sync of a partition; losing one of several costs 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

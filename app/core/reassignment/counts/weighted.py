@@ -2,8 +2,8 @@
 
 A level is a number of replicas for a unit of weight. At a level a broker of weight w has at most ceil(level · w)
 replicas, or at least floor(level · w): the two whole numbers around its share, if the level is the mean. The narrowest
-band has the lowest feasible level of ceilings and, below it, the highest feasible level of floors. With equal weights
-these are the smallest maximum and the largest minimum (`bands`).
+band has the lowest feasible level of ceilings and then the highest feasible level of floors, where no floor is above
+its ceiling. With equal weights these are the smallest maximum and the largest minimum (`bands`).
 
 Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these. Leaders have
 levels as well (`leaders.weighted`).
@@ -73,7 +73,7 @@ class Levels:
 
     Parameters
     ----------
-    target : (brokers,) bool. weight : (brokers,) int64. mean : the level of the total. low, high : levels.
+    target : (brokers,) bool. weight : (brokers,) int64. mean : the level of what targets share. low, high : levels.
     floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
     """
 
@@ -99,8 +99,8 @@ class Levels:
         """
         below = tolerance if below is None else below
         low, high = max(self.low - width * self.unit, Fraction(0)), self.high + width * self.unit
-        mean = min(max(self.mean, min(self.low, self.high)), max(self.low, self.high))
-        least = [min(floor(low * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
+        mean = min(max(self.mean, self.low), self.high)
+        least = [min(floor(low * w), ceil(self.high * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
         most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
         floors = capped_floors(np.array(least, np.int64), self.target, self.floor_cap)
         return BrokerBounds(floors, np.array(most, np.int64))
@@ -113,7 +113,7 @@ class Levels:
         for broker in np.flatnonzero(bounded(self.target, self.floor_cap)).tolist():
             count, weight = int(counts[broker]), int(self.weight[broker])
             widest = max(widest, Fraction(count - 1, weight) - self.high)
-            if lacks[broker]:
+            if lacks[broker] and count < ceil(self.high * weight):
                 widest = max(widest, self.low - Fraction(count + 1, weight))
         # A ceiling is above count - 1, and a floor below count + 1.
         return max(0, floor(widest / self.unit) + 1)
@@ -131,12 +131,11 @@ def narrowest_levels(problem: MovementProblem) -> Levels:
     target = problem.target
     weight = np.ones(len(target), np.int64) if problem.share is None else problem.share
     groups = grouped_counts(problem)
-    total = int(groups.total.sum()) + int(groups.base[target].sum())
     return find_levels(
         lambda bounds: groups.is_feasible(bounds.low, bounds.high),
         target,
         weight,
-        total,
+        problem.shared_count,
         is_within=bool(target[groups.broker].all()),
         floor_cap=problem.floor_cap,
     )
@@ -151,12 +150,12 @@ def find_levels(
     is_within: bool,
     floor_cap: Int64s | None = None,
 ) -> Levels:
-    """The lowest feasible level of ceilings and, below it, the highest feasible level of floors.
+    """The lowest feasible level of ceilings and, up to these, the highest feasible level of floors.
 
     Parameters
     ----------
     is_feasible : whether some placement is within bounds; monotone.
-    target : (brokers,) bool. weight : (brokers,) int64 > 0. total : what the targets have or may have in all.
+    target : (brokers,) bool. weight : (brokers,) int64 > 0. total : what the targets share, as `shared_count`.
     is_within : whether all of it is on targets, so that no level of ceilings is below the mean.
     floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
 
@@ -164,35 +163,32 @@ def find_levels(
     ------
     InfeasibleFlow : no level is feasible.
     """
-    of_targets = weight[target]
-    if not len(of_targets):
+    weights = weight[bounded(target, floor_cap)]
+    if not len(weights):
         return Levels(target, weight, Fraction(0), Fraction(0), Fraction(0))
-    mean = Fraction(total, int(of_targets.sum()))
-    step = Fraction(len(of_targets), int(of_targets.sum()))
+    sharing = weight[target] if target.any() else weights
+    mean, step = Fraction(total, int(sharing.sum())), Fraction(len(sharing), int(sharing.sum()))
 
     def holds(low: Fraction, high: Fraction) -> bool:
-        bounds = _at(weight, low, high)
-        return bool((bounds.low <= bounds.high)[target].all()) and is_feasible(bounds)
+        return is_feasible(_at(weight, low, high))
 
     # Ceilings exceed shares by less than one, floors are below them by less than one.
     start = max(mean - step, Fraction(0)) if is_within else Fraction(0)
-    end = Fraction(total + 1, int(of_targets.min()))
+    end = Fraction(total + capped_load(floor_cap) + 1, int(weights.min()))
     if not holds(Fraction(0), end):
         raise InfeasibleFlow
-    high = _first(lambda level: holds(Fraction(0), level), start, end, step, of_targets, rising=True)
-    # The highest level with these ceilings, which floors may reach as well.
-    high = min(Fraction(ceil(high * each), each) for each in of_targets.tolist())
-    low = _first(lambda level: holds(level, high), mean + step, Fraction(0), step, of_targets, rising=False)
-    shared = Fraction(max(0, total - capped_load(floor_cap)), int(of_targets.sum()))
-    return Levels(target, weight, shared, low, high, floor_cap)
+    high = _first(lambda level: holds(Fraction(0), level), start, end, step, weights, rising=True)
+    # The highest level with these ceilings; above the level at which all floors are ceilings, floors do not change.
+    ends = [Fraction(ceil(high * each), each) for each in weights.tolist()]
+    high = min(ends)
+    low = _first(lambda level: holds(level, high), max(ends), Fraction(0), step, weights, rising=False)
+    return Levels(target, weight, mean, low, high, floor_cap)
 
 
 def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:
-    weights = weight.tolist()
-    return BrokerBounds(
-        np.array([floor(low * weight) for weight in weights], np.int64),
-        np.array([ceil(high * weight) for weight in weights], np.int64),
-    )
+    highs = [ceil(high * each) for each in weight.tolist()]
+    lows = [min(floor(low * each), most) for each, most in zip(weight.tolist(), highs, strict=True)]
+    return BrokerBounds(np.array(lows, np.int64), np.array(highs, np.int64))
 
 
 def _first(

@@ -53,7 +53,7 @@ def answer(
     unbanded = _OF_CHANGED if problem.may_change.any() else _KEPT
     limit = unbanded if band is None else method.limit.format(band.low, band.high)
     constraints = ("a replica of each partition leads", limit)
-    largest = int(problem.loads(leaders)[problem.is_bounded].max(initial=0))
+    largest = int(problem.loads(leaders)[problem.target].max(initial=0))
     return LeaderChoice(
         leaders=leaders,
         band=band,

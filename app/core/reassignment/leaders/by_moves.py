@@ -171,7 +171,7 @@ class _Search:
         if isinstance(self.narrowest, Levels):
             return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
         alone, tight = self.alone, self.narrowest
-        total = len(alone.current) + int(alone.base[alone.target].sum()) - alone.capped_load
+        total = alone.shared_count
         band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
         wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
         return alone.bounds(wider)
@@ -224,13 +224,13 @@ def leadership(
     )
     candidates = np.where(may, lists, NO_REPLICA)
     order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
-    led, target = base + per_broker(candidates[:, :1], len(base)), problem.target & may_lead
+    led = base + per_broker(candidates[:, :1], len(base))
     cap = None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1)
     return replace(
         problem,
-        target=target,
+        target=problem.target & may_lead,
         base=base,
-        floor_cap=cap if target.any() else None,
+        floor_cap=cap,
         domains=domains,
         domain_of=domain_of.reshape(-1).astype(np.int32),
         current=np.take_along_axis(candidates, order, axis=1).astype(np.int32),

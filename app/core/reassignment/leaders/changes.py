@@ -9,7 +9,7 @@ import numpy as np
 
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderProblem
-from app.core.reassignment.model import Band, BrokerBounds, capped_floors
+from app.core.reassignment.model import Band, BrokerBounds
 from app.core.replica_lists import sums_by
 
 
@@ -18,9 +18,8 @@ def bounds(problem: LeaderProblem, band: Band | BrokerBounds) -> tuple[Int64s, I
     `base`.
     """
     everything = int(problem.weight.sum()) + 1
-    is_bounded, floors = problem.is_bounded, capped_floors(band.low, problem.target, problem.floor_cap)
-    low = np.where(is_bounded, floors - problem.base, -1)
-    return low, np.where(is_bounded, band.high - problem.base, everything)
+    low = np.where(problem.target, band.low - problem.base, -1)
+    return low, np.where(problem.target, band.high - problem.base, everything)
 
 
 def forced_changes(problem: LeaderProblem) -> int:

@@ -49,9 +49,7 @@ class MinimumNodes:
             np.concatenate([problem.base + minimums.least.sum(axis=0), of_nodes]),
         )
         exact = np.concatenate([np.full(brokers, -1, np.int64), minimums.least.ravel()])
-        cap = problem.floor_cap
-        of_all = None if cap is None else np.concatenate([cap, np.full(topics * brokers, -1, np.int64)])
-        return cls(replace(shares, exact=exact, floor_cap=of_all), all_costs, minimums.least)
+        return cls(replace(shares, exact=exact), all_costs, minimums.least)
 
     def leaders(self) -> Int32s:
         """(rows,) int32 the brokers that lead."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds, bounded, capped_floors, capped_load
+from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker
 
 NOT_A_CANDIDATE = -1
@@ -97,7 +97,6 @@ class LeaderProblem:
     topics : the bands of topics, which only a balance with a band has; None without any.
     share : (brokers,) int64 > 0: with a band, leaders by count are balanced in proportion to it. None is the same for
         all brokers.
-    floor_cap : (brokers,) int64 or None, as of `MovementProblem`, of what brokers lead.
     is_ready : (rows, width) bool, replicas that Kafka can elect: in sync now, or when the reassignment completes. None
         is all of them.
     """
@@ -115,16 +114,10 @@ class LeaderProblem:
     topics: LeaderTopics | None = field(default=None, repr=False)
     share: Int64s | None = field(default=None, repr=False)
     is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
-    floor_cap: Int64s | None = field(default=None, repr=False)
-
-    @property
-    def is_bounded(self) -> NDArray[np.bool_]:
-        """(brokers,) bool, as of `MovementProblem`."""
-        return bounded(self.target, self.floor_cap)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
-        total = int(self.weight.sum()) + int(self.base[self.target].sum()) - capped_load(self.floor_cap)
+        total = int(self.weight.sum()) + int(self.base[self.target].sum())
         return balance.band(total, int(np.count_nonzero(self.target)), tight)
 
     def candidates(self) -> NDArray[np.bool_]:
@@ -235,11 +228,10 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
             violations.append(f"{np.count_nonzero(lacks)} minimums of topics lack {lacks.sum()} leaders")
     if balance == KEEP:
         violations += _unkept(problem, answer)
-    loads = problem.loads(leaders)[problem.is_bounded]
+    loads = problem.loads(leaders)[problem.target]
     if answer.band is not None and len(loads):
         of_each = answer.bounds or BrokerBounds.of(answer.band, len(problem.base))
-        low = capped_floors(of_each.low, problem.target, problem.floor_cap)[problem.is_bounded]
-        high = of_each.high[problem.is_bounded]
+        low, high = of_each.low[problem.target], of_each.high[problem.target]
         outside = np.count_nonzero((loads < low) | (loads > high))
         if outside:
             violations.append(f"{outside} brokers lead fewer than {answer.band.low} or more than {answer.band.high}")

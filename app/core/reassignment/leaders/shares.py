@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import shares_kernel as kernel
 from app.core.reassignment.leaders.problem import LeaderProblem
-from app.core.reassignment.model import Band, bounded, capped_floors
+from app.core.reassignment.model import Band
 from app.core.replica_lists import sums_by
 
 
@@ -25,7 +25,7 @@ class Shares:
     ----------
     table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
     amounts : (rows, width) int64; they sum to the row's weight.
-    target : (brokers,) bool. base : (brokers,) int64. floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
+    target : (brokers,) bool. base : (brokers,) int64.
     exact : (brokers,) int64, the load of brokers that lead exactly so much, −1 for others; None if there are none.
         `meet_exact` comes first, and may be infeasible; the balance then leaves these loads as they are.
     """
@@ -36,7 +36,6 @@ class Shares:
     target: NDArray[np.bool_]
     base: Int64s
     exact: Int64s | None = None
-    floor_cap: Int64s | None = None
 
     @classmethod
     def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
@@ -49,8 +48,7 @@ class Shares:
     @classmethod
     def of_part(cls, part: LeaderProblem, costs: Int32s) -> "Shares":
         """The same, of the rows of a problem, whose candidates cost (rows, width) int32."""
-        shares = cls.of(part.replicas, costs, part.weight, part.target, part.base)
-        return replace(shares, floor_cap=part.floor_cap)
+        return cls.of(part.replicas, costs, part.weight, part.target, part.base)
 
     def without_costs(self) -> "Shares":
         """A copy in which every candidate costs the same."""
@@ -101,15 +99,14 @@ class Shares:
         If a maximum is infeasible, the flow leaves brokers that lead only what no other can take over. Their mean is a
         lower bound, and the next value to try (discrete Newton); few rounds are needed.
         """
-        is_bounded = bounded(self.target, self.floor_cap)
-        brokers = int(np.count_nonzero(is_bounded))
+        brokers = int(np.count_nonzero(self.target))
         if not brokers:
             return 0
-        is_within_bounded = (is_bounded[self.table] | (self.costs < 0)).all(axis=1)
-        total = int(self.amounts[is_within_bounded].sum()) + int(self.base[is_bounded].sum())
+        is_within_targets = (self.target[self.table] | (self.costs < 0)).all(axis=1)
+        total = int(self.amounts[is_within_targets].sum()) + int(self.base[self.target].sum())
         high = -(-total // brokers)
         while (full := self._blocking(self._lows(0, is_bound=False), self._highs(high))).any():
-            full &= is_bounded
+            full &= self.target
             high = -(-int((self.loads() + self.base)[full].sum()) // int(np.count_nonzero(full)))
         return high
 
@@ -133,13 +130,8 @@ class Shares:
             if self.exact is not None:
                 underfull &= self.exact < 0
             there = int((self.loads() + self.base)[underfull].sum())
-            # Capped floors fall below the minimum, so that the mean of the others may be larger.
-            while (lacking := int(self._floors(low)[underfull].sum()) - there) > 0:
-                low -= -(-lacking // int(np.count_nonzero(underfull)))
+            low = there // int(np.count_nonzero(underfull))
         return low
-
-    def _floors(self, low: int) -> Int64s:
-        return capped_floors(low, self.target, self.floor_cap)
 
     def cap(self, most: int) -> None:
         """Balance the loads so that no target broker exceeds a maximum, `base` included, as far as feasible."""
@@ -172,12 +164,12 @@ class Shares:
 
     def _lows(self, low: int, *, is_bound: bool = True) -> Int64s:
         """(brokers,) int64 minimum loads without `base`; -1 where there is no bound."""
-        lows = np.where(bounded(self.target, self.floor_cap) & is_bound, self._floors(low) - self.base, -1)
+        lows = np.where(self.target & is_bound, low - self.base, -1)
         return lows if self.exact is None else np.where(self.exact < 0, lows, self.exact)
 
     def _highs(self, high: int) -> Int64s:
         """(brokers,) int64 maximum loads without `base`; above everything where there is no bound."""
-        return np.where(bounded(self.target, self.floor_cap), high - self.base, self._unbounded())
+        return np.where(self.target, high - self.base, self._unbounded())
 
     def _unbounded(self) -> Int64s:
         """(brokers,) int64 maximum loads without any bound but `exact`."""

@@ -34,7 +34,6 @@ def weighted_bounds(problem: LeaderProblem, balance: Balance) -> BrokerBounds:
         problem.share,
         total,
         is_within=bool(target[problem.replicas[candidates & (problem.replicas != NO_REPLICA)]].all()),
-        floor_cap=problem.floor_cap,
     )
     return levels.bounds(tolerance=balance.tolerance, below=balance.below)
 

@@ -182,10 +182,6 @@ class Stages:
     sums: list[tuple[Callable[[LimitModel], Any], int]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        loads, factor = self.problem.loads, int(self.rules.factor.max())
-        of_rows = max(int(loads.of_leader.sum(axis=0).max()), int(self.rules.cost.sum()))
-        if factor * of_rows + int(loads.base.sum(axis=0).max()) > LARGEST_SUM:
-            raise NotProven
         self.lower = np.zeros_like(self.problem.limits.upper)
         self.upper = np.full_like(self.lower, NO_LIMIT)
 
@@ -198,12 +194,23 @@ class Stages:
         changes = self.minimise(lambda model: model.changes(self.problem.leader))
         return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
 
+    def _require_small(self, columns: Sequence[int]) -> None:
+        """Raise `NotProven` if the loads of some resources are too large for the solver."""
+        loads, factor = self.problem.loads, int(self.rules.factor.max())
+        most = factor * loads.of_leader[:, columns].sum(axis=0) + loads.base[:, columns].sum(axis=0)
+        if int(most.max(initial=0)) > LARGEST_SUM:
+            raise NotProven
+
     def moved(self) -> int:
         """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight.
 
-        Raises `NotProven`.
+        If weights are too large for the solver, it decides whether any has to move. Raises `NotProven`.
         """
-        moved = self.minimise(lambda model: model.moved(self.rules.cost))
+        cost = self.rules.cost
+        if int(self.rules.factor.max()) * int(cost.sum()) <= LARGEST_SUM:
+            moved = self.minimise(lambda model: model.moved(cost))
+        elif moved := self.minimise(lambda model: model.moved(np.minimum(cost, 1))):
+            raise NotProven
         replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
             self.minimise(lambda model: model.moved(replicas))
@@ -242,6 +249,7 @@ class Stages:
         upper = np.where(columns, self.problem.limits.upper, NO_LIMIT)
         if not (upper < NO_LIMIT).any():
             return Fraction(0)
+        self._require_small(np.flatnonzero((upper < NO_LIMIT).any(axis=0)).tolist())
         if self.minimise(lambda model: model.excess(upper, shares=True)[0]) == 0:
             self.sums.pop()
             self.upper = np.minimum(self.upper, upper)
@@ -259,6 +267,7 @@ class Stages:
         totals = totals_of(self.problem)
         proven = share_bounds(self.problem, totals)
         shares = [_Share.of(self.problem, goal, totals) for goal in group]
+        self._require_small([share.column for share in shares])
         self.minimise(lambda model: sum(share.value(model) for share in shares), bounds=False)
         if len(shares) == 1:
             is_proven = self._refine(shares[0])

@@ -83,7 +83,7 @@ def _in_sync_rank(rules: LoadRules, resources: ResourceRules, row: int, broker: 
 
 @subroutine
 def _keep_in_sync(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int) -> int:
-    """Keep current replicas that are ready to lead instead of others; how many."""
+    """Keep current replicas that are ready to lead instead of others. Returns the number of replicas that are kept."""
     width, kept = state.at.shape[1], 0
     for column in range(width if resources.behind.shape[1] else 0):
         broker = state.at[row, column]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import (
     BrokerBounds,
     LeaderMinimums,
@@ -64,15 +64,10 @@ def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderPro
     objective, inside = problem.leaders, part.share.brokers & problem.leaders.may_lead
     if objective.balance.tolerance is None:
         return replace(leaders, target=part.movement.target & inside)
-    led = objective.base_load + per_broker(current_leaders(problem)[:, None], len(inside), objective.load)
-    if objective.by != "count":
-        # A band of ingress has no floor, so that brokers that may not receive are balanced like the others.
-        stays = inside & ~problem.brokers.is_removed & ~problem.brokers.is_offline
-        return replace(leaders, target=stays & (problem.brokers.may_receive | (led > 0)))
-    target = problem.brokers.balanced(led, inside)
-    leads_on = (leaders.replicas == leaders.leader[:, None]).any(axis=1)
-    kept = leaders.loads(np.where(leads_on, leaders.leader, NO_LEADER).astype(np.int32))
-    return replace(leaders, target=target, floor_cap=problem.brokers.floor_cap(kept, inside, target))
+    stays = inside & ~problem.brokers.is_removed & ~problem.brokers.is_offline
+    # A broker that may not receive can lead the replicas that it has; without any, it would lower the floor to 0.
+    can_lead = per_broker(np.where(leaders.candidates(), leaders.replicas, NO_REPLICA), len(inside)) + leaders.base > 0
+    return replace(leaders, target=stays & (problem.brokers.may_receive | can_lead))
 
 
 def _leading_on(problem: ReassignmentProblem, leaders: LeaderProblem, is_free: Bools) -> LeaderProblem:

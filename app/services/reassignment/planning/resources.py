@@ -61,7 +61,7 @@ class ResourceSolution:
     Parameters
     ----------
     parts : the parts of the problem without pinned partitions, in their order, each with its placement.
-    pinned : the rows that are pinned, and their lists; None if there are none.
+    pinned : the pinned rows and their placement; None if no partition is pinned.
     placement : all rows.
     """
 

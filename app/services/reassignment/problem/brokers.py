@@ -83,11 +83,9 @@ class BrokerTable:
             balanced &= ~below
 
     def floor_cap(self, loads: Int64s, inside: Bools, target: Bools) -> Int64s | None:
-        """As of `MovementProblem`: these loads of the brokers inside that stay and are no target. None without targets,
-        since there is no band.
-        """
+        """As of `MovementProblem`: these loads of the brokers inside that stay and are no target."""
         stays = inside & ~(target | self.is_removed | self.is_offline)
-        return np.where(stays, loads, -1) if stays.any() and target.any() else None
+        return np.where(stays, loads, -1) if stays.any() else None
 
     @property
     def stay(self) -> tuple[Broker, ...]:
@@ -112,6 +110,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     ------
     UnknownBroker, BrokerExists, UnknownRack : what the request names. BrokersWithoutRack : racks are enforced.
     CordonedTarget : a cordoned broker is added, or replaces another.
+    ConflictingFields : replicas of a rack are limited, and racks do not count.
     """
     listed = {broker.id: broker for broker in cluster.brokers}
     down = [Broker(broker) for broker in cluster.replica_holders().tolist() if broker not in listed]
@@ -126,6 +125,9 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     down_ids = {broker.id for broker in down}
     listed_or_added = [broker for broker in known if broker.id not in down_ids]
     counts_racks, cautions = _racks_count(request, listed_or_added)
+    if request.max_replicas_per_rack is not None and not counts_racks:
+        detail = "max_replicas_per_rack counts racks, and racks do not count, since brokers have none"
+        raise ConflictingFields(detail, path=("max_replicas_per_rack",), value=request.max_replicas_per_rack)
     racks = (
         tuple(sorted({broker.rack for broker in listed_or_added if broker.rack is not None})) if counts_racks else ()
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -322,8 +323,9 @@ class _Search:
 
         Parameters
         ----------
-        free : rows without a pin. topic : one whose partitions cannot be placed; the factors of the others are relaxed,
-            since they are not needed for the conflict.
+        free : rows that are placed without a pin.
+        topic : a topic with a partition that cannot be placed. Other topics keep their current replication factors,
+            since the conflict does not need the requested ones.
         """
         factor = [factor_demand(topic, self.request)] if topic in self.request.replication_factor else []
         names = irreducible_conflict(
@@ -359,47 +361,53 @@ class _Search:
     def _requirement(self, kinds: "_Kinds", number: int, row: int) -> Requirement:
         """The requirement of a row, which is of a kind."""
         group, kind = kinds.groups[number], kinds.kinds[number]
-        here = np.zeros(len(self.brokers.ids), np.bool_)
-        here[self.current[row][self.current[row] != NO_REPLICA]] = True
         return Requirement(
             topic=self.scope.topics[self.scope.topic_of[row]],
             factor=kind.factor,
             racks_to_span=min(kind.factor, len(self.brokers.racks)),
             of_set=None if (of_set := self.places.set_of(group)) == NO_SET else self.places.sets.names[of_set],
             most_per_rack=self.request.max_replicas_per_rack,
-            may_have=lambda active: (
-                self.places.may_receive(group, active) | (here & self.places.may_keep(group, active))
-            ),
+            may_have=partial(self._may_have, group, row),
         )
 
+    def _may_have(self, group: int, row: int, active: Set[str] | None = None) -> Bools:
+        """(brokers,) bool, brokers that may receive or keep a replica of a row under these constraints; None is all."""
+        is_current = np.zeros(len(self.brokers.ids), np.bool_)
+        is_current[self.current[row][self.current[row] != NO_REPLICA]] = True
+        return self.places.may_receive(group, active) | (is_current & self.places.may_keep(group, active))
+
     def pins(self) -> Iterator[tuple[int, PinRequest]]:
-        """The pins that can hold. Raises `PinContradicted` if one cannot, unless conflicts are relaxed."""
+        """The pins that can hold.
+
+        Raises
+        ------
+        PinContradicted : a pin and one constraint conflict, unless conflicts are relaxed.
+        NotFeasible, InvalidReplicationFactor : that constraint conflicts without the pin.
+        """
         places = self.places
         position_of = {broker: place for place, broker in enumerate(self.brokers.ids.tolist())}
         for row, at in self.scope.pins.items():
             pin = self.request.pins[at]
             topic = self.scope.topic_of[row]
             group = places.group(self.scope.topics[topic], int(places.sets.of_topic[topic]))
-            eligible = places.may_receive(group)
-            current = self.current[row][self.current[row] != NO_REPLICA]
-            eligible[current] |= places.may_keep(group)[current]
+            eligible = self._may_have(group, row)
             wrong = [(place, broker) for place, broker in enumerate(pin.replicas) if not eligible[position_of[broker]]]
             if not wrong:
                 yield row, pin
                 continue
             place, broker = wrong[0]
-            contradicted = _contradicted(places, group, position_of[broker])
+            position = position_of[broker]
+            alone = (demand for demand in places.demands if not self._may_have(group, row, {demand.name})[position])
+            contradicted = next(alone)
             detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {contradicted.words}"
             if self.request.on_conflict == "refuse":
                 path: FieldPath = ("pins", at, "replicas", place)
+                every_row = np.arange(len(self.current))
+                if self._infeasible(every_row, self.scope.topics[topic], {"offline", contradicted.name}) is not None:
+                    raise self._refusal(every_row, self.scope.topics[topic])  # the conflict does not need the pin
                 contradicts = contradicted.as_json()["pointer"]
                 raise PinContradicted(detail, path=path, value=broker, contradicts=contradicts)
             self.relaxed.add("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
-
-
-def _contradicted(places: EligibleBrokers, group: int, position: int) -> Demand:
-    """The first constraint that by itself makes a broker ineligible."""
-    return next(demand for demand in places.demands if not places.may_receive(group, {demand.name})[position])
 
 
 def _pinned(brokers: BrokerTable, pin: PinRequest) -> Domain:

@@ -80,7 +80,8 @@ class ReassignmentProblem:
     resources : what partitions load on brokers. limits : of brokers.
     objective : over resources; None if replicas are placed before their leaders. prices : of what crosses racks.
     log_dirs : the disks of replicas; None if the request does not choose them.
-    repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
+    repaired : the topics whose partitions are repaired if they span too few racks; None if all are, if racks do not
+        count, or if no replica may move.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.

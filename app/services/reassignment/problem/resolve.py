@@ -175,9 +175,8 @@ def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Frac
 
 
 def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:
-    """As of `ReassignmentProblem`; None if the request decides, or racks do not count."""
-    is_decided = request.repair_racks is not None or request.leaders_only or not brokers.racks
-    return None if is_decided else repaired_topics(request)
+    """As of `ReassignmentProblem`."""
+    return None if request.leaders_only or not brokers.racks else repaired_topics(request)
 
 
 def _current_brokers(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:

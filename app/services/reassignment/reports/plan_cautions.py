@@ -144,8 +144,8 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
         cautions.append(Caution("groups_may_rebalance", detail))
     if still := _not_repaired(problem, solution):
         detail = (
-            f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} that the request does not "
-            'name span fewer racks than they could, and stay so; "repair_racks": true repairs them'
+            f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} span fewer racks than they "
+            'could, and are not repaired; "repair_racks": true repairs all that are not pinned'
         )
         cautions.append(Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS]))
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
@@ -203,7 +203,7 @@ def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:
 
 
 def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, int]:
-    """By topic that the request does not name, its partitions that still span too few racks."""
+    """The number of partitions that still span too few racks, by topic whose racks are not repaired."""
     if problem.repaired is None:
         return {}
     return {
