@@ -47,6 +47,7 @@ INTERPRETERS = {
     "tests/test_keys_docs.py": "a program of the documentation",
     "tests/test_live_snapshot.py": "a missing package",
     "tests/test_logs.py": "what Python does at its end",
+    "tests/test_recipes.py": "a copy of the source that is changed; long",
     "tests/test_rerun.py": "runs of tests of their own",
     "tests/test_spark_docs.py": "commands of the documentation",
     "tests/test_stopping.py": "signals while Python starts",

@@ -3,6 +3,7 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
     plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
+    disk_options.py   the options about log directories and capacities, as fields of a request
     check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`

@@ -14,6 +14,7 @@ HTTP status by its category (`app.api.problems.statuses`). Executors report fail
     registry.py       every failure by its code
     crossing.py       failures as JSON, from executors
     quotation.py      quotes untrusted text in messages: escaped and bounded
+    suggestions.py    the names that a misspelt name resembles
 """
 
 from app.errors.failure import Failure, FieldPath, Json

@@ -10,12 +10,18 @@ keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
 sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
-api_keys.py      scopes of API keys, and what a new key has to be
+oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
+callers.py       the caller of a request: the holder of a key, or the subject of a token
+api_keys.py      scopes of API keys, and the rules of a new key
 share_links.py   signed links to one page or picture
-outbound.py      which addresses the service may call
+outbound.py      the addresses that the service may call
+dataset_roots.py  the folders from which sweeps may read datasets
 spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
-seeds.py         hashes of requests, and the seeds derived from them
-limits.py        how much one request may ask for
+seeds.py         hashes of requests, and seeds derived from them
+limits.py        limits on the size of one request
+quotas.py        the quotas of each team
+audit.py         exports of the audit log
+backups.py       checks that a restored database has every plan and snapshot unchanged
 """

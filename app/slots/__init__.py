@@ -7,4 +7,5 @@ server.py     the process that slots are forked from
 process.py    the process of a slot: answers one at a time, within its limit on memory
 frames.py     what crosses between the processes, as bytes on a socket
 tied.py       processes that end with their parent
+parent.py     asks the system to kill a process when its parent ends; names processes
 """

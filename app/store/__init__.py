@@ -21,6 +21,10 @@ Rows never leave this package: its methods take and return frozen records. Only 
     queue.py        puts tasks on the queue, and again if their worker is dead
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     api_keys.py     API keys; only their hashes are stored
+    sessions.py     sessions of browsers that have signed in
+    actors.py       the actor of a transaction; audit.py: the audit log
+    usage.py        bytes and rows of each team, as triggers count them
+    backup.py       a backup of every table in one archive, and the database restored from it
     installation_keys.py  keys that the installation makes for itself
     answers.py      responses to requests with an Idempotency-Key
     migrations.py   brings a database's schema up to date
@@ -31,6 +35,7 @@ The Postgres that `rackplan serve` starts unless a database is configured:
 
     embedded.py         runs it over a data folder, for as long as a context lasts
     data_folder.py      chooses the data folder, and locks it
+    scratch.py          temporary folders that the next process removes if this one is killed
     server_programs.py  the Postgres programs that the server's account can execute
     postmaster.py       the server's main process: start, find, stop
     supervision.py      starts it again whenever it ends

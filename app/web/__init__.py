@@ -6,6 +6,7 @@ plans/        `/plans/{id}`: the page of a plan of any kind
 sweeps/       `/sweeps` and `/sweeps/{id}`: progress, charts, scenarios
 forms/        `/plan` and `/plan/{kind}`: requests as forms
 sharing.py    share links: made, verified, revoked; access.py: permissions of the pages
+sign_in.py    sign-in of browsers at the OIDC issuer, and sign-out
 administration/  `/keys`, `/webhooks` and `/audit`
 lists.py      `/plans` and `/jobs`
 guide.py      `/guide`: the documentation, with a search

@@ -1,6 +1,10 @@
-"""`/v1/checks`: operation.py, its requests.py and documents.py.
+"""`/v1/checks`: a reassignment of any origin, or a cluster as it is.
 
-Requests are imported from here: they need no web framework, as the other two do.
+operation.py   the operation
+requests.py    its request model
+documents.py   its answer
+
+Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
 from app.api.checks.requests import CheckRequest, run_check

@@ -1,6 +1,10 @@
-"""`/v1/plans/group`: operation.py, its requests.py and documents.py.
+"""`/v1/plans/group`: plans of consumer groups.
 
-Requests are imported from here: they need no web framework, as the other two do.
+operation.py   the operation that plans
+requests.py    its request model
+documents.py   its answer
+
+Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
 from app.api.groups.requests import AssignorName, GroupTopicRequest, PlanGroupRequest

@@ -1,6 +1,9 @@
-"""`/v1/plans/replicas`: operation.py and its requests.py.
+"""`/v1/plans/replicas`: plans of new topics and partitions.
 
-Requests are imported from here: they need no web framework, as the other one does.
+operation.py   the operation that plans
+requests.py    its request model
+
+Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
 from app.api.replicas.requests import NewTopicRequest, PlaceRequest

@@ -1,7 +1,10 @@
-"""`/v1/plans/streams`: operation.py, its requests.py, with events.py, and documents.py,
-with task_documents.py.
+"""`/v1/plans/streams`: plans of Kafka Streams applications.
 
-Requests are imported from here: they need no web framework, as the other two do.
+operation.py   the operation that plans
+requests.py    its request model; events.py: the events of a request
+documents.py   its answer; task_documents.py: the tasks in it
+
+Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
 from app.api.streams.requests import PlanStreamsRequest

@@ -8,6 +8,7 @@
     sources.py      which loops there are, which sources each is made of, and the digest of these
     entries.py      the cache: where compiled loops are stored, which of the stored are trusted
     building.py     compile all loops that the cache lacks, in parallel processes
+    loaded.py       loads every compiled loop when it is imported, so that forked processes share them
 
 Only `dispatchers` and `records` import numba, when a loop is first called: listing what is missing and importing a
 solver take no time of it. This package is the only one of the core that reads and writes files.

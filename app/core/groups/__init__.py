@@ -12,6 +12,6 @@ lifecycle/        events, rebalances and their phases, KIP-881's rebalance trigg
 measures/         locality, loads, handovers, violations and known faults of any assignment
 arrays/           partitions, members, subscriptions and racks as arrays, which all of these share
 
-Imports point down this list, except that `classic` imports `sticky_builders`. The `*_kernel.py` files are
-compiled loops.
+Imports point down this list, except that `classic` imports `sticky_builders`. Files whose names end
+in `_kernel` are compiled loops.
 """

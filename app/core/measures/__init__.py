@@ -1,9 +1,13 @@
 """What every plan reports about an assignment, whichever planner made it.
 
-tally.py         one pass over the replicas: counts per broker and rack, and the violations of each partition
+tally.py         counts per broker and rack, and the violations of each partition; tally_kernel.py has its loop
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss
+exposure_kernel.py  counts the partitions that a loss leaves with one replica
 attributes.py    exposure to the loss of each value of any attribute
-transfers.py     what a reassignment moves: per broker, from broker to broker, partition by partition
+movement.py      differences of two assignments: replicas that move, preferred leaders that change
+transfers.py     bytes moved by broker, between brokers and by partition; transfers_kernel.py has its loop
+lowered_factors.py  replication factors that a reassignment lowers so far that availability suffers
+distribution.py  the distribution of a figure over scenarios: mean, quantiles, histogram
 health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
 losses.py        the effect of the loss of each broker or rack

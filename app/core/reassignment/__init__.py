@@ -18,7 +18,6 @@ resources/        several resources at once: balance, limits, relief, goals in o
 batches/          the reassignment in batches within limits, each with its inverse
 completion.py     reassignments that Kafka never completes, by release
 progress.py       which steps of a plan are done, by where the replicas are later
-sweep/            scenarios of a sweep: a broker removed, brokers added, limits varied
 """
 
 from app.core.reassignment.bands import narrowest_band

@@ -1,14 +1,16 @@
 """Placement of new partitions: one algorithm a file, one `place` verb, one registry.
 
-    registry.py      PLACEMENTS: name → algorithm; the source of the API, the docs and the conformance run
-    rack_modes.py    enforced, safe, disabled: whether racks are used
-    admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft
-    striped.py       KRaft's placer
-    awareness/       not one of Kafka's: by any attributes of brokers, under one of several policies
-    sweep.py         one placement with many seeds: the scenarios of a sweep
-    envelope.py      possible outcomes over all random choices of a controller
-
-Each algorithm's envelope is computed by its `*_envelope.py`; the striped placer's with `striped_outcomes.py` (every
-outcome, if they are few), `striped_bounds.py` and `striped_epochs.py` (bounds, if they are many).
-The `*_kernel.py` files are the compiled loops.
+registry.py      PLACEMENTS: name → algorithm; the source of the API, the docs and the conformance run
+rack_modes.py    enforced, safe, disabled: whether racks are used
+options.py       the options of a single algorithm: fields of a request, and how the algorithm reads them
+admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft; admin_utils_kernel.py has its loops
+striped.py       KRaft's placer; striped_kernel.py has its loops
+awareness/       not one of Kafka's: by any attributes of brokers, under one of several policies
+sweep.py         one placement with many seeds: the scenarios of a sweep
+envelope.py      possible outcomes over all random choices of a controller
+admin_utils_envelope.py  the envelope of AdminUtils; admin_utils_envelope_kernel.py has its loops
+striped_envelope.py  the envelope of the striped placer: striped_outcomes.py lists the outcomes if they are few,
+                 striped_bounds.py and striped_epochs.py bound them if they are many
+generate.py      the proposal of `kafka-reassign-partitions --generate`: every topic is placed anew
+generate_movement.py  the movement of such a proposal, as a range over seeds
 """

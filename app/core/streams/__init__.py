@@ -3,7 +3,9 @@
 model.py         input and output of an assignor
 registry.py      every assignor and every standby policy by name
 assignors/       high availability (KIP-441), sticky, and the fallback while lags are unknown
-standbys.py      standby policies: by load, by client tags (KIP-708); limits on client tags
+coordinator/     streams groups (KIP-1071): the coordinator assigns tasks to members
+standbys.py      standby policies: by load, by client tags (KIP-708); standbys_kernel.py has their loops
+loads_kernel.py  loads of clients as Java's doubles compare them, and loops that balance loads
 rack_aware/      KIP-925: whether it is on, the cost of an assignment, and Kafka's own optimum
 application.py   clients, tasks and client tags as arrays in Kafka's order; an assignment in progress
 violations.py    the verifier of any assignment
@@ -13,5 +15,6 @@ optimum/         beyond Kafka: the best standbys, with a certificate
 additions.py     the fewest clients that make the ideal possible for every task
 lifecycle/       events, and the rebalances of an application until it is stable
 
-No assignor needs the last six; all others import down this list. The `*_kernel.py` files are compiled loops.
+No assignor needs the last six; all others import down this list. Files whose names end in
+`_kernel` are compiled loops.
 """

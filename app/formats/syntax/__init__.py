@@ -2,7 +2,7 @@
 
 lines.py            texts, and `MalformedText` at a line; split_text.py: several texts in one
 quantities.py       counts and bytes in words
-documents.py        JSON; yaml_documents.py: YAML
+documents.py        JSON; unique_json.py rejects repeated members; yaml_documents.py: YAML
 wire.py             bytes; generated_bytes.py: as lenient as Kafka's own readers; data_streams.py: Java's
 wire_formats.py     the names of the wire formats; byte_encodings.py: Base64, hexadecimal and raw bytes
 garbage.py          reading long texts without collections of garbage

@@ -9,6 +9,7 @@ predictions.py   the assignment of one assignor once partitions have changed han
 client_libraries.py  libraries whose own assignors decide otherwise
 reports.py       predictions, comparisons and events as JSON
 stored.py        a stored plan: its rows, and its group
+description.py   the title and summary in lists
 differences.py   partitions that pass from one member to another
 exports.py       the plan as a file
 """

@@ -2,6 +2,7 @@
 
     planner.py   the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
+    sweep/       sweeps: each scenario is a request for a plan
     exports.py   a stored plan as files, of what files/ writes
     loss_exports.py  the loads of a stored plan after each loss
     differences.py  a stored plan's rows and what it changes

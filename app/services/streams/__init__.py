@@ -14,6 +14,7 @@ against_classic.py a streams group beside the classic protocol: tasks whose copi
 assumptions.py     warnings about what Kafka ignores, and what is assumed
 reports.py         the assignment as JSON
 rows.py            the clients that have each task, as the plan's rows
+description.py     the title and summary in lists
 differences.py     tasks that pass from one client to another
 exports.py         the plan as a file
 """

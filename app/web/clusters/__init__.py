@@ -5,5 +5,6 @@ cluster.py       `/clusters/{name}`: the page of a cluster, and its map as a pic
 view.py          what a cluster's page shows, as its address says
 broker_map.py    racks and brokers with one measure, as records; map_picture.py draws them as SVG
 directories.py   the log directories of a broker
+health.py        what is wrong with a cluster, in words; losses.py: the loss of each rack and broker
 tables.py        the partitions of the snapshots that were looked at last
 """

@@ -1,5 +1,8 @@
 """The classic client's assignors, as the leader of a group runs them.
 
-range.py  roundrobin.py  sticky.py  cooperative_sticky.py
-librdkafka_sticky.py  librdkafka_balance.py    another library's
+range.py               topics by range; range_kernel.py has its loops
+roundrobin.py          partitions in turn
+sticky.py              the sticky assignor
+cooperative_sticky.py  the sticky assignor with incremental rebalances
+librdkafka_sticky.py   the sticky assignor of librdkafka; librdkafka_balance.py has its balancing
 """

@@ -5,4 +5,5 @@ steps.py              events in order, each with its rebalances
 share_steps.py        the same of share groups, in which nothing is handed over
 rebalance.py          one rebalance and its phases, by protocol
 rebalance_trigger.py  whether changed metadata makes the leader trigger one (KIP-881)
+topic_hash.py         the hash by which the coordinator notices changed metadata (KIP-1101)
 """

@@ -1,9 +1,9 @@
 """The two builders that the sticky assignors share, behind one function.
 
-group.py         a group as arrays: members, topics, partitions, claims, racks
-constrained.py   equal subscriptions
+group.py         a group as arrays: members, topics, partitions, claims, racks; group_kernel.py has its loops
+constrained.py   equal subscriptions; constrained_kernel.py has its loops
 general.py       different subscriptions; reassignment.py is its loop
-*_kernel.py      compiled loops
+general_kernel.py  the compiled part of this loop; general_state_kernel.py has the arrays that it works on
 """
 
 from collections.abc import Mapping, Sequence

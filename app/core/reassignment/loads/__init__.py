@@ -7,6 +7,7 @@ bounds.py              lowest ceiling, highest floor, least movement by Lagrangi
 neighbourhoods.py      less movement by exact models of regions and of some of their brokers, with its bound
 core_cells.py          the cells that an optimal placement may use, by reduced costs
 cell_model.py          the exact model of free cells (CP-SAT)
+exact_model.py         the exact model of a small problem (CP-SAT)
 heavy_bound.py         least movement around replicas that load more than half of the ceiling
 heavy_starts.py        placements with these replicas pinned to brokers
 moves_kernel.py        single moves; brokers above a ceiling shed replicas, which are redistributed
