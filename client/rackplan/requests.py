@@ -1558,7 +1558,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
     max_replicas_per_rack: int | None
-    """Upper limit on replicas of one partition in a rack."""
+    """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from app.api.examples import PLACE, SNAPSHOT
 from app.jobs.housekeeping import DeadWorkers
 from app.store import ids
+from app.store.attempts import ENDED
 from app.store.database import Database
-from app.store.jobs import ENDED
 from app.store.queue import JOBS, defer
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import place, problem, topic
