@@ -17,6 +17,7 @@ from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, 
 from app.services.reassignment.requests.resources import CapacityRequest
 from app.store.records import NewPlan
 from tests import draws as st
+from tests.formats.strategies import assembled, sample
 from tests.profiles import examples
 from tests.services.reassignments import topic
 
@@ -163,3 +164,22 @@ def test_what_cannot_be_is_named(balance: BalanceRequest, failure: type[Failure]
     with pytest.raises(failure) as failed:
         planned(balance=balance)
     assert failed.value.path == path
+
+
+def test_a_weight_that_is_almost_one_moves_the_same_bytes() -> None:
+    """Two of the nine brokers are alone in their rack and have more than their share, whatever is planned: the bound of
+    the largest load is one of racks, with weights as without.
+    """
+    cluster = assembled(
+        "prod-eu",
+        topics=sample("kafka-topics-describe.txt"),
+        brokers=sample("kafka-broker-api-versions.txt"),
+        log_dirs=sample("kafka-log-dirs-describe.txt"),
+    ).cluster
+    moved = []
+    for weights in (None, {"105": 1.0001}, {"*": 3}):
+        balance = BalanceRequest(replicas="tight", replicas_by="bytes", weights=weights)
+        plan: Any = draft_plan(PLANNER, ReassignmentRequest(balance=balance), cluster, Limits())
+        moved.append(plan.answer["certificate"]["moved_bytes"])
+        assert plan.answer["certificate"]["gap"] <= 0.001
+    assert moved == [pytest.approx(moved[0], rel=0.005)] * 3

@@ -22,7 +22,7 @@ from app.core.reassignment.resources.model import (
     ResourceProblem,
 )
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
-from app.core.reassignment.resources.one_load import OneLoad, is_one_load
+from app.core.reassignment.resources.one_load import OneLoad, highest_level, is_one_load, lowest_level
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import rules_of, start_of
 from app.core.reassignment.resources.sums import share_bounds
@@ -117,7 +117,7 @@ def _of_one_load(
     is_over: Callable[[], bool],
 ) -> ResourcePlacement:
     """A goal for a load that no leader changes, without limits."""
-    wanted = aims.range_of(goal)
+    wanted = aims.range_of_one_load(goal)
     one = OneLoad.of(problem, RESOURCES.index(goal.name), start, BrokerBounds(wanted.floor, wanted.ceiling))
     best = one.search(ends)
     reached = aims.widened(wanted, best)
@@ -262,6 +262,20 @@ class _Aims:
         if goal.tolerance:
             floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), 0)
         return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
+
+    def range_of_one_load(self, goal: Goal) -> GoalRange:
+        """What a goal for one load aims at: levels that brokers can have together if replicas may be split."""
+        column = RESOURCES.index(goal.name)
+        ideal = self._ideal[:, column]
+        self._shares[column] = lowest_level(self._problem, column, ideal, self._shares[column])
+        wanted = self.range_of(goal)
+        if not goal.tolerance:
+            return wanted
+        level = highest_level(self._problem, column, ideal, 1 - goal.tolerance, wanted.ceiling)
+        if level == 1 - goal.tolerance:
+            return wanted
+        floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
+        return replace(wanted, floor=np.minimum(wanted.floor, floor))
 
     def _lowest(self, column: int, bound: Fraction) -> Int64s:
         """(brokers,) int64 ceilings at the lower bound."""

@@ -8,11 +8,13 @@ The better placement is improved by exact models of regions (`loads.neighbourhoo
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.loads.bounds import movement_lower_bound
+from app.core.model import Float64s, Int32s, Int64s
+from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling, movement_lower_bound
 from app.core.reassignment.loads.local_search import candidate, search_within_band
 from app.core.reassignment.loads.neighbourhoods import pin_heavy, search_regions
 from app.core.reassignment.loads.rules import LoadRules, load_rules
@@ -23,6 +25,8 @@ from app.core.reassignment.resources.search import Bounds, SearchedPlacement, se
 from app.core.reassignment.resources.start import first_leaders, led_by
 from app.core.replica_lists import per_broker
 
+ROUNDED = 2
+"""Units of load by which rounded ceilings and floors may be off."""
 MOST_SLOTS = 100_000
 """Replicas of problems without weights whose movement is bounded twice."""
 
@@ -121,6 +125,56 @@ class OneLoad:
 
     def _loads(self, at: Int32s) -> Int64s:
         return self._base + per_broker(at, len(self._base), self.rules.load)
+
+
+MOST_FLOWS = 8
+"""Flows by which a level of all brokers is found."""
+
+
+def lowest_level(problem: ResourceProblem, column: int, ideal: Float64s, level: Fraction) -> Fraction:
+    """A lower bound on the largest load over the ideal load, if replicas may be split.
+
+    If loads that are shifted by ceilings at a level need more of all ceilings, the level is at least as much higher as
+    the largest ideal load makes of it.
+
+    Parameters
+    ----------
+    ideal : (brokers,) float64, 0 for brokers that are no targets. level : a lower bound.
+    """
+    rules, target, base = _of_column(problem, column)
+    for _ in range(MOST_FLOWS):
+        ceiling = np.floor(ideal * float(level)).astype(np.int64)
+        top = int(ceiling[target].max(initial=0))
+        more = lowest_ceiling(rules, base + np.where(target, top - ceiling, 0)) - top - ROUNDED
+        if more <= 0:
+            break
+        level += Fraction(more, int(ideal.max()) + 1)
+    return level
+
+
+def highest_level(problem: ResourceProblem, column: int, ideal: Float64s, level: Fraction, ceiling: Int64s) -> Fraction:
+    """An upper bound on the smallest load over the ideal load, if replicas may be split; as `lowest_level`.
+
+    Parameters
+    ----------
+    level : an upper bound, or what is wanted. ceiling : (brokers,) int64 of target brokers.
+    """
+    rules, target, base = _of_column(problem, column)
+    for _ in range(MOST_FLOWS):
+        floor = np.ceil(ideal * float(level)).astype(np.int64)
+        top = int(floor[target].max(initial=0))
+        shift = np.where(target, top - floor, 0)
+        most = int((ceiling + shift)[target].max(initial=0))
+        less = top - highest_floor(rules, base + shift, most) - ROUNDED
+        if less <= 0:
+            break
+        level -= Fraction(less, int(ideal.max()) + 1)
+    return max(level, Fraction(0))
+
+
+def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, NDArray[np.bool_], Int64s]:
+    movement = problem.movement
+    return load_rules(movement, problem.loads.of_follower[:, column]), movement.target, problem.loads.base[:, column]
 
 
 def is_one_load(problem: ResourceProblem, name: str) -> bool:
