@@ -50,6 +50,8 @@ worker.Spark = partial(Spark, executors_within_s=15.0)
 worker.main()
 """
 ENDS_WITHIN_S = 180.0
+PORTS = 5
+"""Ports that are tried: one that was free may be taken before the API listens."""
 
 
 def definition(scenarios: int, *, partitions: int = 3_000) -> dict[str, Any]:
@@ -388,17 +390,27 @@ def _served(database: Database) -> Iterator[tuple[str, "subprocess.Popen[bytes]"
     """The API alone, in a process of its own."""
     url = database.url.render_as_string(hide_password=False)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-    port = clusters.free_port()
-    environment = inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_PORT": str(port)}
     command = [sys.executable, "-c", "from app.cli import main; main()", "serve", "--no-worker"]
-    service = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        _wait(lambda: _answers(address))
-        yield address, service
-    finally:
-        service.terminate()
-        service.wait(30)
+    for _ in range(PORTS):
+        port = clusters.free_port()
+        environment = inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_PORT": str(port)}
+        service = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _wait(partial(_ended_or_answers, service, address))
+            if service.poll() is None:
+                yield address, service
+                return
+        finally:
+            service.terminate()
+            service.wait(30)
+    raise AssertionError(f"the API ended by itself on {PORTS} ports")
+
+
+def _ended_or_answers(service: "subprocess.Popen[bytes]", address: str) -> bool:
+    return service.poll() is not None or _answers(address)
 
 
 def _answers(address: str) -> bool:
