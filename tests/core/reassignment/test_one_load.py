@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from app.core.model import NO_LEADER
 from app.core.reassignment import TIGHT, Balance, place_by_load
@@ -16,9 +17,14 @@ from app.core.reassignment.resources import (
     ResourcePlacement,
     ResourceProblem,
     balance_resources,
+    balancing,
     resource_violations,
 )
 from benchmarks.skewed import Skew, problem_of
+from tests import draws as st
+from tests.core.reassignment.small_problems import moved_weight, placements, problems, target_loads
+from tests.core.reassignment.test_by_load import Case
+from tests.profiles import examples
 
 DISK = RESOURCES.index("disk")
 
@@ -96,3 +102,37 @@ def test_loads_are_in_proportion_to_weights() -> None:
     loads = found.loads[:, DISK]
     assert loads[1::2].sum() == pytest.approx(2 * loads[::2].sum(), rel=0.02)
     assert found.goals[0].largest.value <= found.goals[0].largest.lower_bound * Fraction(102, 100)
+
+
+@examples(150)
+@given(problems(), st.data())
+def test_bounds_with_weights_hold_for_every_placement(case: Case, data: st.DataObject) -> None:
+    """Searched also where an exact model would answer; every placement is tried."""
+    movement, load, base_load = case
+    brokers, target = len(base_load), movement.target
+    weights = data.draw(st.lists(st.sampled_from([1, 2, 3, 7]), min_size=brokers, max_size=brokers))
+    tolerance = data.draw(st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 2)]))
+    of_row, base = (np.zeros((length, len(RESOURCES)), np.int64) for length in (len(load), brokers))
+    of_row[:, DISK], base[:, DISK] = load, base_load
+    capacity = np.zeros_like(base)
+    capacity[:, DISK] = weights
+    leaders = np.full(len(load), NO_LEADER, np.int32)
+    loads = ResourceLoads(of_row, of_row, base, capacity)
+    problem = ResourceProblem(movement, loads, Limits.none(brokers), leaders, np.ones(brokers, np.bool_))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balancing, "exact_answer", lambda *_: None)
+        found = placed(problem, tolerance)
+    [goal] = found.goals
+    ceiling, floor, shares = goal.ceiling[target].tolist(), goal.floor[target].tolist(), np.array(weights)[target]
+    moved, largest = [], []
+    for placement in placements(movement):
+        amounts = target_loads(movement, load, base_load, placement)
+        largest.append(
+            max((Fraction(int(a), int(w)) for a, w in zip(amounts, shares, strict=True)), default=Fraction(0))
+        )
+        if all(low <= each <= high for low, each, high in zip(floor, amounts, ceiling, strict=True)):
+            moved.append(moved_weight(movement, placement))
+    assert found.movement.lower_bound <= min(moved) <= found.moved
+    total = int((load * movement.factors).sum() + base_load[target].sum())
+    if total and target.any():
+        assert goal.largest.lower_bound <= min(largest) * Fraction(int(shares.sum()), total) <= goal.largest.value
