@@ -17,7 +17,6 @@ from app.services.reassignment import PLANNER
 from app.services.reassignment.sweep import SweptRequests
 from tests import draws as st
 from tests.profiles import costly
-from tests.services.reassignments import topic
 from tests.services.swept import Json, cluster, clusters, definition_of, rows
 
 OPTIONS: tuple[Json, ...] = (
@@ -103,17 +102,6 @@ def test_a_sweep_has_every_field_of_a_plan() -> None:
         "minimise": "bytes",
         "rack_mode": "enforced",
     }
-
-
-def test_a_replica_out_of_sync_goes_before_others() -> None:
-    """Lowering the factor copies nothing and has to remove one: the row counts no move, and the plan keeps those in
-    sync.
-    """
-    lists = [[0, 1, 2]]
-    t = replace(topic("t", lists, [10]), isr=np.array([[1, 2, -1]], np.int32), leaders=np.array([1], np.int32))
-    swept = replace(cluster([], ["a", "b", "c"]), topics=(t,))
-    [row] = rows(swept, {"remove_broker": [0]}, replication_factor={"t": 2}, rack_mode="safe")
-    assert (row["moved_bytes"], row["feasible"]) == (0, True)
 
 
 @pytest.mark.parametrize(

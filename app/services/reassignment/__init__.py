@@ -29,9 +29,8 @@ from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.services.reassignment.loss_exports import losses_of
 from app.services.reassignment.planner import PLANNER
-from app.services.reassignment.problem.brokers import BrokerTable, brokers_of
-from app.services.reassignment.problem.loads import PartitionSizes, replicas_of_others, sizes_of
-from app.services.reassignment.problem.scope import PartitionScope, scope_of
+from app.services.reassignment.problem.brokers import brokers_of
+from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
 from app.services.reassignment.progress.progress import PlanProgress, progress_of
 from app.services.reassignment.progress.resumed import resumed

@@ -45,7 +45,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     SnapshotNotFound, LimitExceeded
     UnknownAxis, EmptyAxis, ImpossibleValue, UnknownBroker, ConflictingFields : of the axes.
     UnknownRack : brokers are added in a rack that has none.
-    Failures of a plan's request, but for `NotFeasible`, which scenarios have each for itself.
+    Failures of a plan's request, except `NotFeasible`, with which a scenario fails alone.
     """
     if not is_resolved(definition):
         snapshot, cluster = snapshots.load(uow, UUID(cast("str", definition["snapshot_id"])))

@@ -59,7 +59,7 @@ class OneLoad:
 
     @property
     def bounds(self) -> Bounds:
-        """As of the search: what a broker is outside of its bounds counts by the mean load."""
+        """The bounds as the search takes them: load outside of them is weighed by the mean load of a broker."""
         bounds, loads = Bounds.none(self.problem), self.rules.load * self.problem.movement.factors
         bounds.ceiling[:, self.column], bounds.floor[:, self.column] = self.within.high, self.within.low
         is_bounded = (self.within.high < NO_LIMIT) | (self.within.low > 0)
@@ -88,7 +88,7 @@ class OneLoad:
         return (int(floors.min()), int(floors.max())) if self.within.low.any() and len(floors) else (0, 0)
 
     def search(self, is_over: Callable[[], bool]) -> SearchedPlacement:
-        """The placement nearest to the bounds that is found, and with little movement."""
+        """A placement within the bounds, or near them, with little movement."""
         found = self._searched(self.start, is_over)
         begun = candidate(self.rules, self.start, self._loads(self.start))
         band = Band(self._floors()[1], self._top)
@@ -134,8 +134,8 @@ MOST_FLOWS = 8
 def lowest_level(problem: ResourceProblem, column: int, ideal: Float64s, level: Fraction) -> Fraction:
     """A lower bound on the largest load over the ideal load, if replicas may be split.
 
-    If loads that are shifted by ceilings at a level need more of all ceilings, the level is at least as much higher as
-    the largest ideal load makes of it.
+    At each step loads are shifted so that the ceilings at the level are equal. If a flow needs them to be higher by
+    some amount, the level is higher by at least that amount over the largest ideal load.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def lowest_level(problem: ResourceProblem, column: int, ideal: Float64s, level: 
 
 
 def highest_level(problem: ResourceProblem, column: int, ideal: Float64s, level: Fraction, ceiling: Int64s) -> Fraction:
-    """An upper bound on the smallest load over the ideal load, if replicas may be split; as `lowest_level`.
+    """An upper bound on the smallest load over the ideal load, if replicas may be split, by steps as in `lowest_level`.
 
     Parameters
     ----------

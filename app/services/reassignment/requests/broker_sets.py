@@ -7,7 +7,6 @@ from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker
 from app.errors.suggestions import suggestion
 
-TOPIC_NAME_HASH = "topic_name_hash"
 TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[str, str]
 """By topic its broker set; or the policy that chooses it by the topic's name."""
 
