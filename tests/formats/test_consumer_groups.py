@@ -21,9 +21,10 @@ from app.formats.groups.consumer_groups import (
     write_offsets,
     write_states,
 )
-from app.formats.groups.consumer_protocol import Subscription, write_subscription
+from app.formats.groups.consumer_protocol import Subscription
 from app.formats.groups.group_forms import Section
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
+from tests.formats.writers.consumer_protocol import write_subscription
 from tests.premises import reaches
 from tests.profiles import costly, examples
 

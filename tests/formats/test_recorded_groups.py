@@ -19,11 +19,12 @@ from app.formats.groups.consumer_groups import (
     write_offsets,
     write_states,
 )
-from app.formats.groups.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
+from app.formats.groups.consumer_protocol import Assignment, Subscription
 from app.formats.groups.group_forms import Section
 from app.formats.groups.group_texts import read
 from app.formats.groups.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
+from tests.formats.writers.consumer_protocol import write_assignment, write_subscription
 from tests.profiles import costly, examples
 
 OFFSETS = sample("kafka-consumer-groups-describe.txt")

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.formats.streams.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
-from app.formats.streams.topology_text import read, write
+from app.formats.streams.topology_text import read
 from app.formats.syntax.lines import is_topic_name
 from tests.formats.strategies import broken, reads_or_rejects, rejected
+from tests.formats.writers.topology_text import write
 from tests.profiles import costly
 
 ORDERS = """\
