@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping
 from threading import Event, Thread
-from types import MappingProxyType
 from uuid import UUID
 
 import pyarrow as pa
@@ -122,7 +121,7 @@ def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     return keys.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
 
 
-_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = MappingProxyType({"key_skew": _keys})
+_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = {"key_skew": _keys}
 """By kind, how a sweep that is measured whole is scored; every other kind is scored range by range."""
 
 

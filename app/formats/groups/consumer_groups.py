@@ -12,7 +12,6 @@ Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from app.core.recorded import TopicPartitions
 from app.formats.groups import group_cells as cell
@@ -78,53 +77,47 @@ class GroupState:
 _GROUP = Cell("group", cell.text)
 OFFSETS = TableForm(
     record=PartitionOffsets,
-    cells=MappingProxyType(
-        {
-            "GROUP": _GROUP,
-            "TOPIC": Cell("topic", cell.topic),
-            "PARTITION": Cell("partition", cell.optional_count),
-            "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-            "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
-            "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
-            "LAG": Cell("lag", cell.optional_int64),
-            "CONSUMER-ID": Cell("consumer_id", cell.optional_text),
-            "HOST": Cell("host", cell.optional_text),
-            "CLIENT-ID": Cell("client_id", cell.optional_text),
-        }
-    ),
+    cells={
+        "GROUP": _GROUP,
+        "TOPIC": Cell("topic", cell.topic),
+        "PARTITION": Cell("partition", cell.optional_count),
+        "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
+        "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
+        "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
+        "LAG": Cell("lag", cell.optional_int64),
+        "CONSUMER-ID": Cell("consumer_id", cell.optional_text),
+        "HOST": Cell("host", cell.optional_text),
+        "CLIENT-ID": Cell("client_id", cell.optional_text),
+    },
     required=("TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "CONSUMER-ID", "HOST", "CLIENT-ID", "LAG"),
 )
 MEMBERS = TableForm(
     record=GroupMember,
-    cells=MappingProxyType(
-        {
-            "GROUP": _GROUP,
-            "CONSUMER-ID": Cell("consumer_id", cell.text),
-            "GROUP-INSTANCE-ID": Cell("group_instance_id", cell.instance_id),
-            "HOST": Cell("host", cell.text),
-            "CLIENT-ID": Cell("client_id", cell.text),
-            "#PARTITIONS": Cell("partitions", cell.count),
-            "ASSIGNMENT": Cell("assignment", cell.assignment),
-            "CURRENT-EPOCH": Cell("current_epoch", cell.optional_count),
-            "CURRENT-ASSIGNMENT": Cell("assignment", cell.assignment),
-            "TARGET-EPOCH": Cell("target_epoch", cell.optional_count),
-            "TARGET-ASSIGNMENT": Cell("target_assignment", cell.assignment),
-        }
-    ),
+    cells={
+        "GROUP": _GROUP,
+        "CONSUMER-ID": Cell("consumer_id", cell.text),
+        "GROUP-INSTANCE-ID": Cell("group_instance_id", cell.instance_id),
+        "HOST": Cell("host", cell.text),
+        "CLIENT-ID": Cell("client_id", cell.text),
+        "#PARTITIONS": Cell("partitions", cell.count),
+        "ASSIGNMENT": Cell("assignment", cell.assignment),
+        "CURRENT-EPOCH": Cell("current_epoch", cell.optional_count),
+        "CURRENT-ASSIGNMENT": Cell("assignment", cell.assignment),
+        "TARGET-EPOCH": Cell("target_epoch", cell.optional_count),
+        "TARGET-ASSIGNMENT": Cell("target_assignment", cell.assignment),
+    },
     required=("CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"),
 )
 STATES = TableForm(
     record=GroupState,
-    cells=MappingProxyType(
-        {
-            "GROUP": _GROUP,
-            "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
-            "ASSIGNMENT-STRATEGY": Cell("assignment_strategy", cell.optional_text),
-            "STATE": Cell("state", cell.text),
-            "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-            "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
-            "#MEMBERS": Cell("members", cell.count),
-        }
-    ),
+    cells={
+        "GROUP": _GROUP,
+        "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
+        "ASSIGNMENT-STRATEGY": Cell("assignment_strategy", cell.optional_text),
+        "STATE": Cell("state", cell.text),
+        "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
+        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
+        "#MEMBERS": Cell("members", cell.count),
+    },
     required=("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"),
 )

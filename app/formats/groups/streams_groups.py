@@ -14,7 +14,6 @@ Source: `StreamsGroupCommand` of Apache Kafka 4.1 to 4.4 (KIP-1071).
 
 import re
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from app.core.recorded import RecordedTasks
 from app.formats.groups import group_cells as cell
@@ -85,48 +84,42 @@ def _read_tasks(content: str, line: int, column: str) -> MemberTasks:
 
 OFFSETS = TableForm(
     record=PartitionOffsets,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "TOPIC": Cell("topic", cell.topic),
-            "PARTITION": Cell("partition", cell.optional_count),
-            "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
-            "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-            "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
-            "OFFSET-LAG": Cell("lag", cell.optional_int64),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "TOPIC": Cell("topic", cell.topic),
+        "PARTITION": Cell("partition", cell.optional_count),
+        "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
+        "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
+        "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
+        "OFFSET-LAG": Cell("lag", cell.optional_int64),
+    },
     required=("GROUP", "TOPIC", "PARTITION", "OFFSET-LAG"),
 )
 MEMBERS = TableForm(
     record=StreamsMember,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.count),
-            "TOPOLOGY-EPOCH": Cell("topology_epoch", cell.count),
-            "MEMBER": Cell("member_id", cell.text),
-            "MEMBER-PROTOCOL": Cell("protocol", cell.text),
-            "MEMBER-EPOCH": Cell("member_epoch", cell.count),
-            "PROCESS": Cell("process_id", cell.text),
-            "CLIENT-ID": Cell("client_id", cell.text),
-            "ASSIGNMENTS": Cell("tasks", _read_tasks),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.count),
+        "TOPOLOGY-EPOCH": Cell("topology_epoch", cell.count),
+        "MEMBER": Cell("member_id", cell.text),
+        "MEMBER-PROTOCOL": Cell("protocol", cell.text),
+        "MEMBER-EPOCH": Cell("member_epoch", cell.count),
+        "PROCESS": Cell("process_id", cell.text),
+        "CLIENT-ID": Cell("client_id", cell.text),
+        "ASSIGNMENTS": Cell("tasks", _read_tasks),
+    },
     required=("GROUP", "MEMBER", "CLIENT-ID", "ASSIGNMENTS", "PROCESS"),
     may_be_empty=MAY_BE_EMPTY | {"ASSIGNMENTS"},
 )
 STATES = TableForm(
     record=GroupState,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
-            "STATE": Cell("state", cell.text),
-            "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-            "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
-            "#MEMBERS": Cell("members", cell.count),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
+        "STATE": Cell("state", cell.text),
+        "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
+        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
+        "#MEMBERS": Cell("members", cell.count),
+    },
     required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"),
 )

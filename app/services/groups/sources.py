@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -150,9 +149,10 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     return source
 
 
-_OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = MappingProxyType(
-    {"consumer": {None: "uniform", "range": "server-range"}, "share": {None: "simple"}}
-)
+_OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = {
+    "consumer": {None: "uniform", "range": "server-range"},
+    "share": {None: "simple"},
+}
 """By the type of a group and the name that the coordinator has for its assignor: the name here, if it is another."""
 
 

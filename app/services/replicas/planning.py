@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -280,9 +279,7 @@ def _brokers_in_play(
     return brokers, cautions
 
 
-_OF_CONTROLLER: Mapping[Controller | None, str] = MappingProxyType(
-    {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
-)
+_OF_CONTROLLER: Mapping[Controller | None, str] = {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
 """The algorithm by which a controller places new topics; of an unknown one that of every release since 4.0."""
 
 
