@@ -79,7 +79,8 @@ def brokers(rows: Iterable[BrokerEndpoint]) -> tuple[Broker, ...]:
 def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
     # A rack may contain blanks; the other cells do not.
     first = content.split(maxsplit=3)
-    last = first[-1].rsplit(maxsplit=2 if with_state else 1)
+    columns = 2 if with_state else 1
+    last = first[-1].rsplit(maxsplit=columns)
     endpoint_type, state = last[-1], last[-2] if with_state and len(last) > 1 else None
     if len(first) < 4 or endpoint_type not in _TYPES or state not in (_STATES if with_state else (None,)):
         raise rejection(line, expected=_EXPECTED_ROW, actual=shown(content))
@@ -90,7 +91,7 @@ def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
         raise rejection(line, expected="a broker id from 0 to 2147483647 under ID", actual=shown(first[0]))
     if port is None or port > HIGHEST_PORT:
         raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT} under PORT", actual=shown(first[2]))
-    rack = last[0] if len(last) > (2 if with_state else 1) else ""
+    rack = last[0] if len(last) > columns else ""
     return BrokerEndpoint(
         id=broker_id,
         host=first[1],
