@@ -113,9 +113,8 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     releases = releases or _releases(found.kafka_version)
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
     directories, topics = with_log_dirs(measured, disks)
-    directories = {broker.id: directories[broker.id] for broker in brokers if broker.id in directories}
-    cordons = log_dirs.cordons(disks)
-    cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
+    ids = [broker.id for broker in brokers]
+    directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
@@ -127,6 +126,11 @@ def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read
     """What a part of the texts says; None if there is none. Raises `MalformedText` with the upload and its line."""
     with _located(texts, part):
         return None if text is None else read(text)
+
+
+def _only(ids: Sequence[int], of_brokers: Mapping[int, Read]) -> dict[int, Read]:
+    """What there is of these brokers, in their order."""
+    return {broker: of_brokers[broker] for broker in ids if broker in of_brokers}
 
 
 def _joined(text: str) -> JoinedGroups:

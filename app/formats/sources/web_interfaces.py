@@ -102,25 +102,25 @@ def _topic(
 
 def _owns(document: object) -> bool:
     if isinstance(document, list):
-        first = document[0] if document else None
-        return isinstance(first, dict) and (
-            ({"id", "host", "port"} <= first.keys() and not first.keys() & {"endpoints", "jmx_port", "version"})
-            or _is_topic(first)
-        )
+        keys = _first_of(document).keys()
+        is_broker = {"id", "host", "port"} <= keys and not keys & {"endpoints", "jmx_port", "version"}
+        return is_broker or _is_topic(_first_of(document))
     # A snapshot of this service has the cluster's name.
     if not isinstance(document, dict) or "cluster" in document:
         return False
-    listed = next((document[key] for key in _LISTS if key in document), None)
-    first = listed[0] if isinstance(listed, list) and listed else None
-    if isinstance(first, dict) and (_is_topic(first) or ("nodes" in document and {"id", "host"} <= first.keys())):
-        return True
-    return _is_topic(document)
+    first = _first_of(next((document[key] for key in _LISTS if key in document), None))
+    is_broker = "nodes" in document and {"id", "host"} <= first.keys()
+    return is_broker or _is_topic(first) or _is_topic(document)
 
 
 def _is_topic(members: Mapping[str, object]) -> bool:
-    listed = members.get("partitions")
+    return "name" in members and bool(_first_of(members.get("partitions")).keys() & {"nodes", "replicas"})
+
+
+def _first_of(listed: object) -> Mapping[str, object]:
+    """The first item of a list, if it is an object; else an empty one."""
     first = listed[0] if isinstance(listed, list) and listed else None
-    return "name" in members and isinstance(first, dict) and bool(first.keys() & {"nodes", "replicas"})
+    return first if isinstance(first, dict) else {}
 
 
 SOURCE = Source("AKHQ or kafka-ui", read, owns=_owns)
