@@ -10,7 +10,7 @@ from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats.streams import topology_text
-from app.formats.streams.topology import Subtopology
+from app.formats.streams.topology_text import Subtopology
 from app.services.snapshots import require_distinct
 from app.services.streams.requests import StreamsRequest, SubtopologyRequest
 
@@ -34,7 +34,7 @@ def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) ->
         malformed.path = ("topology",)
         raise
     there: Collection[str] = () if metadata is None else metadata.topics
-    return [_described(one, request.application_id, there) for one in described.subtopologies if not one.is_global]
+    return [_described(one, request.application_id, there) for one in described if not one.is_global]
 
 
 def _described(subtopology: Subtopology, application_id: str | None, there: Collection[str]) -> SubtopologyRequest:
