@@ -8,7 +8,7 @@ from app.core.jvm.hashes import INTEGER, STRING
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Broker, Int32s
 from app.core.replicas import striped
-from app.core.replicas.generate import placing_order, usable_brokers
+from app.core.replicas.generate_movement import placing_order, usable_brokers
 from app.core.replicas.striped import UNTIL_4_2, Rejections
 from app.errors.kafka import KafkaError, ListedTwice, TopicToMoveMissing
 
