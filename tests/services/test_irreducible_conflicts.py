@@ -13,7 +13,7 @@ from app.errors.failure import Unprocessable
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
 from app.services.limits import Limits
-from app.services.plans import draft_plan
+from app.services.plans import Allowance, Site
 from app.services.reassignment import (
     PLANNER,
     BalanceRequest,
@@ -56,7 +56,8 @@ Refused = NotFeasible | InvalidReplicationFactor | PinContradicted | BudgetBelow
 
 def _infeasible(cluster: Cluster, request: ReassignmentRequest) -> Refused | None:
     try:
-        draft_plan(PLANNER, request, cluster, Limits())
+        PLANNER.check(request, Limits())
+        PLANNER.solve(PLANNER.resolve(request, Site(cluster), Allowance(Limits())))
     except (NotFeasible, InvalidReplicationFactor, PinContradicted, BudgetBelowMinimum) as failure:
         return failure
     return None
@@ -106,7 +107,7 @@ def _case(rng: np.random.Generator) -> tuple[Cluster, ReassignmentRequest]:
     brokers = tuple(Broker(broker, "abc"[broker % 3], fenced=bool(is_down[broker])) for broker in range(count))
     topics = []
     for name in ("t", "u", "v"):
-        factor = int(rng.integers(1, 5))
+        factor = int(rng.integers(1, 4))
         lists = [rng.permutation(count)[: min(factor, count)].tolist() for _ in range(int(rng.integers(1, 5)))]
         topics.append(topic(name, lists, rng.integers(1, 20, len(lists)).tolist()))
     options = _options(rng, count, [len(each.partition_ids) for each in topics])
@@ -146,14 +147,14 @@ def _options(rng: np.random.Generator, count: int, partitions: Sequence[int]) ->
         "remove_brokers": some(3),
         "remove_racks": ["abc"[number(0, 2)]],
         "replace_brokers": {number(0, count - 1): count},
-        "forbid_brokers": some(4),
+        "forbid_brokers": some(5),
         "receivers": some(3),
-        "cordoned_brokers": some(3),
+        "cordoned_brokers": some(4),
         "fix_offline_replicas": True,
-        "max_replicas_per_rack": 1,
-        "replication_factor": {"t": number(2, 5), "v": number(2, 5)},
-        "isolate": [IsolateRequest(["u"], some(3), exclusive=bool(rng.integers(2)))],
-        "broker_sets": {"s": some(3)},
+        "max_replicas_per_rack": number(1, 2),
+        "replication_factor": {"t": number(2, 4), "v": number(2, 4)},
+        "isolate": [IsolateRequest(["u"], some(5), exclusive=bool(rng.integers(2)))],
+        "broker_sets": {"s": some(5)},
         "pins": [PinRequest("u", 0, some(2)), *[PinRequest("u", 1, some(2))] * (partitions[1] > 1)],
         "min_leaders_per_broker": {"t": number(0, 1), "v": number(0, 1)},
         "preferred_racks": {"*": ["abc"[number(0, 2)]]},
@@ -211,6 +212,40 @@ def test_limits_that_hold_without_racks_conflict_with_the_rack_rule(factor: int)
         conflict: Any = failure.context["conflict"]
         assert {member["constraint"] for member in conflict} == {"limits.replicas", "rack_mode"}
     assert _infeasible(cluster, replace(few, rack_mode=RackMode.DISABLED)) is None
+
+
+def test_minimums_and_preferred_racks_conflict_together() -> None:
+    """Each of two brokers leads one of two partitions, unless both are to be led in rack a."""
+    cluster = Cluster("c", (Broker(0, "a"), Broker(1, "b")), (topic("t", [[0, 1], [0, 1]], [1, 1]),))
+    request = ReassignmentRequest(min_leaders_per_broker={"t": 1}, preferred_racks={"*": ["a"]})
+    failure = _infeasible(cluster, request)
+    assert isinstance(failure, NotFeasible)
+    assert _named(failure) == {"min_leaders_per_broker/t", "preferred_racks"}
+    assert "other preferred_racks" in failure.context["lifted_by"]  # type: ignore[operator] # a list
+
+
+def test_a_budget_conflicts_with_what_moves() -> None:
+    """Broker 0 has 7 bytes that have to leave it; forbidding broker 3 moves nothing."""
+    cluster = Cluster("c", tuple(Broker(broker, "ab"[broker % 2]) for broker in range(4)), (topic("t", [[0]], [7]),))
+    request = ReassignmentRequest(remove_brokers=[0], forbid_brokers=[3], max_moved_bytes=6)
+    failure = _infeasible(cluster, request)
+    assert isinstance(failure, BudgetBelowMinimum)
+    assert failure.context["minimum_bytes"] == 7
+    assert _named(failure) == {"max_moved_bytes", "remove_brokers"}
+    assert _infeasible(cluster, replace(request, max_moved_bytes=7)) is None
+
+
+def test_a_pin_to_an_offline_broker_conflicts_with_fixing_it() -> None:
+    """A broker that is down keeps its replica unless offline replicas are fixed, and receives none in any case."""
+    cluster = Cluster("c", (Broker(0, fenced=True), Broker(1)), (topic("t", [[0], [1]], [1, 1]),))
+    request = ReassignmentRequest(fix_offline_replicas=True, pins=[PinRequest("t", 1, [1]), PinRequest("t", 0, [0])])
+    failure = _infeasible(cluster, request)
+    assert isinstance(failure, PinContradicted)
+    assert _named(failure) == {"pins/1", "fix_offline_replicas"}
+    assert _infeasible(cluster, replace(request, fix_offline_replicas=False)) is None
+    failure = _infeasible(cluster, replace(request, pins=[PinRequest("t", 1, [0])], fix_offline_replicas=False))
+    assert isinstance(failure, PinContradicted)
+    assert failure.context["contradicts"] == ""
 
 
 def test_a_pin_to_a_current_broker_conflicts_with_its_removal() -> None:

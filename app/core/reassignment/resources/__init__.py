@@ -13,7 +13,6 @@ one_load.py      one load that no leader changes: two searches, exact models of 
 by_load.py       the verb place_by_load: replicas balanced by one load
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
 integer_model.py limits that conflict only together, and the least excess, of small problems
-feasibility.py   whether hard limits are proven to conflict, without a search
 excess.py        what is proven of the load above limits
 movement_bound.py   lower bound on the movement by Lagrangian duality
 state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
@@ -32,7 +31,7 @@ from app.core.reassignment.resources.answers import with_leaders
 from app.core.reassignment.resources.balancing import balance_resources, reach_goals
 from app.core.reassignment.resources.budget import BudgetNotReached, reach_within
 from app.core.reassignment.resources.evaluation import ideal_loads, kafka_loads, loads_of
-from app.core.reassignment.resources.feasibility import limits_conflict
+from app.core.reassignment.resources.excess import limits_conflict
 from app.core.reassignment.resources.model import (
     GOALS,
     NO_CAPACITY,

@@ -7,10 +7,13 @@ depend on what it states, so that fewer options can restrict more; the filter is
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from app.core.replicas.rack_modes import RackMode
 from app.errors import FieldPath, Json
@@ -23,21 +26,6 @@ from app.services.reassignment.requests.resources import LimitsRequest
 
 FACTOR, MOST_PER_RACK, RACK_RULE, OFFLINE = "replication_factor", "max_replicas_per_rack", "rack_mode", "offline"
 FIX_OFFLINE, MINIMUMS = "fix_offline_replicas", "min_leaders_per_broker"
-NO_RECEIVERS = (OFFLINE, "cordoned", "forbid_brokers", "receivers")
-"""Options by which brokers receive nothing, and keep what they have."""
-LEFT = ("replace_brokers", "remove_racks", "remove_brokers", FIX_OFFLINE)
-"""Options by which brokers keep nothing either."""
-_OF_BROKERS: Mapping[str, tuple[object, str, str]] = {
-    OFFLINE: (None, "are fenced or down", "brokers that are back"),
-    "cordoned": ((), "are cordoned", "brokers that are uncordoned"),
-    "forbid_brokers": ((), "are to receive nothing", "fewer of forbid_brokers"),
-    "receivers": (None, "are not among the receivers", "more receivers"),
-    "replace_brokers": ({}, "are replaced", "a successor that the rack rule has room for"),
-    "remove_racks": ((), "are removed", "fewer of remove_racks, or brokers to add there"),
-    "remove_brokers": ((), "are removed", "fewer of remove_brokers, or brokers to add there"),
-    FIX_OFFLINE: (False, "are left, being down", "fix_offline_replicas false, or brokers that are back"),
-}
-"""By option the value of its field without it, in words what it says of brokers, and what lifts it."""
 REFUSED = (NotFeasible, InvalidReplicationFactor, PinContradicted, BudgetBelowMinimum)
 MOST_SECONDS = 10.0
 """After this time no further option is dropped; the subset is infeasible all the same."""
@@ -50,15 +38,29 @@ class Option:
     Parameters
     ----------
     lifted_by : a change of the request that lifts it, in words.
-    field, relaxed : the field of the request that states it, and its value without the option; no field if none does.
+    stated_in, relaxed : the field of the request that states it, if one does, and the value of that without the option.
+    brokers : (brokers,) bool, those that it excludes; of a broker set or an isolation those of its topics.
+    keeps : whether excluded brokers keep the replicas that they have. is_exclusive : whether other topics are excluded.
     """
 
     name: str
     path: FieldPath
     words: str
     lifted_by: str
-    field: str
+    stated_in: str
     relaxed: Callable[[ReassignmentRequest], Any]
+    brokers: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    keeps: bool = False
+    is_exclusive: bool = True
+
+    def explains_itself(self, failure: Unprocessable) -> bool:
+        """Whether a failure is of this option, and says in its own words what lifts it."""
+        return bool(self.path) and self.path == failure.path and "lifted_by" in failure.context
+
+    def as_json(self, failure: Unprocessable) -> dict[str, Json]:
+        """As the failure lists it."""
+        words = failure.detail if self.explains_itself(failure) else self.words
+        return {"constraint": self.name, "pointer": self.pointer, "detail": words}
 
     @property
     def pointer(self) -> str:
@@ -66,6 +68,8 @@ class Option:
         return "".join(f"/{part}" for part in self.path)
 
 
+_Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str, object]]
+"""Names, (brokers,) bool, words, what lifts each, and the value of the field without it."""
 Groups: TypeAlias = Sequence[Sequence[Option]]
 """Options by what they are about. The filter tries to drop a whole group at once, and the first group first."""
 
@@ -75,31 +79,25 @@ def irreducible(groups: Groups, is_refused: Callable[[Sequence[Option]], bool]) 
 
     Parameters
     ----------
-    groups : options that are refused together. is_refused : whether some options are.
+    groups : options that are refused together. is_refused : whether they are without some of them.
 
     Complexity: O(k log n) calls of `is_refused` for k options in the subset and n in a group, and a call a group.
     """
-    active = [option for group in groups for option in group]
-    while True:
-        number = len(active)
+    dropped: list[Option] = []
+
+    def drop(group: Sequence[Option]) -> None:
+        if group and is_refused([*dropped, *group]):
+            dropped.extend(group)
+        elif len(group) > 1:
+            drop(group[: len(group) // 2])
+            drop(group[len(group) // 2 :])
+
+    number = -1
+    while number < len(dropped):
+        number = len(dropped)
         for group in groups:
-            active = _dropped(active, [option for option in group if option in active], is_refused)
-        if len(active) == number:
-            return active
-
-
-def _dropped(
-    active: list[Option], group: Sequence[Option], is_refused: Callable[[Sequence[Option]], bool]
-) -> list[Option]:
-    """The active options without those of the group that are not needed."""
-    rest = [option for option in active if option not in group]
-    if group and is_refused(rest):
-        return rest
-    if len(group) > 1:
-        middle = len(group) // 2
-        for half in (group[:middle], group[middle:]):
-            active = _dropped(active, half, is_refused)
-    return active
+            drop([option for option in group if option not in dropped])
+    return [option for option in chain.from_iterable(groups) if option not in dropped]
 
 
 def explained(refused: Unprocessable, groups: Groups, attempt: Callable[[Sequence[Option]], object]) -> Unprocessable:
@@ -111,79 +109,63 @@ def explained(refused: Unprocessable, groups: Groups, attempt: Callable[[Sequenc
     attempt : resolves the request without some options. Raises one of `REFUSED` if it is still refused; with any other
         failure it counts as not refused.
     """
-    ends_s, every = monotonic() + MOST_SECONDS, [option for group in groups for option in group]
+    ends_s, every = monotonic() + MOST_SECONDS, [*chain.from_iterable(groups)]
 
-    def is_named(option: Option) -> bool:
-        return option.path == refused.path or option.pointer == refused.context.get("contradicts")
-
-    def failure_of(active: Sequence[Option]) -> Unprocessable | None:
+    def failure_of(dropped: Sequence[Option]) -> Unprocessable | None:
         try:
-            attempt([option for option in every if option not in active])
-        except REFUSED as failure:
-            return failure
-        except Unprocessable:
-            pass
+            attempt([option for option in every if option in dropped])
+        except Unprocessable as failure:
+            return failure if isinstance(failure, REFUSED) else None
         return None
 
-    # What the failure names is dropped after the rest of the request, and what the request does not state at last.
-    last = [
-        sorted(group, key=is_named)
-        for group in sorted(groups, key=lambda group: (any(not each.path for each in group), any(map(is_named, group))))
-    ]
-    found = irreducible(last, lambda active: monotonic() < ends_s and failure_of(active) is not None)
+    def is_refused(dropped: Sequence[Option]) -> bool:
+        return monotonic() < ends_s and failure_of(dropped) is not None
+
+    found = irreducible(_in_order(groups, refused), is_refused)
     conflict = sorted((option for option in every if option in found), key=lambda option: option.name == FACTOR)
-    is_of_option = any(option.path == refused.path for option in conflict if option.path)
-    failure = refused if is_of_option else failure_of(found) or refused
-    if isinstance(failure, InvalidReplicationFactor):
-        return failure
-    if isinstance(failure, PinContradicted):  # places of other pins and options differ without the dropped ones
-        pin = next(option for option in conflict if option.field == "pins")
-        pointer = next((option.pointer for option in conflict if option.path and option is not pin), "")
-        context = {**failure.context, "contradicts": pointer}
-        return PinContradicted(failure.detail, path=(*pin.path, *failure.path[2:]), **context)
-    return _listed(failure, conflict)
+    if refused.path not in [option.path for option in conflict if option.path]:
+        refused = failure_of([option for option in every if option not in found]) or refused
+    return _listed(refused, conflict)
+
+
+def _in_order(groups: Groups, refused: Unprocessable) -> Groups:
+    """What the failure names is dropped after the rest of the request, and what the request does not state at last."""
+
+    def place(option: Option) -> tuple[bool, bool]:
+        is_named = option.path == refused.path or option.pointer == refused.context.get("contradicts")
+        return not option.path, is_named
+
+    return sorted((sorted(group, key=place) for group in groups if group), key=lambda group: max(map(place, group)))
 
 
 def _listed(failure: Unprocessable, conflict: Sequence[Option]) -> Unprocessable:
     """The failure with its conflict and what lifts it."""
+    if isinstance(failure, InvalidReplicationFactor):
+        return failure
+    if isinstance(failure, PinContradicted):  # places of other pins and options differ without the dropped ones
+        pin, *others = sorted((each for each in conflict if each.path), key=lambda each: each.stated_in != "pins")
+        context = {**failure.context, "contradicts": others[0].pointer if others else ""}
+        return PinContradicted(failure.detail, path=(*pin.path, *failure.path[2:]), **context)
     own: Any = failure.context.get("lifted_by", ())
-    lifts = [option.lifted_by for option in conflict if option.path != failure.path]
-    special = (option for option in conflict if option.name not in (FACTOR, RACK_RULE, MOST_PER_RACK))
-    path = failure.path or next((option.path for option in (*special, *conflict)), ())
-    words = [failure.detail if option.path and option.path == failure.path else option.words for option in conflict]
-    documents: list[Json] = [
-        {"constraint": option.name, "pointer": option.pointer, "detail": detail}
-        for option, detail in zip(conflict, words, strict=True)
-    ]
-    lifted_by = list(dict.fromkeys([*own, *lifts] if failure.path else [*lifts, *own]))
-    return type(failure)(
-        failure.detail, path=path, **{**failure.context, "conflict": documents, "lifted_by": lifted_by}
-    )
+    lifts = [option.lifted_by for option in conflict if not option.explains_itself(failure)]
+    special = (option.path for option in conflict if option.name not in (FACTOR, RACK_RULE, MOST_PER_RACK))
+    context = {
+        **failure.context,
+        "conflict": [option.as_json(failure) for option in conflict],
+        "lifted_by": list(dict.fromkeys([*own, *lifts] if failure.path else [*lifts, *own])),
+    }
+    path = failure.path or next(special, conflict[0].path if conflict else ())
+    return type(failure)(failure.detail, path=path, **context)
 
 
 def without(request: ReassignmentRequest, options: Sequence[Option]) -> ReassignmentRequest:
     """The request without some options."""
     for option in options:
-        if option.field:
-            request = replace(request, **{option.field: option.relaxed(request)})
+        if hasattr(request, option.stated_in):
+            request = replace(request, **{option.stated_in: option.relaxed(request)})
     if request.objective == "relieve" and request.limits == LimitsRequest():  # nothing is left to relieve
         return replace(request, objective="balance")
     return request
-
-
-def excluded(request: ReassignmentRequest, brokers: BrokerTable) -> Mapping[str, Bools]:
-    """By option, (brokers,) bool: the brokers that it excludes for all topics."""
-    removed = brokers.is_removed & ~brokers.is_replaced
-    return {
-        OFFLINE: brokers.is_offline,
-        "cordoned": brokers.is_cordoned,
-        "forbid_brokers": brokers.is_forbidden,
-        "receivers": brokers.is_no_receiver,
-        "replace_brokers": brokers.is_replaced,
-        "remove_racks": removed & brokers.in_racks(request.remove_racks),
-        "remove_brokers": removed & brokers.mask(request.remove_brokers),
-        FIX_OFFLINE: brokers.is_offline & request.fix_offline_replicas,
-    }
 
 
 def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_racks: str) -> Groups:
@@ -194,8 +176,13 @@ def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_ra
     request : as it is stated, with its removed racks.
     """
     factors = [
-        _part(FACTOR, topic, f"topic {topic} is to have {factor} replicas of each partition", smaller_factor(topic))
-        for topic, factor in request.replication_factor.items()
+        _part(
+            FACTOR,
+            topic,
+            f"topic {topic} is to have {n} replicas of each partition",
+            f"a smaller replication factor of {topic}",
+        )
+        for topic, n in request.replication_factor.items()
     ]
     single = [*of_brokers(request, brokers)]
     if (most := request.max_replicas_per_rack) is not None:
@@ -205,11 +192,6 @@ def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_ra
         words = f"each partition spans as many of the {len(brokers.racks)} racks as it has replicas"
         single.append(Option(RACK_RULE, (RACK_RULE,), words, lift_of_racks, RACK_RULE, _rackless))
     return [*_of_cluster(request)], [*_pins(request)], factors, *([option] for option in single)
-
-
-def smaller_factor(topic: str) -> str:
-    """What lifts a conflict about a topic, in words."""
-    return f"a smaller replication factor of {topic}"
 
 
 def _of_cluster(request: ReassignmentRequest) -> Iterator[Option]:
@@ -240,38 +222,68 @@ def _pins(request: ReassignmentRequest) -> Iterator[Option]:
 
 def of_brokers(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
     """What limits the eligible brokers, in the order in which it is dropped."""
-    options = {}
-    for name, mask in excluded(request, brokers).items():
-        default, words, lift = _OF_BROKERS[name]
+    down, removed = brokers.is_offline, brokers.is_removed & ~brokers.is_replaced
+    in_racks, listed = removed & brokers.in_racks(request.remove_racks), removed & brokers.mask(request.remove_brokers)
+    left, lift = down & request.fix_offline_replicas, "fix_offline_replicas false, or brokers that are back"
+    receive_nothing: _Exclusions = (
+        (OFFLINE, down, "are fenced or down", "brokers that are back", None),
+        ("cordoned", brokers.is_cordoned, "are cordoned", "brokers that are uncordoned", ()),
+        ("forbid_brokers", brokers.is_forbidden, "are to receive nothing", "fewer of forbid_brokers", ()),
+        ("receivers", brokers.is_no_receiver, "are not among the receivers", "more receivers", None),
+    )
+    leave: _Exclusions = (
+        ("replace_brokers", brokers.is_replaced, "are replaced", "a successor that the rack rule has room for", {}),
+        ("remove_racks", in_racks, "are removed", "fewer of remove_racks, or brokers to add there", ()),
+        ("remove_brokers", listed, "are removed", "fewer of remove_brokers, or brokers to add there", ()),
+        (FIX_OFFLINE, left, "are left, being down", lift, False),
+    )
+    yield from _excluding(request, brokers, receive_nothing, keeps=True)
+    yield from _of_topics(request, brokers)
+    yield from _excluding(request, brokers, leave)
+
+
+def _excluding(
+    request: ReassignmentRequest, brokers: BrokerTable, exclusions: _Exclusions, *, keeps: bool = False
+) -> Iterator[Option]:
+    """Options that exclude brokers for all topics."""
+    for name, mask, words, lift, default in exclusions:
+        of_field = "cordoned_brokers" if name == "cordoned" else name
+        path = () if getattr(request, of_field, None) is None else (of_field,)
         if mask.any():
-            options[name] = _whole(name, default, f"brokers {brokers.named(mask)} {words}", lift)
-    if OFFLINE in options:
-        options[OFFLINE] = replace(options[OFFLINE], path=(), field="")
-    if "cordoned" in options:
-        path = () if request.cordoned_brokers is None else ("cordoned_brokers",)
-        options["cordoned"] = replace(options["cordoned"], path=path, field="cordoned_brokers")
-    yield from (options[name] for name in NO_RECEIVERS if name in options)
-    for name in sorted(request.broker_sets):
-        these = brokers.named(brokers.mask(request.broker_sets[name]))
-        words = f"broker set {name} is brokers {these}: its topics are on them alone, and no other topic is"
+            words_of = f"brokers {brokers.named(mask)} {words}"
+            yield Option(name, path, words_of, lift, of_field, partial(_default, default), mask, keeps)
+
+
+def _of_topics(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
+    """Broker sets and isolations."""
+    for name, listed in sorted(request.broker_sets.items()):
+        mask = brokers.mask({*listed, *(new for old, new in request.replace_brokers.items() if old in listed)})
+        words = (
+            f"broker set {name} is brokers {brokers.named(mask)}: its topics are on them alone, and no other topic is"
+        )
         lift = f"other brokers in /broker_sets/{name}, or another set for the topic in topic_sets"
-        yield replace(_part("broker_sets", name, words, lift), name=f"broker_sets/{name}")
+        yield replace(_part("broker_sets", name, words, lift), name=f"broker_sets/{name}", brokers=mask)
     for at, isolated in enumerate(request.isolate):
-        names, these = ", ".join(isolated.topics[:5]), brokers.named(brokers.mask(isolated.brokers))
-        words = f"{names} may be on brokers {these} alone" + (", and no other topic is" * isolated.exclusive)
+        names, mask = ", ".join(isolated.topics[:5]), brokers.mask(isolated.brokers)
+        words = f"{names} may be on brokers {brokers.named(mask)} alone"
+        words += ", and no other topic is" * isolated.exclusive
         option = _part("isolate", isolated, words, f"more brokers in /isolate/{at}/brokers")
-        yield replace(option, name=f"isolate/{at}", path=("isolate", at, "brokers"))
-    yield from (options[name] for name in LEFT if name in options)
+        path, is_exclusive = ("isolate", at, "brokers"), isolated.exclusive
+        yield replace(option, name=f"isolate/{at}", path=path, brokers=mask, is_exclusive=is_exclusive)
 
 
 def _whole(field: str, default: object, words: str, lift: str) -> Option:
     """A whole field, with its default."""
-    return Option(field, (field,), words, lift, field, lambda _: default)
+    return Option(field, (field,), words, lift, field, partial(_default, default))
 
 
 def _part(field: str, part: object, words: str, lift: str) -> Option:
     """A key of a mapping, or an item of a sequence, which has another path."""
     return Option(field, (field, str(part)), words, lift, field, partial(_without_part, field, part))
+
+
+def _default(default: object, _: ReassignmentRequest) -> object:
+    return default
 
 
 def _without_part(field: str, part: object, request: ReassignmentRequest) -> object:

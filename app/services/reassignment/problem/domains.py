@@ -1,6 +1,6 @@
 """Eligible brokers of each partition, as domains that many partitions share."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,13 +16,10 @@ from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.conflicts import (
     FACTOR,
-    LEFT,
     MOST_PER_RACK,
-    NO_RECEIVERS,
     RACK_RULE,
-    excluded,
+    Option,
     of_brokers,
-    smaller_factor,
 )
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.request import PinRequest, ReassignmentRequest, repaired_topics
@@ -34,19 +31,6 @@ class Relaxation:
 
     constraint: str
     detail: str
-
-
-class _Relaxations:
-    """Constraints given up so far, each once however many partitions it is about."""
-
-    def __init__(self) -> None:
-        self._details: dict[tuple[str, str], str] = {}
-
-    def add(self, constraint: str, about: str, detail: str) -> None:
-        self._details.setdefault((constraint, about), detail)
-
-    def listed(self) -> tuple[Relaxation, ...]:
-        return tuple(Relaxation(constraint, detail) for (constraint, _), detail in self._details.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,10 +56,9 @@ class EligibleBrokers:
     """Eligible brokers of a topic's partitions, and the options that limit them."""
 
     def __init__(self, request: ReassignmentRequest, brokers: BrokerTable, sets: BrokerSets) -> None:
-        self._request = request
-        self._excluded_of_all = excluded(request, brokers)
         self.sets = sets
-        self._isolated = [brokers.mask(isolated.brokers) for isolated in request.isolate]
+        self._options = [*of_brokers(request, brokers)]
+        self._none = np.zeros(len(brokers.ids), np.bool_)
         self._group_of = {name: at for at, isolated in enumerate(request.isolate) for name in isolated.topics}
 
     def group(self, topic: str, of_set: int) -> int:
@@ -88,31 +71,27 @@ class EligibleBrokers:
 
     def may_receive(self, group: int) -> Bools:
         """(brokers,) bool, brokers that may receive replicas."""
-        return self._except([mask for _, mask, _ in self._excluded(group)])
+        excluded: Bools = np.logical_or.reduce([self._none, *(mask for _, mask in self._excluded(group))])
+        return ~excluded
 
     def may_keep(self, group: int) -> Bools:
         """(brokers,) bool, brokers that may keep the replicas that they have."""
-        return self._except([mask for _, mask, keeps in self._excluded(group) if not keeps])
+        masks = (mask for option, mask in self._excluded(group) if not option.keeps)
+        excluded: Bools = np.logical_or.reduce([self._none, *masks])
+        return ~excluded
 
-    def excluded_by(self, group: int, position: int, *, has_replica: bool) -> str | None:
-        """The name of the first option that excludes a broker, which may have a replica already."""
-        excluded = self._excluded(group)
-        return next((name for name, mask, keeps in excluded if mask[position] and not (has_replica and keeps)), None)
+    def excluded_by(self, group: int, position: int, *, has_replica: bool) -> Option | None:
+        """The first option that excludes a broker, which may have a replica already."""
+        excluded = (each for each, mask in self._excluded(group) if mask[position])
+        return next((option for option in excluded if not (has_replica and option.keeps)), None)
 
-    def _except(self, masks: Sequence[Bools]) -> Bools:
-        return np.asarray(~np.logical_or.reduce(masks), np.bool_)
-
-    def _excluded(self, group: int) -> Iterator[tuple[str, Bools, bool]]:
-        """By the name of an option the brokers that it excludes, and whether they keep the replicas that they have."""
-        yield from ((name, self._excluded_of_all[name], True) for name in NO_RECEIVERS)
-        isolation = group // (len(self.sets.names) + 1) - 1
-        for index, name in enumerate(self.sets.names):
-            mask = self.sets.mask(index)
-            yield f"broker_sets/{name}", ~mask if index == self.set_of(group) else mask, False
-        for at, isolated in enumerate(self._request.isolate):
-            if at == isolation or isolated.exclusive:
-                yield f"isolate/{at}", ~self._isolated[at] if at == isolation else self._isolated[at], False
-        yield from ((name, self._excluded_of_all[name], False) for name in LEFT)
+    def _excluded(self, group: int) -> Iterator[tuple[Option, Bools]]:
+        """The options about topics of a group, with the brokers that each excludes."""
+        isolation, of_set = divmod(group, len(self.sets.names) + 1)
+        own = {f"isolate/{isolation - 1}", f"broker_sets/{('', *self.sets.names)[of_set]}"}
+        for option in self._options:
+            if option.name in own or option.is_exclusive:
+                yield option, ~option.brokers if option.name in own else option.brokers
 
 
 def domains_of(
@@ -128,7 +107,7 @@ def domains_of(
     ------
     NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
     """
-    search = _Search(request, brokers, scope, current, EligibleBrokers(request, brokers, sets), _Relaxations())
+    search = _Search(request, brokers, scope, current, EligibleBrokers(request, brokers, sets), {})
     pins = dict(search.pins())
     is_free = np.ones(len(current), np.bool_)
     is_free[list(pins)] = False
@@ -142,7 +121,7 @@ def domains_of(
         domains=(*domains, *(_pinned(brokers, pin) for pin in pins.values())),
         domain_of=domain_of,
         pins={row: np.searchsorted(brokers.ids, np.array(pin.replicas, np.int32)) for row, pin in pins.items()},
-        relaxed=search.relaxed.listed(),
+        relaxed=tuple(Relaxation(constraint, detail) for (constraint, _), detail in search.relaxed.items()),
     )
 
 
@@ -160,13 +139,7 @@ class _Kinds:
     of_row: Int32s
 
     @classmethod
-    def of(
-        cls,
-        scope: PartitionScope,
-        places: EligibleBrokers,
-        free: Int64s,
-        repaired: Set[str] | None,
-    ) -> "_Kinds":
+    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, repaired: Set[str] | None) -> "_Kinds":
         """The kinds of rows."""
         groups_of_topics = map(places.group, scope.topics, places.sets.of_topic.tolist())
         group = np.array(list(groups_of_topics), np.int64)[scope.topic_of[free]]
@@ -195,7 +168,8 @@ class _Search:
 
     Parameters
     ----------
-    current : (rows, widest) int32, as of `domains_of`. relaxed : what has been given up so far.
+    current : (rows, widest) int32, as of `domains_of`. relaxed : by constraint and what it is about, what has
+        been given up so far, each once however many partitions it is about.
     """
 
     request: ReassignmentRequest
@@ -203,7 +177,7 @@ class _Search:
     scope: PartitionScope
     current: Int32s
     places: EligibleBrokers
-    relaxed: _Relaxations
+    relaxed: dict[tuple[str, str], str]
 
     def of_rows(self, free: Int64s) -> tuple[tuple[Domain, ...], Int32s]:
         """The domains of rows without a pin, and the domain of each."""
@@ -226,13 +200,14 @@ class _Search:
                     of_set = self.places.set_of(group)
                     kinds.span(self.places, of_set, short.there)
                     words = f" of broker set {self.places.sets.names[of_set]}" if of_set != NO_SET else ""
-                    relaxed.add(RACK_RULE, words, f"partitions span the {short.there} racks that are left{words}")
+                    detail = f"partitions span the {short.there} racks that are left{words}"
+                    relaxed.setdefault((RACK_RULE, words), detail)
                 elif short.what == "rack_places":
                     rule = replace(rule, most=None)
-                    relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
+                    relaxed[MOST_PER_RACK, ""] = f"racks have more than {request.max_replicas_per_rack} replicas"
                 else:
                     detail = f"partitions of {topic} have {short.there} replicas; {short.needed} have no room"
-                    relaxed.add(FACTOR, topic, detail)
+                    relaxed.setdefault((FACTOR, topic), detail)
                     kinds.kinds[short.kind] = replace(kinds.kinds[short.kind], factor=short.there)
 
     def _span_what_is_left(self, kinds: "_Kinds") -> None:
@@ -273,7 +248,7 @@ class _Search:
             detail = f"{short.needed} racks are needed for {what} at {a_rack}; {racks}"
             if short.needed <= short.there:
                 detail = f"{a_rack} allow {int(np.minimum(free, most).sum())} replicas; {what} is requested"
-        return NotFeasible(detail, topic=topic, lifted_by=[smaller_factor(topic)])
+        return NotFeasible(detail, topic=topic, lifted_by=[f"a smaller replication factor of {topic}"])
 
     def _without_brokers(self, free: Int64s) -> str:
         """The racks without an eligible broker, in parentheses. free : (racks,) int64 eligible brokers."""
@@ -292,21 +267,20 @@ class _Search:
         Raises `PinContradicted`, unless conflicts are relaxed.
         """
         places = self.places
-        words = {option.name: option for option in of_brokers(self.request, self.brokers)} if self.scope.pins else {}
         for row, at in self.scope.pins.items():
             pin = self.request.pins[at]
             topic = self.scope.topic_of[row]
             group = places.group(self.scope.topics[topic], int(places.sets.of_topic[topic]))
             for place, broker in enumerate(pin.replicas):
                 position = int(np.searchsorted(self.brokers.ids, broker))
-                name = places.excluded_by(group, position, has_replica=bool((self.current[row] == position).any()))
-                if name is None:
+                option = places.excluded_by(group, position, has_replica=bool((self.current[row] == position).any()))
+                if option is None:
                     continue
-                detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {words[name].words}"
+                detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {option.words}"
                 if self.request.on_conflict == "refuse":
                     path: FieldPath = ("pins", at, "replicas", place)
-                    raise PinContradicted(detail, path=path, value=broker, contradicts=words[name].pointer)
-                self.relaxed.add("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
+                    raise PinContradicted(detail, path=path, value=broker, contradicts=option.pointer)
+                self.relaxed["pins", f"{pin.topic}-{pin.partition}"] = f"the pin is dropped; {detail}"
                 break
             else:
                 yield row, pin

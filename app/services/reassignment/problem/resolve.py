@@ -1,7 +1,7 @@
 """From a request and a cluster to one frozen problem; nothing below reads the request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from time import monotonic
@@ -69,12 +69,10 @@ def resolve(
     """
     started = monotonic()
     try:
-        rows = _eligible(request, cluster, allowance, ())
+        brokers, scope, sets, domains, before, current, is_copied = _eligible(request, cluster, allowance, ())
     except REFUSED as refused:
         groups = options_of(request, brokers_of(_changes(request, cluster), cluster), lift_of_racks=TO_SAFE)
         raise explained(refused, groups, partial(_eligible, request, cluster, allowance)) from None
-    brokers, scope, sets, domains = rows.brokers, rows.scope, rows.sets, rows.domains
-    before, current, is_copied = rows.before, rows.current, rows.is_copied
     stated, folded = request, with_removed_racks(request, cluster)
     request = _with_log_dirs(with_recorded_rates(folded, cluster))
     is_ready = ready_replicas(brokers, scope, before)
@@ -152,22 +150,9 @@ def resolve(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _EligibleRows:
-    """Brokers, partitions and their domains; before, current, is_copied : as of the problem and its movement."""
-
-    brokers: BrokerTable
-    scope: PartitionScope
-    sets: BrokerSets
-    domains: Domains
-    before: Int32s
-    current: Int32s
-    is_copied: Bools
-
-
 def _eligible(
     request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, dropped: Sequence[Option]
-) -> _EligibleRows:
+) -> tuple[BrokerTable, PartitionScope, BrokerSets, Domains, Int32s, Int32s, Bools]:
     """The rows of a request without some options. Raises what `brokers_of`, `scope_of` and `domains_of` do."""
     request = _changes(without(request, dropped), cluster)
     brokers = brokers_of(request, cluster)
@@ -177,8 +162,7 @@ def _eligible(
     before = positions_of(scope.before, brokers.ids)
     current, is_copied = _current_brokers(brokers, before)
     sets = broker_sets_of(request, brokers, scope)
-    domains = domains_of(request, brokers, sets, scope, current)
-    return _EligibleRows(brokers, scope, sets, domains, before, current, is_copied)
+    return brokers, scope, sets, domains_of(request, brokers, sets, scope, current), before, current, is_copied
 
 
 def _changes(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
