@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+_BELOW = ("default", "examples")
 _ROOT = __name__.partition(".")[0]
 
 
@@ -30,7 +31,9 @@ def describe(schemas: Mapping[str, Any], types: list[Any]) -> None:
         properties = schemas.get(model.__name__, {}).get("properties", {})
         for name, description in _of_class(model).items():
             if (shown := _alias(model, name)) in properties:
-                properties[shown]["description"] = description
+                # In the place that FastAPI gives the description of a `Field`.
+                below = {member: properties[shown].pop(member) for member in _BELOW if member in properties[shown]}
+                properties[shown] |= {"description": description} | below
 
 
 def _models(schema: Any) -> Iterator[type]:
