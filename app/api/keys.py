@@ -11,18 +11,6 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
-from app.api.models.fields import (
-    ONE,
-    ONE_OR_SEVERAL,
-    SEVERAL,
-    Int32,
-    PartitionId,
-    Rack,
-    RequestedRelease,
-    Seed,
-    known_name,
-)
-from app.api.models.fields import Request as RequestModel
 from app.api.plan_documents import KafkaReleases
 from app.api.problems.responses import responses
 from app.core.keys.agreement import Disagreement
@@ -33,6 +21,18 @@ from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
 from app.errors import access, kafka, requests
 from app.services import keys
+from app.services.bodies import Request as RequestModel
+from app.services.fields import (
+    ONE,
+    ONE_OR_SEVERAL,
+    SEVERAL,
+    Int32,
+    PartitionId,
+    Rack,
+    RequestedRelease,
+    Seed,
+    known_name,
+)
 from app.services.keys import DEFAULT_RECORD_BYTES, CrossRackBytes, Encoding, KeysRequest, NullKeys
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])

@@ -7,14 +7,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.models.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
 from app.api.models.warnings import WarningDocument
 from app.core.measures.attributes import AttributeExposure
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.bodies import Request
+from app.services.fields import MOST_LABELS, PRINTABLE_LINES, LabelName, LabelValue
 from app.services.plans import PlanPatch, Status
-from app.services.plans.status import MOST_LABELS
 
 
 class PlanPatchRequest(Request):

@@ -20,7 +20,6 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.clusters import SnapshotRequest
-from app.api.models.fields import Id, Name, Release
 from app.api.models.warnings import WarningDocument
 from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
@@ -34,6 +33,7 @@ from app.formats.syntax import unique_json
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
 from app.services.cautions import Caution
+from app.services.fields import Id, Name, Release
 from app.store.records import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])

@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from app.api.models.fields import Id
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.fields import Id
 from app.services.reassignment.requests.resources import Limited
 
 

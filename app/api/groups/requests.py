@@ -4,8 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Tag
 
-from app.api.models.clusters import BrokerRequest, PartitionRequest
-from app.api.models.fields import (
+from app.api.models.clusters import PartitionRequest
+from app.core.groups.registry import ASSIGNORS
+from app.errors.requests import ConflictingFields
+from app.services.bodies import Request as RequestModel
+from app.services.bodies import by_only_field
+from app.services.brokers import BrokerRequest
+from app.services.fields import (
     BrokerId,
     Bytes,
     ComparedReleases,
@@ -18,14 +23,10 @@ from app.api.models.fields import (
     RequestedRelease,
     TopicId,
     TopicName,
-    by_only_field,
     known_name,
 )
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
-from app.core.groups.registry import ASSIGNORS
-from app.errors.requests import ConflictingFields
 from app.services.groups import PLANNER, ClientLibrary, GroupRequest
+from app.services.snapshot_choice import OnSnapshot
 
 MOST_PARTITIONS = 5_000_000
 Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]

@@ -6,28 +6,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from app.api.models.fields import (
-    Attributes,
-    BrokerId,
-    Bytes,
-    LogDirPath,
-    Name,
-    PartitionId,
-    Rack,
-    Release,
-    TopicConfigs,
-    TopicId,
-    TopicName,
-)
-from app.api.models.fields import Request as RequestModel
 from app.api.models.recorded_groups import RecordedGroupRequest
 from app.core.kafka_versions import Controller, normal_release
 from app.core.model import (
     NO_LEADER,
     NO_LOG_DIR,
     UNKNOWN_SIZE,
-    Broker,
-    BrokerCapacity,
     Cluster,
     Cordon,
     Int32s,
@@ -39,45 +23,20 @@ from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
 from app.formats.snapshots.snapshot_json import ingress_rates
 from app.formats.syntax.unique_json import members_of
+from app.services.bodies import Request as RequestModel
+from app.services.brokers import BrokerRequest
+from app.services.fields import (
+    BrokerId,
+    Bytes,
+    LogDirPath,
+    Name,
+    PartitionId,
+    Release,
+    TopicConfigs,
+    TopicId,
+    TopicName,
+)
 from app.services.snapshots import log_dir_index
-
-
-class CapacityRequest(RequestModel):
-    """Capacity of a broker."""
-
-    disk_bytes: Bytes | None = None
-    """Bytes of the log directories together; null if unknown."""
-    nic_in_bytes_per_s: Bytes | None = None
-    """Bytes/s that the network interface receives; null if unknown."""
-    nic_out_bytes_per_s: Bytes | None = None
-    """Bytes/s that the network interface sends; null if unknown."""
-    vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
-    """Number of virtual CPUs; null if unknown."""
-
-
-class BrokerRequest(RequestModel):
-    """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
-
-    id: BrokerId
-    """`broker.id` or `node.id`."""
-    rack: Rack | None = None
-    """`broker.rack`; null for none, which differs from the rack `""`."""
-    fenced: bool = False
-    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
-    capacity: CapacityRequest | None = None
-    """Capacity of the broker; null if unknown."""
-    attributes: Attributes = Field(default_factory=dict)
-    weight: float = Field(
-        1.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="Relative size of the broker: awareness places twice as many replicas on a broker of weight 2.",
-    )
-
-    def broker(self) -> Broker:
-        """The record of the core."""
-        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
-        return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
 class LogDirectoryRequest(RequestModel):

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.api.models.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
-from app.api.models.fields import Request as RequestModel
 from app.core.recorded import GroupType, RecordedGroup
 from app.formats.groups import recorded_json
+from app.services.bodies import Request as RequestModel
+from app.services.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
 
 ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
 """Partitions by topic; the order of the topics has no meaning."""

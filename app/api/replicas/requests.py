@@ -6,7 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from app.api.models.clusters import CordonableBrokerRequest
-from app.api.models.fields import (
+from app.core.replicas.options import Option
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.fields import (
     AttributeName,
     BrokerId,
     ComparedReleases,
@@ -18,11 +21,8 @@ from app.api.models.fields import (
     Seed,
     TopicName,
 )
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
-from app.core.replicas.options import Option
-from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.replicas import PLANNER, ReplicasRequest
+from app.services.snapshot_choice import OnSnapshot
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]

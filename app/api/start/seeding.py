@@ -8,7 +8,6 @@ from uuid import UUID
 from app.api import examples
 from app.api.groups import PlanGroupRequest
 from app.api.models.clusters import SnapshotRequest
-from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
@@ -47,7 +46,7 @@ def store_examples(database: Database) -> None:
 
 def store_example_reassignment(database: Database) -> None:
     """Store the example reassignment. Planning it loads compiled loops, so it follows the other examples."""
-    change = PlanReassignmentRequest.model_validate(examples.STORED_REASSIGNMENT).service()
+    change = reassignment.READER.validate_python(examples.STORED_REASSIGNMENT)
     with database.begin() as uow:
         _store_plan(uow, examples.EXAMPLE_REASSIGNMENT_PLAN_ID, reassignment.PLANNER, change)
 

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, Tag
 
-from app.api.models.fields import GroupString, Int32, Int64, Name, Rack, by_only_field
-from app.api.models.fields import Request as RequestModel
+from app.services.bodies import Request as RequestModel
+from app.services.bodies import by_only_field
+from app.services.fields import GroupString, Int32, Int64, Name, Rack
 
 TagKey = Annotated[str, Field(min_length=1, max_length=249)]
 Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]

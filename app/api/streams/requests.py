@@ -5,8 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.groups import GroupTopicRequest
-from app.api.models.clusters import BrokerRequest
-from app.api.models.fields import (
+from app.api.streams.events import StreamsEventRequest
+from app.core.streams.model import RackAwareStrategy
+from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
+from app.errors.requests import ConflictingFields
+from app.services.bodies import Request as RequestModel
+from app.services.brokers import BrokerRequest
+from app.services.fields import (
     Bytes,
     ComparedReleases,
     GroupString,
@@ -18,12 +23,7 @@ from app.api.models.fields import (
     RequestedRelease,
     TopicName,
 )
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
-from app.api.streams.events import StreamsEventRequest
-from app.core.streams.model import RackAwareStrategy
-from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
-from app.errors.requests import ConflictingFields
+from app.services.snapshot_choice import OnSnapshot
 from app.services.streams import PLANNER, Protocol, StreamsRequest
 
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]

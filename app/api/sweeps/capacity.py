@@ -9,9 +9,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.models.fields import Int32, Labels, Rack, Seed, TopicName
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import Axes, KnownKind, model_of
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import (
@@ -25,6 +22,9 @@ from app.core.capacity.scenario import (
     Zipf,
 )
 from app.core.replicas.registry import PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.fields import Int32, Labels, Rack, Seed, TopicName
+from app.services.snapshot_choice import OnSnapshot
 from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 

@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.models.clusters import BrokerRequest
-from app.api.models.fields import Int32, Labels, Seed
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.replicas import NewTopicRequest
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.replicas.registry import PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.brokers import BrokerRequest
+from app.services.fields import Int32, Labels, Seed
+from app.services.snapshot_choice import OnSnapshot
 
 
 class SeedsRequest(RequestModel):

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.groups import AssignorName
-from app.api.models.fields import GroupString, Int32, Labels, RequestedRelease, Seed
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import KnownKind, Submission
+from app.services.bodies import Request as RequestModel
+from app.services.fields import GroupString, Int32, Labels, RequestedRelease, Seed
+from app.services.snapshot_choice import OnSnapshot
 
 Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
 
