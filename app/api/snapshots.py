@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
@@ -62,10 +62,10 @@ class SnapshotDocument(BaseModel):
     """Number of partitions of all topics."""
     groups: int
     """Number of recorded groups."""
-    kafka_version: str | None = Field(description="The release that the brokers run; null if it is unknown.")
-    controller: Controller | None = Field(
-        description="What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."
-    )
+    kafka_version: str | None
+    """The release that the brokers run; null if it is unknown."""
+    controller: Controller | None
+    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]

@@ -35,12 +35,8 @@ class BrokerRequest(RequestModel):
     capacity: CapacityRequest | None = None
     """Capacity of the broker; null if unknown."""
     attributes: Attributes = Field(default_factory=dict)
-    weight: float = Field(
-        1.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="Relative size of the broker: awareness places twice as many replicas on a broker of weight 2.",
-    )
+    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
+    """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
 
     def broker(self) -> Broker:
         """The record of the core."""

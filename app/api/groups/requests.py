@@ -70,23 +70,20 @@ class GroupMemberRequest(RequestModel):
 
     member_id: GroupString
     """Id of the member; ids decide ties."""
-    group_instance_id: GroupString | None = Field(None, description="Makes it a static member.")
-    rack_id: Rack | None = Field(None, description='Its `client.rack`; `""` counts as none.')
-    topics: list[TopicName] | None = Field(None, description="The topics of its subscription.")
-    owned_partitions: dict[TopicName, list[PartitionId]] | None = Field(
-        None,
-        description="Its current partitions, from which moves are counted. The sticky assignors, `uniform` and "
-        "`optimal` use them.",
-    )
-    generation_id: Annotated[Int32, Field(ge=-1)] | None = Field(
-        None, description="The generation of `owned_partitions`. Without one, the sticky assignor ignores them."
-    )
-    member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = Field(
-        None, description="The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."
-    )
-    client: ClientLibrary | None = Field(
-        None, description="The client library, by default Kafka's own: its leader runs the classic assignors."
-    )
+    group_instance_id: GroupString | None = None
+    """Makes it a static member."""
+    rack_id: Rack | None = None
+    """Its `client.rack`; `""` counts as none."""
+    topics: list[TopicName] | None = None
+    """The topics of its subscription."""
+    owned_partitions: dict[TopicName, list[PartitionId]] | None = None
+    """Its current partitions, from which moves are counted. The sticky assignors, `uniform` and `optimal` use them."""
+    generation_id: Annotated[Int32, Field(ge=-1)] | None = None
+    """The generation of `owned_partitions`. Without one, the sticky assignor ignores them."""
+    member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = None
+    """The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."""
+    client: ClientLibrary | None = None
+    """The client library, by default Kafka's own: its leader runs the classic assignors."""
 
 
 class MemberOverrideRequest(RequestModel):
@@ -100,9 +97,12 @@ class MemberOverrideRequest(RequestModel):
     """Pattern of `client.id`; null if another field selects."""
     host: MemberPattern | None = Field(None, examples=["/10.0.1.*"])
     """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
-    rack_id: Rack | None = Field(None, description='Their `client.rack`; `""` is none.')
-    topics: list[TopicName] | None = Field(None, description="Their subscription.")
-    client: ClientLibrary | None = Field(None, description="Their client library.")
+    rack_id: Rack | None = None
+    """Their `client.rack`; `""` is none."""
+    topics: list[TopicName] | None = None
+    """Their subscription."""
+    client: ClientLibrary | None = None
+    """Their client library."""
 
 
 class JoinRequest(RequestModel):
@@ -155,7 +155,8 @@ class GrownTopic(RequestModel):
     topic: TopicName
     partitions: Count
     """New number of partitions."""
-    replicas: ReplicaRows | None = Field(None, description="Replicas of the new partitions, if known.")
+    replicas: ReplicaRows | None = None
+    """Replicas of the new partitions, if known."""
 
 
 class TopicGrownRequest(RequestModel):
@@ -248,34 +249,28 @@ class PlanGroupRequest(OnSnapshot):
             + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
         )
     )
-    group: GroupString | None = Field(None, description="A group of the snapshot, in place of `members`.")
-    member_overrides: Annotated[list[MemberOverrideRequest], Field(max_length=200)] = Field(
-        default_factory=list,
-        description="Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. "
-        "Of several that match a member, the first that has a field decides it.",
-    )
+    group: GroupString | None = None
+    """A group of the snapshot, in place of `members`."""
+    member_overrides: Annotated[list[MemberOverrideRequest], Field(max_length=200)] = Field(default_factory=list)
+    """Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. Of several that
+    match a member, the first that has a field decides it."""
     members: list[GroupMemberRequest] | None = None
     """Members in the order of the group; null if `group` names a recorded one."""
-    leader: GroupString | None = Field(None, description="The member that leads the group; the first one by default.")
-    events: list[EventRequest] = Field(default_factory=list, description="Events of the group, in order.")
-    previous_snapshot_id: Id | None = Field(
-        None,
-        description="The snapshot of the previous assignment, to see whether its changes make the leader rebalance.",
-    )
-    bytes_per_s: Weights | None = Field(
-        None, description="The rate at which each partition is read, the weight of reads in rack."
-    )
-    lag: Weights | None = Field(
-        None, description="Records that remain to be read; those of the snapshot's group by default."
-    )
-    balance: Literal["partitions", "lag", "bytes_per_s"] = Field(
-        "partitions", description="The load that the optimum balances among members."
-    )
-    assignable: dict[TopicName, list[PartitionId]] | None = Field(
-        None,
-        description="Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those "
-        "that the group has initialised; a topic that is missing has none. By default all partitions.",
-    )
+    leader: GroupString | None = None
+    """The member that leads the group; the first one by default."""
+    events: list[EventRequest] = Field(default_factory=list)
+    """Events of the group, in order."""
+    previous_snapshot_id: Id | None = None
+    """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
+    bytes_per_s: Weights | None = None
+    """The rate at which each partition is read, the weight of reads in rack."""
+    lag: Weights | None = None
+    """Records that remain to be read; those of the snapshot's group by default."""
+    balance: Literal["partitions", "lag", "bytes_per_s"] = "partitions"
+    """The load that the optimum balances among members."""
+    assignable: dict[TopicName, list[PartitionId]] | None = None
+    """Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those that the group
+    has initialised; a topic that is missing has none. By default all partitions."""
     kafka_version: RequestedRelease = None
     compare_kafka_versions: ComparedReleases = Field(default_factory=list)
     labels: Labels = Field(default_factory=dict)

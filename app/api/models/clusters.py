@@ -59,18 +59,13 @@ class LogDirectoryRequest(RequestModel):
 class CordonableBrokerRequest(BrokerRequest):
     """A broker, its log directories, and what is cordoned of it."""
 
-    log_dirs: list[LogDirectoryRequest] | None = Field(
-        None, max_length=1000, description="The log directories of the broker, each path once; null if unknown."
-    )
+    log_dirs: list[LogDirectoryRequest] | None = Field(None, max_length=1000)
+    """The log directories of the broker, each path once; null if unknown."""
 
-    cordoned: bool = Field(
-        False,
-        description="Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new "
-        "replica to it.",
-    )
-    cordoned_log_dirs: list[LogDirPath] = Field(
-        default_factory=list, description="The paths of its cordoned log directories, if they are known."
-    )
+    cordoned: bool = False
+    """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
+    cordoned_log_dirs: list[LogDirPath] = Field(default_factory=list)
+    """The paths of its cordoned log directories, if they are known."""
 
     def cordon(self) -> Cordon | None:
         """What is cordoned of it, or None."""
@@ -85,8 +80,10 @@ class PartitionRequest(RequestModel):
     """Id of the partition in its topic, from 0."""
     replicas: Annotated[list[BrokerId], Field(min_length=1)]
     """Broker ids, the preferred leader first."""
-    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; if missing, all replicas.")
-    leader: BrokerId | None = Field(None, description="None if the partition has no leader.")
+    isr: list[BrokerId] | None = None
+    """In-sync replicas; if missing, all replicas."""
+    leader: BrokerId | None = None
+    """None if the partition has no leader."""
     size_bytes: Bytes | None = None
     """Bytes of one replica; null if unknown."""
     ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
@@ -95,16 +92,11 @@ class PartitionRequest(RequestModel):
     """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment removes."""
-    log_dirs: list[LogDirPath | None] | None = Field(
-        None,
-        description="The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; "
-        "null for one that is unknown.",
-    )
-    future_log_dirs: list[LogDirPath | None] | None = Field(
-        None,
-        description="The log directory that each of `replicas` is being moved to within its broker; null for one that "
-        "is not moved.",
-    )
+    log_dirs: list[LogDirPath | None] | None = None
+    """The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; null for one
+    that is unknown."""
+    future_log_dirs: list[LogDirPath | None] | None = None
+    """The log directory that each of `replicas` is being moved to within its broker; null for one that is not moved."""
 
 
 class TopicRequest(RequestModel):
@@ -129,17 +121,12 @@ class SnapshotRequest(RequestModel):
     """Topics in any order, each once."""
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
     """Consumer, share and Streams groups in any order, each once."""
-    kafka_version: Release | None = Field(
-        None,
-        description="The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the "
-        "snapshot are made for it.",
-        examples=["4.1.0"],
-    )
-    controller: Controller | None = Field(
-        None,
-        description="What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of "
-        "`kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0.",
-    )
+    kafka_version: Release | None = Field(None, examples=["4.1.0"])
+    """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
+    it."""
+    controller: Controller | None = None
+    """What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of `kafka_version`:
+    `zookeeper` before 3.3, `kraft` since 4.0."""
 
     @property
     def members(self) -> int:

@@ -48,11 +48,9 @@ class _PlaceFields(OnSnapshot):
 
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
     """Brokers to place on, each once; null if a snapshot has them."""
-    cordoned_brokers: list[BrokerId] | None = Field(
-        None,
-        description="Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those "
-        "of the snapshot. `cordoned` of `brokers` adds to them.",
-    )
+    cordoned_brokers: list[BrokerId] | None = None
+    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
+    snapshot. `cordoned` of `brokers` adds to them."""
     algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # the registry is what decides
         None,
         description="By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under "
@@ -60,20 +58,14 @@ class _PlaceFields(OnSnapshot):
         "`admin_utils` with `fixed_start_index`. "
         + "; ".join(f"`{algorithm.name}`: {algorithm.summary}" for algorithm in PLACEMENTS.values()),
     )
-    rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
-        None,
-        description="How racks constrain the placement. By default admin_utils enforces racks, and striped treats "
-        "the brokers without one as a rack. Not for awareness.",
-    )
-    fixed_start_index: PartitionId | None = Field(
-        None,
-        description="Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random.",
-    )
-    seed: Seed | None = Field(
-        None,
-        description="Seed of the controller's generator, which is replayed. By default it is derived from the "
-        "request's hash, and the plan's `prediction` is `envelope` (of awareness: `pinned`).",
-    )
+    rack_mode: Literal["enforced", "safe", "disabled"] | None = None
+    """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers without
+    one as a rack. Not for awareness."""
+    fixed_start_index: PartitionId | None = None
+    """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
+    seed: Seed | None = None
+    """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
+    plan's `prediction` is `envelope` (of awareness: `pinned`)."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:

@@ -39,9 +39,8 @@ class DrawsSweepRequest(OnSnapshot, Submission, DrawsChanges):
     """Topics to place, in the order in which they are created."""
     algorithm: Literal[tuple(PLACEMENTS)] = "striped"  # type: ignore[valid-type] # the registry is what decides
     """Name of the placement algorithm."""
-    rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
-        None, description="How racks constrain the placement; the default is the algorithm's."
-    )
+    rack_mode: Literal["enforced", "safe", "disabled"] | None = None
+    """How racks constrain the placement; the default is the algorithm's."""
     seeds: SeedsRequest
     """Range of seeds; each is a scenario."""
     labels: Labels = Field(default_factory=dict)
