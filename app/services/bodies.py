@@ -5,6 +5,7 @@ A request is a frozen dataclass. Only pydantic checks its fields, so that Python
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import Field as DataclassField
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, cast, get_args
 
@@ -68,8 +69,8 @@ def reader_of_stored(reader: TypeAdapter[RecordT]) -> Callable[[Any], RecordT]:
     """Reads a request that was validated when it was stored: bounds of today and fields of other releases count for
     nothing.
     """
-    schema = _unbounded(reader.core_schema)
-    read: Callable[[Any], RecordT] = partial(SchemaValidator(schema).validate_python, strict=False, extra="ignore")
+    validate = SchemaValidator(_unbounded(reader.core_schema)).validate_python
+    read: Callable[[Any], RecordT] = partial(validate, strict=False, extra="ignore", by_alias=False, by_name=True)
     return read
 
 
@@ -87,7 +88,13 @@ def request_fields() -> Iterator[Collection[str]]:
     for model in _subclasses(Request):
         yield model.model_fields.keys()
     for record in _subclasses(RequestRecord):
-        yield {field.name for field in fields(record)}
+        yield {_name(field) for field in fields(record)}
+
+
+def _name(member: DataclassField[Any]) -> str:
+    """The name of a field in JSON."""
+    notes = getattr(member.type, "__metadata__", ())
+    return next((str(note.validation_alias) for note in notes if getattr(note, "validation_alias", None)), member.name)
 
 
 def stated(value: Any) -> Any:

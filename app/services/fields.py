@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
 from app.core.names import CONTROLS
-from app.services.bodies import Read
+from app.services.bodies import ListOf, Read
 
 INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
@@ -73,7 +73,7 @@ def _listed(value: object) -> object:
 
 
 ComparedReleases = Annotated[
-    list[Release],
+    ListOf[Release],
     BeforeValidator(
         _listed, json_schema_input_type=Release | Annotated[list[Release], Field(max_length=MOST_COMPARED)]
     ),

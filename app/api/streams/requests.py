@@ -144,6 +144,6 @@ class PlanStreamsRequest(OnSnapshot):
         """As the service knows it. Raises `ConflictingFields`."""
         if self.clients is None and self.group is None:
             raise ConflictingFields("a request lists clients or names a group of its snapshot", path=("clients",))
-        topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
+        topics = None if self.topics is None else [topic.listed(place) for place, topic in enumerate(self.topics)]
         fields = self.model_dump(exclude={"topics"}) | {"topics": topics}
         return PLANNER.restored(fields | {"clients": fields["clients"] or []})

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.groups import AssignorName
 from app.api.sweeps.fields import KnownKind, Submission
 from app.services.bodies import Request as RequestModel
 from app.services.fields import GroupString, Int32, Labels, RequestedRelease, Seed
+from app.services.groups.requests import AssignorName
 from app.services.snapshot_choice import OnSnapshot
 
 Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
