@@ -12,6 +12,7 @@ from uuid import UUID
 
 from app.errors import Json
 from app.errors.requests import ImpossibleTransition, InvalidField, PlanChanged
+from app.services.fields import MOST_LABELS
 from app.store.records import PlanChange, PlanHead
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from app.store.database import UnitOfWork
 
-MOST_LABELS = 64
 Status: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
 PROPOSED: Status = "proposed"
 TRANSITIONS: Mapping[str, tuple[Status, ...]] = {

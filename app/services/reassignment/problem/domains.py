@@ -22,7 +22,8 @@ from app.services.reassignment.problem.conflicts import (
     of_brokers,
 )
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.request import PinRequest, ReassignmentRequest, repaired_topics
+from app.services.reassignment.requests.parts import PinRequest
+from app.services.reassignment.requests.request import ReassignmentRequest, repaired_topics
 
 
 @dataclass(frozen=True, slots=True)
