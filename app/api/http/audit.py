@@ -161,9 +161,9 @@ class Audit:
         location = headers.get(b"location", b"").decode("latin-1")
         try:
             if is_denied:
-                await self._log.add_or_count(entry_of(scope, status=status))
+                await self._log.add_or_count(_entry(scope, status=status))
             else:
-                await self._log.add(entry_of(scope, status=status, made=location))
+                await self._log.add(_entry(scope, status=status, made=location))
         except (DatabaseUnavailable, StorageFull) as failure:
             structlog.get_logger().error("audit.lost", detail=failure.detail)
             return None if status >= HTTPStatus.BAD_REQUEST else failure
@@ -171,14 +171,9 @@ class Audit:
 
     async def _without_answer(self, scope: Scope) -> None:
         try:
-            await self._log.add(entry_of(scope, status=None))
+            await self._log.add(_entry(scope, status=None))
         except (DatabaseUnavailable, StorageFull) as failure:
             structlog.get_logger().error("audit.lost", detail=failure.detail)
-
-
-def note_entry(scope: Scope) -> None:
-    """Note that the entry on a request is stored already, in the transaction of its change."""
-    scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
 
 
 def note_untouched(scope: Scope) -> None:
@@ -186,7 +181,7 @@ def note_untouched(scope: Scope) -> None:
     scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
 
 
-def entry_of(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
+def _entry(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
     """The entry on a request.
 
     Parameters
