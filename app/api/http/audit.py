@@ -14,6 +14,7 @@ from ipaddress import ip_address
 import sqlalchemy as sa
 import structlog
 from anyio import CancelScope
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +22,7 @@ from app.api.problems.documents import of_failure
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.quotation import quoted
+from app.slots.admission import Caller
 from app.store.actors import Actor
 from app.store.audit import AuditConnection, NewEntry
 
@@ -206,6 +208,15 @@ def actor_of(scope: Scope) -> Actor:
     state = scope.setdefault("state", {})
     known: Actor = state.get("actor") or Actor("unknown")
     return replace(known, address=address_of(scope), request_id=state.get("request_id") or None)
+
+
+def caller_of(scope: Scope) -> Caller:
+    """Whose turn in a queue a request takes: its sender's, or that of the credentials which are to be checked yet."""
+    actor: Actor | None = scope.get("state", {}).get("actor")
+    if actor is not None:
+        return Caller(actor.team or "", actor.key_id or actor.name or "")
+    headers = Headers(scope=scope)
+    return Caller("", str(hash(headers.get("authorization") or headers.get("cookie"))))
 
 
 def address_of(scope: Scope) -> str | None:

@@ -13,14 +13,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.audit import note_untouched
+from app.api.http.audit import caller_of, note_untouched
 from app.api.http.metrics import count_stopped_slot
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.api.slots.buffers import Buffer, Buffers
 from app.api.slots.serving import too_large
-from app.api.slots.sizes import PLAN_PATHS, SMALL_BYTES, is_small, work_of
+from app.api.slots.sizes import GZIP, PLAN_PATHS, SMALL_BYTES, is_small, work_of
 from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
@@ -133,7 +133,7 @@ class _Exchange:
     async def run(self) -> None:
         """Answer the request. Raises the `Failure` that is the answer."""
         try:
-            self._lane.admission.check()
+            self._lane.admission.check(caller_of(self._scope))
             body = await self._body()
         except BaseException:
             self._buffer.release_all()
@@ -193,9 +193,11 @@ class _Exchange:
             self._buffer.release(len(message.get("body", b"")))
 
     async def _exchanged(self, body: bytes) -> None:
-        deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)
+        deadline_s = self._dispatch.deadline_s
+        measuring = partial(work_of, self._scope["method"], self._scope["path"], body)
+        work = await asyncio.to_thread(measuring) if GZIP in body else measuring()
         try:
-            async with asyncio.timeout(deadline_s), self._lane.slot(work) as slot:
+            async with asyncio.timeout(deadline_s), self._lane.slot(work, caller_of(self._scope)) as slot:
                 await self._in_slot(slot, body)
         except TimeoutError:
             if not self.is_in_slot:
