@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check size sbom format kafka fuzz conformance oracle bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom kafka-jars test-kafka format kafka fuzz conformance oracle bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -34,18 +34,29 @@ PYTEST = RACKPLAN_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m $(RUNNER) --numpro
 
 # Many tests wait for processes that they start or stop, so four at once keep two cores busy; six took longer.
 test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, four files at once (TESTS=tests/core for some, JOBS=1 one by one)
-	$(PYTEST) -m "not long" $(TESTS)
+	$(PYTEST) -m "not long and not kafka" $(TESTS)
 
 test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests, most examples of costly laws
-	$(PYTEST) -m "long or costly" --hypothesis-profile=long $(TESTS)
+	$(PYTEST) -m "(long or costly) and not kafka" --hypothesis-profile=long $(TESTS)
 
 # These wait for nothing, so one process a core is enough; each spends 6 s to collect the tests.
 test-fast: JOBS = 2
 test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start nothing, neither Postgres nor a service, laws with a twentieth of the examples
-	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
+	$(PYTEST) -m "not slow and not kafka" --hypothesis-profile=fast $(TESTS)
 
 test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, the long ones too, laws with ten times the examples
-	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
+	$(PYTEST) -m "not kafka" --hypothesis-profile=thorough $(TESTS)
+
+# A release of Kafka whose artifacts have pinned checksums; VERSIONS=all is each of them, one after another.
+VERSION  ?= 4.4.0
+VERSIONS ?= $(VERSION)
+kafka-jars: $(VENV)/development ## resolve Kafka's artifacts of a release by Maven into .kafka (VERSION=4.2.2, VERSIONS=all)
+	@$(BIN)/python -m tests.kafka.jars $(VERSIONS)
+
+test-kafka: $(VENV)/development $(VENV)/compiled kafka-jars ## execute plans on a real Kafka; needs Java 17 and Maven (VERSION=4.2.2, VERSIONS=all)
+	@for folder in $$($(BIN)/python -m tests.kafka.jars $(VERSIONS)); do \
+	  KAFKA_VERSION=$$(basename $$folder) $(BIN)/python -m $(RUNNER) -m kafka tests/kafka || exit 1; \
+	done
 
 FAULTS ?= 1000
 faults: $(VENV)/development $(VENV)/compiled $(VENV)/archived ## kill and pause parts of the service at random, then check what is left (FAULTS=100 SEED=7)

@@ -24,19 +24,21 @@ echo "$(basename "$0") $*" >>"$STATE/log"
 while [ $# -gt 0 ]; do
   case $1 in
     --reassignment-json-file) file=$2; shift ;;
-    --execute | --verify | --describe) action=${1#--} ;;
+    --execute | --verify | --describe | --list) action=${1#--} ;;
   esac
   shift
 done
 case $(basename "$0"):$action in
+  kafka-broker-api-versions.sh:) printf 'h:9092 (id: %d rack: r1 isFenced: false) -> (\\n' {101..109} ;;
   kafka-topics.sh:describe) echo "Topic: orders PartitionCount: $(cat "$STATE/partitions" 2>/dev/null || echo 24)" ;;
   kafka-topics.sh:) echo 30 >"$STATE/partitions" ;;
+  kafka-reassign-partitions.sh:list) cat "$STATE/others" 2>/dev/null || echo "No partition reassignments found." ;;
   kafka-reassign-partitions.sh:execute)
     if [ "$file" = "${FAILS:-}" ]; then echo "Error: rejected" >&2; exit 1; fi
     echo 2 >"$STATE/$file" ;;
   kafka-reassign-partitions.sh:verify)
     echo "Status of partition reassignment:"
-    left=$(cat "$STATE/$file" 2>/dev/null || echo none)
+    left=$(cat "$STATE/$file" 2>/dev/null || if [[ $file = *rollback* ]]; then echo 0; else echo none; fi)
     case $left in
       none) echo "There is no active reassignment of partition t-0, but replica set is 1 rather than 2." ;;
       0) echo "Reassignment of partition t-0 is completed." ;;
@@ -44,7 +46,11 @@ case $(basename "$0"):$action in
     esac ;;
 esac
 """
-TOOLS = ("kafka-reassign-partitions.sh", "kafka-topics.sh", "kafka-configs.sh", "kafka-leader-election.sh")
+TOOLS = tuple(
+    f"kafka-{name}.sh"
+    for name in ("reassign-partitions", "topics", "configs", "leader-election", "broker-api-versions", "log-dirs")
+)
+_LOOKS = ("--verify", "--describe", "--list", "kafka-broker-api-versions.sh")
 
 
 def plan(**changes: Any) -> NewPlan:
@@ -81,7 +87,7 @@ class Pod:
     def executed(self) -> list[str]:
         """What was changed, in order: batches executed, cordons, partitions, the election."""
         lines = (self.folder / "state" / "log").read_text().splitlines()
-        return [line for line in lines if "--verify" not in line and "--describe" not in line]
+        return [line for line in lines if not any(look in line for look in _LOOKS)]
 
 
 def pod(tmp_path: Path, documents: list[dict[str, Any]]) -> Pod:
@@ -163,10 +169,10 @@ def test_the_manifest_is_of_kubernetes() -> None:
 
 @pytest.mark.slow
 def test_large_plans_take_several_config_maps() -> None:
-    files = {"steps": b"", **{f"{number:02d}-execute.json": b"x" * 400_000 for number in range(1, 6)}}
+    files = {"plan.txt": b"", **{f"{number:02d}-execute.json": b"x" * 400_000 for number in range(1, 6)}}
     *maps, _ = documents(kubernetes.write(plan(), files))
     assert len(maps) == 3
-    assert [name for one in maps for name in one["data"]][1:] == list(files)
+    assert [name for one in maps for name in one["data"]] == list(files)
     assert all(sum(map(len, one["data"].values())) <= kubernetes.MOST_BYTES for one in maps)
 
 
@@ -184,6 +190,5 @@ def test_what_does_not_fit_is_a_problem(files: Mapping[str, bytes], reason: str)
 
 def test_merged_reassignments_need_an_option() -> None:
     request = dict(plan().request) | {"running_reassignment": "merge"}
-    *_, job = documents(kubernetes.write(replace(plan(), request=request), {"steps": b""}))
-    environment = {one["name"]: one["value"] for one in job["spec"]["template"]["spec"]["containers"][0]["env"]}
-    assert environment["EXECUTE_OPTIONS"] == "--additional"
+    first, *_ = documents(EXPORTS["kubernetes"](replace(plan(), request=request), captured))
+    assert "additional yes" in first["data"]["plan.txt"].splitlines()

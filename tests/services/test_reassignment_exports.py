@@ -1,6 +1,7 @@
 """A reassignment as files: what is read back is what the plan says, and each batch's inverse undoes it."""
 
 import csv
+import hashlib
 import io
 import shlex
 import zipfile
@@ -31,6 +32,11 @@ Plan 5eed
 The size of 1 copied replica is unknown and not part of the bytes.
 1 partition is new: kafka-topics --alter creates it first.
 No file for kafka-reassign-partitions names it.
+
+run.sh executes the batches with Kafka's tools, stops at the first failure, and goes on where it stopped:
+  KAFKA_BOOTSTRAP=localhost:9092 bash run.sh
+With --dry-run it prints what it would do; with --rollback it goes back. Its first lines list its settings.
+To do by hand what it does:
 
 Run these steps in order; complete each one before the next.
 
@@ -130,8 +136,17 @@ class TestBatches:
             "rollback.json",
             "leader-election.json",
             "new-partitions/orders.txt",
+            *("run.sh", "plan.txt", "execute-steps.txt", "rollback-steps.txt", "copies.txt", "created-partitions.txt"),
+            "SHA256SUMS",
         ]
         assert found["README.txt"].decode() == README
+        assert found["plan.txt"].decode() == "hash 5eed\nthrottle 50000000\nlog_dirs no\nadditional no\n"
+        assert found["rollback-steps.txt"].decode() == "execute 03\nexecute 02\nexecute 01\n"
+        assert found["created-partitions.txt"] == b"orders 3 " + found["new-partitions/orders.txt"]
+        sums = (line.split("  ") for line in found["SHA256SUMS"].decode().splitlines())
+        assert {name: digest for digest, name in sums} == {
+            name: hashlib.sha256(content).hexdigest() for name, content in found.items() if name != "SHA256SUMS"
+        }
         assert found["rollback.json"] == written("rollback")
         assert leader_election.read(found["leader-election.json"].decode()) == (
             ("clicks", 0),
@@ -179,7 +194,8 @@ class TestBatches:
         """Kafka rejects a file without partitions, so none is written and no command names one."""
         rows = [*CLUSTER.topics[1].replicas.tolist(), [106, 101]]
         found = archive(plan([Placement("orders", 0, padded(rows))], []))
-        assert list(found) == ["README.txt", "new-partitions/orders.txt"]
+        assert list(found)[:3] == ["README.txt", "new-partitions/orders.txt", "run.sh"]
+        assert not any(name.endswith(".json") for name in found)
         readme = found["README.txt"].decode()
         assert "kafka-reassign-partitions.sh" not in readme
         assert "no rollback to execute" in readme

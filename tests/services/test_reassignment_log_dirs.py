@@ -299,7 +299,7 @@ def test_the_commands_throttle_moves_between_directories() -> None:
     assert "Nothing" not in readme
     assert {path for one in rollback["partitions"] for path in one["log_dirs"]} == {"any", "/data/d1"}
     manifest = EXPORTS["kubernetes"](made, lambda: CLUSTER).decode()
-    assert "--throttle 1000000 --replica-alter-log-dirs-throttle 1000000" in manifest
+    assert "throttle 1000000\n    log_dirs yes\n" in manifest
     batches: Any = made.answer["batches"]
     assert sum(batch["log_dir_moves"] for batch in batches) == 22
     assert all(batch["seconds"] > 0 for batch in batches)

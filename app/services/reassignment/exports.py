@@ -12,13 +12,16 @@ The archive, in the order in which its parts run:
     rollback.json          the same for everything at once, if anything is reassigned
     leader-election.json   for kafka-leader-election: partitions whose preferred leader is another one
     new-partitions/t.txt   for kafka-topics --alter: topics that get partitions
+    run.sh                 executes these in their order, and goes back; it reads the texts beside it:
+    plan.txt, execute-steps.txt, rollback-steps.txt, copies.txt, created-partitions.txt
+    SHA256SUMS             the checksums of all of them
 
 The same plan gives the same bytes: entries have no time and stand in that order.
 """
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -33,7 +36,7 @@ from app.formats.tables import reassignment_diffs, reassignment_tables
 from app.formats.tables.load_tables import Loads, write_loads_csv
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment.differences import compared
-from app.services.reassignment.files import kubernetes, readme
+from app.services.reassignment.files import kubernetes, readme, script
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.store.records import NewPlan, PlanHead
 
@@ -98,35 +101,8 @@ def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
 def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     head = plan.head if isinstance(plan, Plan) else plan
     cluster = _known(cluster_of)
-    moved = compared(plan, cluster)
-    steps = batches_of(head)
-    files = {"steps": _step_lines(head, cluster, readme.names(steps))}
-    for number, name in enumerate(readme.names(steps)):
-        files[f"{name}-execute.json"] = batch_file(steps, number, is_inverse=False)
-    created = [
-        f"{topic} {len(assignment.partition_ids)} {replica_assignment_file(topic, assignment).decode()}"
-        for topic, assignment in grown_topics(moved).items()
-    ]
-    if created:
-        files["new-partitions"] = "".join(created).encode()
-    if elected := _elected(head, moved, cluster):
-        files["leader-election.json"] = leader_election.write(elected).encode()
-    return kubernetes.write(head, files)
-
-
-def _step_lines(head: PlanHead | NewPlan, cluster: Cluster, names: Sequence[str]) -> bytes:
-    """The steps of the plan for `run_batches.sh`: batches, and the cordons that are made and lifted in between."""
-    execution: Any = head.answer.get("execution")
-    plain: list[dict[str, Any]] = [{"action": "execute", "batch": number} for number in range(1, len(names) + 1)]
-    lines: list[str] = []
-    for step in plain if execution is None else execution["batches"]:
-        if step["action"] == "execute":
-            lines.append(f"execute {names[step['batch'] - 1]}-execute.json")
-        elif step["action"] == "cordon":
-            lines += [f"cordon {broker} {readme.cordoned_log_dirs(cluster, broker)}" for broker in step["brokers"]]
-        else:
-            lines += [f"uncordon {broker}" for broker in step["brokers"]]
-    return "".join(f"{line}\n" for line in lines).encode()
+    files = _Files(head, compared(plan, cluster), cluster)
+    return kubernetes.write(head, dict(files.executed()))
 
 
 def _replica_assignment(moved: Transfers) -> bytes:
@@ -143,12 +119,9 @@ def _replica_assignment(moved: Transfers) -> bytes:
 
 def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> bytes:
     """The archive of a plan and its transfers."""
-    steps = batches_of(head)
-    grown = grown_topics(moved)
-    elected = _elected(head, moved, cluster)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in _entries(head, cluster, moved, steps, grown, elected):
+        for name, content in script.with_checksums(_Files(head, moved, cluster).of_archive()):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
@@ -244,24 +217,49 @@ def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
         yield from ((changed.topic, partition) for partition in changed.partition_ids[is_other].tolist())
 
 
-def _entries(
-    head: PlanHead | NewPlan,
-    cluster: Cluster,
-    moved: Transfers,
-    steps: StoredSteps,
-    grown: Mapping[str, Assignment],
-    elected: Sequence[tuple[str, int]],
-) -> Iterator[tuple[str, bytes]]:
-    yield "README.txt", readme.write(head, cluster, moved, steps, grown, has_election=bool(elected)).encode()
-    for number, name in enumerate(readme.names(steps)):
-        yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
-        yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
-    if len(steps):  # Kafka rejects a file without partitions
-        yield "rollback.json", at_once_file(steps, moved, is_inverse=True)
-    if elected:
-        yield "leader-election.json", leader_election.write(elected).encode()
-    for topic, assignment in grown.items():
-        yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
+class _Files:
+    """The files of a plan: those that `run.sh` reads, and those of the archive."""
+
+    def __init__(self, head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> None:
+        self._head, self._moved, self._cluster = head, moved, cluster
+        self._steps, self._grown = batches_of(head), grown_topics(moved)
+        self._elected = _elected(head, moved, cluster)
+
+    def of_archive(self) -> Iterator[tuple[str, bytes]]:
+        """All files by name, those that a person opens first."""
+        text = readme.write(
+            self._head, self._cluster, self._moved, self._steps, self._grown, has_election=bool(self._elected)
+        )
+        yield "README.txt", text.encode()
+        yield from self._batches()
+        if len(self._steps):  # Kafka rejects a file without partitions
+            yield "rollback.json", at_once_file(self._steps, self._moved, is_inverse=True)
+        yield from self._election()
+        for topic, assignment in self._grown.items():
+            yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
+        yield from self._script()
+
+    def executed(self) -> Iterator[tuple[str, bytes]]:
+        """The script, and the files that it reads."""
+        yield from self._script()
+        yield from self._batches()
+        yield from self._election()
+
+    def _batches(self) -> Iterator[tuple[str, bytes]]:
+        for number, name in enumerate(readme.names(self._steps)):
+            yield f"{name}-execute.json", batch_file(self._steps, number, is_inverse=False)
+            yield f"{name}-rollback.json", batch_file(self._steps, number, is_inverse=True)
+
+    def _election(self) -> Iterator[tuple[str, bytes]]:
+        if self._elected:
+            yield "leader-election.json", leader_election.write(self._elected).encode()
+
+    def _script(self) -> Iterator[tuple[str, bytes]]:
+        created = [
+            (topic, len(partitions.partition_ids), replica_assignment_file(topic, partitions))
+            for topic, partitions in self._grown.items()
+        ]
+        return script.files(self._head, self._cluster, self._steps, created)
 
 
 EXPORTS: Mapping[str, Write] = MappingProxyType(

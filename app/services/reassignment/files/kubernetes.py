@@ -1,18 +1,18 @@
 """A plan as a manifest of Kubernetes: its batches in ConfigMaps, and a Job that executes them in their order.
 
-`run_batches.sh` is what the Job runs. A ConfigMap has at most 1 MiB, so that large plans take several; all are mounted
-in one folder. The Job is not retried by itself: what has failed is for a person to look at. Applying it again goes on
-where it stopped.
+The Job runs `run.sh`, as a person does with the archive. A ConfigMap has at most 1 MiB, so that large plans take
+several; all are mounted in one folder. The Job is not retried by itself: what has failed is for a person to look at.
+Applying it again goes on where it stopped.
 """
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from app.core.kafka_versions import KafkaVersion
 from app.errors.quotation import escaped
 from app.errors.requests import NotExportable
+from app.services.reassignment.files.script import COPIES
 from app.store.records import NewPlan, PlanHead
 
 MOST_BYTES = 1_000_000
@@ -20,7 +20,6 @@ MOST_BYTES = 1_000_000
 MOST_CONFIG_MAPS = 50
 _OLDEST_IMAGE = KafkaVersion(3, 7)
 """The first release of the image `apache/kafka`; its tools work with older brokers."""
-_SCRIPT = Path(__file__).with_name("run_batches.sh")
 
 
 def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
@@ -28,8 +27,7 @@ def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
 
     Parameters
     ----------
-    files : by name, for the folder in which the script runs: `steps`, of which each line is `execute 01-execute.json`,
-        `cordon 105 *` or `uncordon 105`; the batches; `new-partitions` and `leader-election.json` if there are any.
+    files : by name, for the folder in which the script runs.
 
     Raises
     ------
@@ -38,7 +36,8 @@ def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
     import yaml  # noqa: PLC0415 — for this format alone
 
     name = f"rackplan-{head.hash[:12]}"
-    maps = list(_maps({"run.sh": _SCRIPT.read_bytes(), **files}))
+    # Without the copies of a very large plan progress has no bytes.
+    maps = list(_maps({key: file for key, file in files.items() if key != COPIES or len(file) <= MOST_BYTES}))
     if len(maps) > MOST_CONFIG_MAPS:
         detail = f"the batches are {len(maps)} ConfigMaps; at most {MOST_CONFIG_MAPS} are written"
         raise NotExportable(detail, config_maps=len(maps), limit=MOST_CONFIG_MAPS)
@@ -77,13 +76,7 @@ def _config_map(name: str, content: Mapping[str, str]) -> dict[str, Any]:
 def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> dict[str, Any]:
     request: Any = head.request
     version = max(KafkaVersion.of(request["kafka_version"]), _OLDEST_IMAGE)
-    throttle = request["batches"]["throttle_bytes_per_s"]
-    options = [*([f"--throttle {throttle}"] if throttle else [])]
-    if throttle and request.get("log_dirs") is not None:
-        options.append(f"--replica-alter-log-dirs-throttle {throttle}")
-    if request["running_reassignment"] == "merge":
-        options.append("--additional")
-    environment = {"KAFKA_BOOTSTRAP": "kafka-bootstrap:9092", "EXECUTE_OPTIONS": " ".join(options)}
+    environment = {"KAFKA_BOOTSTRAP": "kafka-bootstrap:9092", "RUN_LOG": "/dev/null"}
     container = {
         "name": "batches",
         "image": f"apache/kafka:{version}",

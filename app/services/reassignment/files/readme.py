@@ -27,6 +27,12 @@ _BOOTSTRAP = "--bootstrap-server localhost:9092"
 _REASSIGN = f"kafka-reassign-partitions.sh {_BOOTSTRAP} --reassignment-json-file"
 _ELECT = f"kafka-leader-election.sh {_BOOTSTRAP} --election-type preferred --path-to-json-file leader-election.json"
 _NEW_STAY = "Partitions that were created stay: Kafka removes none."
+_SCRIPT = [
+    "run.sh executes the batches with Kafka's tools, stops at the first failure, and goes on where it stopped:",
+    "  KAFKA_BOOTSTRAP=localhost:9092 bash run.sh",
+    "With --dry-run it prints what it would do; with --rollback it goes back. Its first lines list its settings.",
+    "To do by hand what it does:",
+]
 _IN_ORDER = "Run these steps in order; complete each one before the next."
 _SAME_FACTORS = [
     "No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1",
@@ -85,6 +91,7 @@ def write(
         [title, f"Plan {head.hash}"],
         sentences(moved, answer.get("log_dirs")),
         *([["After the plan, nearest to its limit or capacity:", *(f"  {each}" for each in near)]] if near else []),
+        *([_SCRIPT] if len(steps) or grown else []),
         [_IN_ORDER],
     ]
     if grown:

@@ -1,0 +1,368 @@
+#!/bin/bash
+# Executes the batches of a plan in their order with Kafka's own tools, each after the one before is complete, and stops
+# at the first failure. It can be run again: it goes on after the last batch that is complete, and waits for one that is
+# in progress.
+#
+#   bash run.sh               execute the plan
+#   bash run.sh --dry-run     print what would be done, and look at the cluster without changing it
+#   bash run.sh --rollback    go back to the lists before the plan, from wherever it stands
+#
+# KAFKA_BOOTSTRAP        host:port of a broker; localhost:9092 if it is not set
+# KAFKA_COMMAND_CONFIG   properties of the client, if it needs some
+# KAFKA_BIN              the folder of Kafka's tools; the path, then /opt/kafka/bin, if it is not set
+# THROTTLE               bytes a second that a broker replicates in and out, in place of the plan's; 0 is no throttle
+# POLL_SECONDS           between two looks at a batch; 10 if it is not set
+# MOST_UNDER_REPLICATED  partitions that may be under-replicated when a batch begins; no limit if it is not set
+# ALARM                  a command that fails while no batch may begin
+# RUN_LOG                a file of what was done, and when; run.log if it is not set
+set -euo pipefail
+cd "${BATCHES:-$(dirname "${BASH_SOURCE[0]}")}"
+
+fail() { # a message; another run goes on from here
+  note failed "$*"
+  echo "stopped: $*" >&2
+  exit 1
+}
+
+note() { # an event and what it is about, for the log
+  if [ -z "$dry_run" ]; then
+    printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*" >>"$log" 2>/dev/null || true
+  fi
+}
+
+dry_run='' direction=execute log=${RUN_LOG:-run.log}
+for option in "$@"; do
+  case $option in
+    --dry-run) dry_run=yes ;;
+    --rollback) direction=rollback ;;
+    *)
+      echo "run.sh: unknown option $option; there are --dry-run and --rollback" >&2
+      exit 2
+      ;;
+  esac
+done
+
+bootstrap=${KAFKA_BOOTSTRAP:-localhost:9092}
+bin=${KAFKA_BIN:-}
+if [ -z "$bin" ] && ! command -v kafka-topics.sh >/dev/null; then bin=/opt/kafka/bin; fi
+bin=${bin:+$bin/}
+config=(${KAFKA_COMMAND_CONFIG:+--command-config "$KAFKA_COMMAND_CONFIG"})
+
+tool() { # one of Kafka's tools, and its arguments; it reads none of this script's input
+  "$bin$1.sh" --bootstrap-server "$bootstrap" ${config[@]+"${config[@]}"} "${@:2}" </dev/null
+}
+reassign() { tool kafka-reassign-partitions --reassignment-json-file "$@"; }
+configure() { tool kafka-configs --alter "$@" >/dev/null; }
+
+# What the plan states, one value a line.
+stated() { sed -n "s/^$1 //p" plan.txt; }
+throttle=${THROTTLE:-$(stated throttle)}
+if [ "${throttle:-0}" = 0 ]; then throttle=; fi
+options=()
+if [ "$(stated additional)" = yes ]; then options+=(--additional); fi
+
+partitions_of() { # a file of a batch: its partitions, as topic-partition
+  grep -oE '"topic": ?"[^"]+", ?"partition": ?[0-9]+' "$1" | sed -E 's/"topic": ?"([^"]+)", ?"partition": ?/\1-/'
+}
+
+brokers_of() { # files of a batch: the brokers of their lists
+  grep -ohE '"replicas": ?\[[0-9, ]*\]' "$@" | grep -oE '[0-9]+' | sort -nu
+}
+
+# --verify succeeds whatever it finds: its lines say what state a batch is in.
+state() { # a file
+  local lines
+  lines=$(reassign "$1" --verify --preserve-throttles) || return
+  # A replica is named where its log directory is to change.
+  if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
+    echo in_progress
+  elif grep -qE '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines"; then
+    echo other
+  elif grep -qE '^Partition [^ ]+ (on broker [0-9]+ is (not )?being moved|(is not|cannot be) found in any live log dir)' \
+    <<<"$lines"; then
+    echo other
+  elif grep -qE '^Reassignment of partition [^ ]+ (is completed?|completed successfully)' <<<"$lines"; then
+    echo complete
+  else
+    echo "$lines" >&2
+    echo other
+  fi
+}
+
+live_brokers() {
+  tool kafka-broker-api-versions 2>/dev/null | grep -oE '\(id: [0-9]+ rack:' | grep -oE '[0-9]+' | sort -nu
+}
+
+# --- Before anything is changed
+
+check_files() {
+  if [ -f SHA256SUMS ] && command -v sha256sum >/dev/null; then
+    sha256sum --check --quiet --strict SHA256SUMS >&2 || fail "a file of the plan was changed, or is missing"
+  fi
+}
+
+check_cluster() {
+  local printed
+  printed=$(tool kafka-topics --list 2>&1 >/dev/null) || fail "$bootstrap does not answer as a broker: $printed"
+}
+
+check_unchanged() { # the file of a batch that was not begun, and that of its inverse
+  local lines
+  lines=$(reassign "$2" --verify --preserve-throttles) || fail "$2 cannot be verified"
+  lines=$(grep -E '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines" || true)
+  if [ -n "$lines" ]; then
+    head -n 20 <<<"$lines" >&2
+    fail "these lists are not those that the plan was made from: they have changed since, or this is another cluster"
+  fi
+}
+
+check_others() { # the file of a batch
+  local running
+  running=$(tool kafka-reassign-partitions --list 2>/dev/null) || return 0 # before Kafka 2.6 there is no --list
+  running=$(grep -oE '^[^ ]+-[0-9]+: replicas:' <<<"$running" | sed 's/: replicas:$//' |
+    grep -vxFf <(partitions_of "$1") || true)
+  if [ -n "$running" ] && [ "${#options[@]}" = 0 ]; then
+    fail "another reassignment is running: $(head -n 5 <<<"$running" | tr '\n' ' ')"
+  fi
+}
+
+check_replication() {
+  local found
+  found=$(tool kafka-topics --describe --under-min-isr-partitions 2>/dev/null | grep -E 'Partition: ' || true)
+  if [ -n "$found" ]; then
+    head -n 5 <<<"$found" >&2
+    fail "$(grep -c . <<<"$found") partitions are below their min.insync.replicas"
+  fi
+  if [ -n "${MOST_UNDER_REPLICATED:-}" ]; then
+    found=$(tool kafka-topics --describe --under-replicated-partitions | grep -cE 'Partition: ' || true)
+    if [ "$found" -gt "$MOST_UNDER_REPLICATED" ]; then
+      fail "$found partitions are under-replicated; the limit is $MOST_UNDER_REPLICATED"
+    fi
+  fi
+  if [ -n "${ALARM:-}" ]; then bash -c "$ALARM" </dev/null || fail "the alarm command failed: $ALARM"; fi
+}
+
+# --- Throttles
+#
+# --throttle configures every broker of the lists, and --verify takes the throttle away. Neither returns while one of
+# these brokers is down: then the brokers that are up are configured one by one, and lose it one by one.
+
+LEADERS=leader.replication.throttled FOLLOWERS=follower.replication.throttled
+WITHIN=replica.alter.log.dirs.io.max.bytes.per.second
+
+brokers_up() { grep -xFf <(brokers_of "$@") <(live_brokers) || true; } # of the lists of files
+all_are_up() { [ "$(brokers_up "$@")" = "$(brokers_of "$@")" ]; }
+topics_of() { partitions_of "$1" | sed -E 's/-[0-9]+$//' | sort -u; }
+
+throttled=() # options of --execute
+set_throttles() { # the file of a batch, and that of its inverse
+  local each rates="$LEADERS.rate=$throttle,$FOLLOWERS.rate=$throttle"
+  throttled=()
+  if [ -z "$throttle" ]; then return; fi
+  note throttled "$1 $throttle"
+  if all_are_up "$1" "$2"; then
+    throttled=(--throttle "$throttle")
+    if [ "$(stated log_dirs)" = yes ]; then throttled+=(--replica-alter-log-dirs-throttle "$throttle"); fi
+    return
+  fi
+  echo "$1: a broker of its lists is down; the throttle is set for each of the others"
+  if [ "$(stated log_dirs)" = yes ]; then rates+=",$WITHIN=$throttle"; fi
+  for each in $(brokers_up "$1" "$2"); do
+    configure --entity-type brokers --entity-name "$each" --add-config "$rates"
+  done
+  for each in $(topics_of "$1"); do
+    configure --entity-type topics --entity-name "$each" --add-config "$LEADERS.replicas=*,$FOLLOWERS.replicas=*"
+  done
+}
+
+remove() { # the type and name of an entity, and configurations, of which some may be missing
+  local each all
+  all=$(IFS=,; echo "${*:3}")
+  configure --entity-type "$1" --entity-name "$2" --delete-config "$all" 2>/dev/null && return
+  for each in "${@:3}"; do
+    configure --entity-type "$1" --entity-name "$2" --delete-config "$each" 2>/dev/null || true
+  done
+}
+
+remove_throttles() { # the file of a batch that is complete, and that of its inverse
+  local each
+  if [ -z "$throttle" ]; then return; fi
+  if all_are_up "$1" "$2"; then
+    reassign "$1" --verify >/dev/null
+    return
+  fi
+  for each in $(brokers_up "$1" "$2"); do remove brokers "$each" "$LEADERS.rate" "$FOLLOWERS.rate" "$WITHIN"; done
+  for each in $(topics_of "$1"); do remove topics "$each" "$LEADERS.replicas" "$FOLLOWERS.replicas"; done
+}
+
+# --- Progress
+
+copied_bytes() { # a batch: bytes that its new replicas have, of those that they get
+  local brokers topics
+  if [ ! -f copies.txt ]; then return; fi
+  brokers=$(awk -v batch="$1" '$1 == batch { print $3 }' copies.txt | sort -nu | grep -xFf <(live_brokers) | paste -sd,)
+  topics=$(awk -v batch="$1" '$1 == batch { sub(/-[0-9]+$/, "", $2); print $2 }' copies.txt | sort -u | paste -sd,)
+  if [ -z "$brokers" ]; then return; fi
+  tool kafka-log-dirs --describe --broker-list "$brokers" --topic-list "$topics" 2>/dev/null | tr '{' '\n' | awk -v batch="$1" '
+    FNR == NR { if ($1 == batch) { total += $4; expected[$3 " " $2] = $4 }; next }
+    match($0, /"broker":[0-9]+/) { broker = substr($0, RSTART + 9, RLENGTH - 9) }
+    match($0, /"partition":"[^"]+"/) {
+      name = broker " " substr($0, RSTART + 13, RLENGTH - 14)
+      if (name in expected && match($0, /"size":[0-9]+/)) {
+        size = substr($0, RSTART + 7, RLENGTH - 7)
+        done += size < expected[name] ? size : expected[name]
+      }
+    }
+    END { printf "%d %d\n", done, total }' copies.txt -
+}
+
+began=0 first_bytes=0
+show_progress() { # a batch; `began` and `first_bytes` are of its first look
+  local copied='' total='' now line
+  if [ "$direction" = execute ]; then read -r copied total <<<"$(copied_bytes "$1" || true)"; fi
+  line="batch $1: in progress"
+  if [ -n "${total:-}" ] && [ "$total" -gt 0 ]; then
+    now=$(date +%s)
+    if [ "$began" = 0 ]; then began=$now first_bytes=$copied; fi
+    line+=", $copied of $total bytes"
+    if [ "$now" -gt "$began" ] && [ "$copied" -gt "$first_bytes" ]; then
+      local rate=$(((copied - first_bytes) / (now - began)))
+      if [ "$rate" -gt 0 ]; then line+=", $rate bytes/s, $(((total - copied) / rate)) s left"; fi
+    fi
+  fi
+  if [ -t 1 ]; then printf '\r\033[K%s' "$line"; else echo "$line"; fi
+}
+
+running='' # the file of the batch that was begun and is not known to be complete
+on_the_way_out() {
+  if [ -n "$running" ]; then
+    echo
+    echo "$running goes on in the cluster${throttle:+ with its throttle}; run this again to wait for it and go on" >&2
+    note interrupted "$running"
+  fi
+}
+trap on_the_way_out EXIT
+trap 'exit 130' INT TERM HUP
+
+# --- Steps
+
+run_batch() { # its number, its file, and that of its inverse
+  local now
+  now=$(state "$2")
+  # What runs now may be the batch that is to be undone, in whose place its inverse is executed.
+  if [ "$now" != in_progress ] || [ "$direction" = rollback ]; then
+    if [ "$direction" = execute ]; then
+      check_replication
+      check_others "$2"
+      # Where nothing is executed, later batches find the lists before those that come first.
+      if [ -z "$dry_run" ] || [ "$number" = $((next + 1)) ]; then check_unchanged "$2" "$3"; fi
+    fi
+    if [ -n "$dry_run" ]; then
+      echo "would execute $2: $(partitions_of "$2" | wc -l) partitions, $(awk -v batch="$1" \
+        '$1 == batch { replicas++; bytes += $4 } END { printf "%d replicas, %d bytes", replicas, bytes }' copies.txt 2>/dev/null)"
+      return
+    fi
+    echo "$2: executing"
+    set_throttles "$2" "$3"
+    note executing "$2"
+    reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"} | grep -vE '^(\{|$|Current partition|Save this|Successfully)' || true
+    now=in_progress
+  fi
+  if [ -n "$dry_run" ]; then
+    echo "$2 is in progress"
+    return
+  fi
+  running=$2 began=0
+  now=$(state "$2")
+  while [ "$now" = in_progress ]; do
+    show_progress "$1"
+    sleep "${POLL_SECONDS:-10}"
+    now=$(state "$2")
+  done
+  running=
+  if [ -t 1 ]; then printf '\r\033[K'; fi
+  remove_throttles "$2" "$3"
+  if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress"; fi
+  note complete "$2"
+  echo "$2: complete"
+}
+
+create_partitions() {
+  local topic count assignment
+  while read -r topic count assignment; do
+    if tool kafka-topics --describe --topic "${topic//./\\.}" | grep -qE "PartitionCount: *$count([^0-9]|$)"; then
+      echo "$topic has $count partitions"
+    elif [ -n "$dry_run" ]; then
+      echo "would create partitions of $topic, $count in all"
+    else
+      echo "$topic: creating partitions"
+      tool kafka-topics --alter --topic "${topic//./\\.}" --partitions "$count" --replica-assignment "$assignment"
+    fi
+  done <created-partitions.txt
+}
+
+change_cordon() { # a broker, and the change
+  if [ -n "$dry_run" ]; then
+    echo "would change broker $1: ${*:2}"
+  else
+    configure --entity-type brokers --entity-name "$1" "${@:2}"
+  fi
+}
+
+elect() {
+  if [ -n "$dry_run" ]; then
+    echo "would let the preferred leaders lead"
+    return
+  fi
+  "${bin}kafka-leader-election.sh" --bootstrap-server "$bootstrap" \
+    ${KAFKA_COMMAND_CONFIG:+--admin.config "$KAFKA_COMMAND_CONFIG"} \
+    --election-type preferred --path-to-json-file leader-election.json </dev/null
+}
+
+file_of() { echo "$1-$direction.json"; }
+inverse_of() { if [ "$direction" = execute ]; then echo "$1-rollback.json"; else echo "$1-execute.json"; fi; }
+
+check_files
+check_cluster
+if [ "$direction" = execute ] && [ -s created-partitions.txt ]; then create_partitions; fi
+
+if [ "$direction" = rollback ]; then options=(--additional); fi
+steps=$direction-steps.txt
+mapfile -t batches < <(sed -n 's/^execute //p' "$steps")
+# A later batch may move a partition of an earlier one again: the last one that was begun is looked for from the end.
+next=0
+for ((i = ${#batches[@]} - 1; i >= 0; i--)); do
+  begun=$(state "$(file_of "${batches[i]}")") || fail "$(file_of "${batches[i]}") cannot be verified"
+  if [ "$begun" = complete ]; then
+    next=$((i + 1))
+    break
+  fi
+  if [ "$begun" = in_progress ]; then
+    next=$i
+    break
+  fi
+done
+
+if [ "$next" -gt 0 ] && [ -z "$dry_run" ]; then # the run before may have ended before it took the throttle away
+  remove_throttles "$(file_of "${batches[next - 1]}")" "$(inverse_of "${batches[next - 1]}")"
+fi
+
+number=0
+while read -r action what value; do
+  case $action in
+    cordon) change_cordon "$what" --add-config "cordoned.log.dirs=$value" ;;
+    uncordon) change_cordon "$what" --delete-config cordoned.log.dirs ;;
+    execute)
+      number=$((number + 1))
+      if [ "$number" -gt "$next" ]; then run_batch "$what" "$(file_of "$what")" "$(inverse_of "$what")"; fi
+      ;;
+  esac
+done <"$steps"
+
+if [ "$direction" = execute ] && [ -s leader-election.json ]; then elect; fi
+if [ -n "$dry_run" ]; then
+  echo "nothing was changed"
+else
+  note finished "$direction"
+  echo "all batches are complete"
+fi

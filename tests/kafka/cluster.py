@@ -1,0 +1,307 @@
+"""A Kafka cluster on loopback: one controller, brokers with racks and two log directories, each a process; its tools.
+
+Starts and stops are bounded. Brokers listen on ports of their own, and everything is below one folder.
+"""
+
+import os
+import shlex
+import signal
+import socket
+import stat
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from app.jobs import java
+from tests.kafka import jars
+
+CONTROLLER = 100
+"""The id of the controller, which is no broker."""
+CLUSTER_ID = "rackplan-tests-kafka00"
+STARTS_WITHIN_S, STOPS_WITHIN_S, TOOL_WITHIN_S = 90.0, 30.0, 120.0
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+"""A JVM that lives for seconds is done sooner where it compiles once, and little."""
+_LEVEL = "-Dorg.slf4j.simpleLogger.defaultLogLevel"
+_TOOLS: Mapping[str, str] = {
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-configs": "org.apache.kafka.tools.ConfigCommand",
+    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+    "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
+    "kafka-storage": "kafka.tools.StorageTool",
+}
+_BEFORE = {"org.apache.kafka.tools.ConfigCommand": "kafka.admin.ConfigCommand"}
+"""Classes of tools by those that later releases have."""
+
+
+def free_port() -> int:
+    """A port of loopback that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def wait_for(condition: Callable[[], bool], *, within_s: float, what: str) -> None:
+    """Wait until a condition holds. Raises `TimeoutError` with what it is."""
+    ends = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > ends:
+            raise TimeoutError(f"{what}: not within {within_s:g} s")
+        time.sleep(0.1)
+
+
+@dataclass(slots=True)
+class Node:
+    """A controller or broker: its files, and its process while it runs."""
+
+    number: int
+    folder: Path
+    port: int
+    rack: str | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log_dirs(self) -> list[Path]:
+        """Its log directories, in their order."""
+        return [self.folder / "a", self.folder / "b"]
+
+    @property
+    def printed(self) -> str:
+        """What it has printed; the last lines say why it has not started."""
+        return (self.folder / "printed.txt").read_text(encoding="utf-8", errors="replace")
+
+
+@dataclass(slots=True)
+class Cluster:
+    """A running cluster.
+
+    Parameters
+    ----------
+    release : of Kafka. bin : a folder with Kafka's tools, for the path of a shell.
+    """
+
+    release: str
+    folder: Path
+    controller: Node
+    brokers: dict[int, Node] = field(default_factory=dict)
+
+    @property
+    def bin(self) -> Path:
+        """Kafka's tools, named as in its distribution."""
+        return self.folder / "bin"
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of the brokers that run."""
+        return ",".join(f"127.0.0.1:{node.port}" for node in self.brokers.values() if node.process is not None)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a shell that runs Kafka's tools."""
+        return {**os.environ, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
+
+    def tool(self, name: str, *arguments: str, given: str | None = None) -> str:
+        """Run one of Kafka's tools with the address of the cluster; what it prints.
+
+        Raises `AssertionError` with what it prints if it fails.
+        """
+        command = [f"{self.bin / name}.sh", "--bootstrap-server", self.bootstrap, *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=TOOL_WITHIN_S, check=False)
+        assert done.returncode == 0, f"{name} {shlex.join(arguments)}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def create_topic(self, name: str, *, partitions: int, factor: int = 3, **configs: object) -> None:
+        """Create a topic; names of configurations have `_` for `.`."""
+        options = [f"--config={key.replace('_', '.')}={value}" for key, value in configs.items()]
+        counts = ["--partitions", str(partitions), "--replication-factor", str(factor)]
+        self.tool("kafka-topics", "--create", "--topic", name, *counts, *options)
+
+    def fill(self, topic: str, *, records: int, size: int = 1000) -> None:
+        """Produce records of some bytes to a topic, over all its partitions."""
+        properties = f"bootstrap.servers={self.bootstrap}"
+        command = [f"{self.bin}/kafka-producer-perf-test.sh", "--topic", topic, "--num-records", str(records)]
+        sized = ["--record-size", str(size), "--throughput", "-1", "--producer-props", properties, "batch.size=4096"]
+        subprocess.run([*command, *sized], check=True, capture_output=True, timeout=TOOL_WITHIN_S)
+
+    def replicas(self) -> dict[str, list[int]]:
+        """The replica list of each partition, as `topic-partition`."""
+        lists = {}
+        for line in self.tool("kafka-topics", "--describe").splitlines():
+            cells = dict(cell.split(": ", 1) for cell in line.strip().split("\t") if ": " in cell)
+            if "Partition" in cells:
+                lists[f"{cells['Topic']}-{cells['Partition']}"] = [*map(int, cells["Replicas"].split(","))]
+        return lists
+
+    def start(self, *numbers: int) -> None:
+        """Start brokers, and wait until each has joined."""
+        nodes = [self.brokers[number] for number in numbers or self.brokers]
+        for node in nodes:
+            self._start(node)
+        for node in nodes:
+            self._await_start(node)
+
+    def stop(self, number: int) -> None:
+        """Stop a broker as an operator does."""
+        self._end(self.brokers[number], signal.SIGTERM)
+
+    def kill(self, number: int) -> None:
+        """Kill a broker."""
+        self._end(self.brokers[number], signal.SIGKILL)
+
+    def await_fenced(self, number: int) -> None:
+        """Wait until the controller has noticed that a broker is gone."""
+        listed = f"(id: {number} "
+        wait_for(
+            lambda: listed not in self.tool("kafka-broker-api-versions"),
+            within_s=STOPS_WITHIN_S,
+            what=f"the end of broker {number}",
+        )
+
+    def close(self) -> None:
+        """End every process."""
+        for node in (*self.brokers.values(), self.controller):
+            self._end(node, signal.SIGKILL)
+
+    def _end(self, node: Node, number: signal.Signals) -> None:
+        if node.process is not None and node.process.poll() is None:
+            node.process.send_signal(number)
+            try:
+                node.process.wait(STOPS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                node.process.kill()
+                node.process.wait(STOPS_WITHIN_S)
+        node.process = None
+
+    def _start(self, node: Node) -> None:
+        heap = ["-Xmx200m", "-Xms64m"]
+        with (node.folder / "printed.txt").open("wb") as printed:
+            command = [
+                f"{self.bin}/run.sh",
+                *heap,
+                f"{_LEVEL}=info",
+                "kafka.Kafka",
+                str(node.folder / "server.properties"),
+            ]
+            node.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, cwd=node.folder
+            )
+
+    def _await_start(self, node: Node) -> None:
+        def has_started() -> bool:
+            if node.process is None or node.process.poll() is not None:
+                raise AssertionError(f"node {node.number} has ended:\n{node.printed[-3000:]}")
+            return "Kafka Server started" in node.printed
+
+        wait_for(has_started, within_s=STARTS_WITHIN_S, what=f"the start of node {node.number}")
+
+
+@contextmanager
+def running(
+    folder: Path, racks: Sequence[str | None], *, release: str = jars.NEWEST, first: int = 1, **settings: object
+) -> Iterator[Cluster]:
+    """A cluster with one broker for each of `racks`, with ids from `first`, until the context ends.
+
+    Parameters
+    ----------
+    settings : of the brokers, in place of the usual ones; names have `_` for `.`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    controller = _node(folder, CONTROLLER, None)
+    cluster = Cluster(release, folder, controller)
+    for number, rack in enumerate(racks, first):
+        cluster.brokers[number] = _node(folder, number, rack)
+    _write_tools(cluster)
+    nodes = [controller, *cluster.brokers.values()]
+    for node in nodes:
+        _write_properties(cluster, node, settings)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(partial(_format, cluster), nodes))
+    try:
+        cluster._start(controller)
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def _node(folder: Path, number: int, rack: str | None) -> Node:
+    node = Node(number, folder / f"node-{number}", free_port(), rack)
+    node.folder.mkdir()
+    return node
+
+
+def _write_properties(cluster: Cluster, node: Node, settings: Mapping[str, object]) -> None:
+    is_controller = node is cluster.controller
+    name = "CONTROLLER" if is_controller else "PLAINTEXT"
+    usual: dict[str, object] = {
+        "process.roles": "controller" if is_controller else "broker",
+        "node.id": node.number,
+        "controller.quorum.voters": f"{CONTROLLER}@127.0.0.1:{cluster.controller.port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": f"{name}://127.0.0.1:{node.port}",
+        "log.dirs": ",".join(map(str, node.log_dirs[: 1 if is_controller else 2])),
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "auto.create.topics.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+        "offsets.topic.num.partitions": 4,
+        "offsets.topic.replication.factor": 1,
+        "group.initial.rebalance.delay.ms": 0,
+        "controlled.shutdown.enable": "true",
+        "broker.session.timeout.ms": 6000,
+        "log.cleaner.enable": "false",
+        "num.network.threads": 1,
+        "num.io.threads": 2,
+        "num.replica.fetchers": 1,
+        "replica.fetch.wait.max.ms": 100,
+        "log.segment.bytes": 8 * 2**20,
+    }
+    if node.rack is not None:
+        usual["broker.rack"] = node.rack
+    usual |= {key.replace("_", "."): value for key, value in settings.items()}
+    lines = "".join(f"{key}={value}\n" for key, value in usual.items())
+    (node.folder / "server.properties").write_text(lines, encoding="utf-8")
+
+
+def _format(cluster: Cluster, node: Node) -> None:
+    command = [f"{cluster.bin}/kafka-storage.sh", "format", "--cluster-id", CLUSTER_ID]
+    done = subprocess.run(
+        [*command, "--config", str(node.folder / "server.properties")],
+        capture_output=True, text=True, timeout=TOOL_WITHIN_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _write_tools(cluster: Cluster) -> None:
+    """Shell scripts that start a class of Kafka's artifacts, which come without those of its distribution."""
+    cluster.bin.mkdir()
+    runtime, jar_files = java.find(), jars.resolve(cluster.release)
+    options = shlex.join(QUICK)
+    path = shlex.quote(f"{jar_files}/*")
+    scripts = {"run": f'exec {shlex.quote(str(runtime.executable))} {options} -cp {path} "$@"\n'}
+    classes = _classes(jar_files)
+    for name, newest in _TOOLS.items():
+        main = newest if newest in classes else _BEFORE[newest]
+        scripts[name] = f'exec {shlex.quote(str(cluster.bin))}/run.sh {_LEVEL}=error {main} "$@"\n'
+    for name, line in scripts.items():
+        script = cluster.bin / f"{name}.sh"
+        script.write_text(f"#!/bin/sh\n{line}", encoding="utf-8")
+        script.chmod(stat.S_IRWXU)
+
+
+def _classes(jar_files: Path) -> set[str]:
+    """The names of Kafka's own classes."""
+    names: set[str] = set()
+    for path in jar_files.glob("kafka*.jar"):
+        with zipfile.ZipFile(path) as archive:
+            names.update(name.removesuffix(".class").replace("/", ".") for name in archive.namelist())
+    return names

@@ -1,0 +1,56 @@
+"""A running Kafka of the release that `KAFKA_VERSION` names, for the whole run."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from app.errors import Failure
+from app.jobs import java
+from tests.kafka import jars
+from tests.kafka.cluster import Cluster, running
+
+RACKS = ("r1", "r2", "r3", "r1", "r2")
+"""Of the brokers 1 to 5."""
+
+
+def missing() -> str | None:
+    """What this machine lacks for a broker of Kafka."""
+    if shutil.which("mvn") is None and not (jars.FOLDER / release()).is_dir():
+        return "Maven, which resolves Kafka's artifacts"
+    try:
+        java.find()
+    except Failure as failure:
+        return str(failure)
+    return None
+
+
+def release() -> str:
+    """The release that is tested."""
+    return os.environ.get("KAFKA_VERSION", jars.NEWEST)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Five brokers in three racks, each with two log directories."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+    with running(tmp_path_factory.mktemp("kafka") / "cluster", RACKS, release=release()) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topics(kafka: Cluster) -> Iterator[Cluster]:
+    """The cluster with two topics that have records, which are deleted afterwards."""
+    kafka.create_topic("orders", partitions=6, factor=3, min_insync_replicas=2)
+    kafka.create_topic("clicks.raw", partitions=4, factor=2)
+    kafka.fill("orders", records=3000)
+    kafka.fill("clicks.raw", records=2000)
+    yield kafka
+    for broker in kafka.brokers:
+        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
+            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
+            kafka.tool("kafka-configs", *options)
+    for name in ("orders", "clicks.raw"):
+        kafka.tool("kafka-topics", "--delete", "--topic", name)

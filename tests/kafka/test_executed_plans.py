@@ -1,0 +1,53 @@
+"""Plans of every kind are executed by their archive's script, equal to the letter, and undone."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.kafka.cluster import Cluster
+from tests.kafka.handing import lists_of, planned, run, snapshot, unpacked
+
+pytestmark = [pytest.mark.slow, pytest.mark.kafka]
+
+KINDS: dict[str, dict[str, Any]] = {
+    "remove a broker": {"remove_brokers": [5]},
+    "remove a rack's second broker, throttled": {
+        "remove_brokers": [4],
+        "batches": {"throttle_bytes_per_s": 50_000_000},
+    },
+    "a lower factor": {"replication_factor": {"orders": 2}},
+    "a higher factor": {"replication_factor": {"clicks.raw": 3}},
+    "balance": {"balance": {"replicas": "tight", "leaders": "tight"}},
+    "leaders alone": {"leaders_only": True, "balance": {"leaders": "tight"}},
+    "balance by bytes, batches of one": {
+        "balance": {"replicas": "tight", "replicas_by": "bytes"},
+        "batches": {"max_moves_in_per_broker": 1},
+    },
+    "more partitions": {"partitions": {"clicks.raw": 6}},
+    "isolate a topic": {"isolate": [{"topics": ["clicks.raw"], "brokers": [1, 2]}]},
+    "pin a partition": {"pins": [{"topic": "orders", "partition": 0, "replicas": [5, 3, 1]}]},
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_plan_is_executed_to_the_letter_and_undone(
+    topics: Cluster, client: httpx.Client, tmp_path: Path, kind: str
+) -> None:
+    before = topics.replicas()
+    plan = planned(client, snapshot(client, topics), KINDS[kind])
+    folder = unpacked(client, plan, tmp_path / "plan")
+    wanted = before | lists_of(client, plan)
+    tried = run(topics, folder, "--dry-run")
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert topics.replicas() == before, "a dry run changes nothing"
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert topics.replicas() == wanted
+    undone = run(topics, folder, "--rollback")
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    there = topics.replicas()
+    assert {name: there[name] for name in before} == before
+    assert "throttled" not in topics.tool("kafka-configs", "--describe", "--entity-type", "brokers")
+    assert "throttled" not in topics.tool("kafka-configs", "--describe", "--entity-type", "topics")

@@ -1,0 +1,121 @@
+"""What the script of an archive does when something is in its way: a dead broker, a kill, another's reassignment."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.kafka.cluster import Cluster
+from tests.kafka.handing import environment, lists_of, planned, run, snapshot, unpacked
+
+pytestmark = [pytest.mark.slow, pytest.mark.kafka]
+
+SLOW = {"remove_brokers": [5], "batches": {"throttle_bytes_per_s": 100_000, "max_moves_in_per_broker": 1}}
+"""Each batch takes some seconds."""
+
+
+@pytest.fixture
+def without_one(topics: Cluster) -> Iterator[Cluster]:
+    """The cluster while broker 5 is down."""
+    topics.kill(5)
+    topics.await_fenced(5)
+    yield topics
+    topics.start(5)
+
+
+def throttles(kafka: Cluster) -> list[str]:
+    """The throttles of brokers and topics."""
+    described = [kafka.tool("kafka-configs", "--describe", "--entity-type", kind) for kind in ("brokers", "topics")]
+    return [line for text in described for line in text.splitlines() if "throttled" in line]
+
+
+def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """Kafka's own --throttle would wait for it, and move nothing."""
+    plan = planned(client, snapshot(client, without_one), {"fix_offline_replicas": True, **SLOW, "remove_brokers": []})
+    assert plan["batches"]
+    done = run(without_one, unpacked(client, plan, tmp_path / "plan"), THROTTLE="2000000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "a broker of its lists is down" in done.stdout
+    assert without_one.replicas() == lists_of(client, plan)
+    assert throttles(without_one) == []
+
+
+def test_a_killed_script_goes_on(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    topics.fill("orders", records=12_000)  # Kafka copies the first MiB before it throttles
+    before = topics.replicas()
+    plan = planned(client, snapshot(client, topics), SLOW)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    for number in (signal.SIGKILL, signal.SIGINT):
+        started = subprocess.Popen(
+            ["bash", "run.sh"], cwd=folder, env=environment(topics), stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        assert started.stdout is not None
+        for line in started.stdout:
+            if "in progress" in line:
+                break
+        else:
+            pytest.fail("no batch was in progress")
+        os.killpg(started.pid, number)
+        started.communicate(timeout=60)
+        assert started.returncode != 0
+    back = run(topics, folder, "--rollback", THROTTLE="5000000")
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert topics.replicas() == before
+    done = run(topics, folder, THROTTLE="5000000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert topics.replicas() == before | lists_of(client, plan)
+    assert throttles(topics) == []
+    assert (folder / "run.log").read_text().splitlines()[-1].endswith("finished execute")
+
+
+def test_it_begins_no_batch_beside_the_reassignment_of_somebody_else(
+    topics: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    topics.fill("clicks.raw", records=12_000)  # Kafka copies the first MiB before it throttles
+    before = topics.replicas()
+    plan = planned(client, snapshot(client, topics), {"topics": ["orders"], **SLOW})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    broker = next(number for number in topics.brokers if number not in before["clicks.raw-0"])
+    other = {"topic": "clicks.raw", "partition": 0, "replicas": [*before["clicks.raw-0"][:1], broker]}
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps({"version": 1, "partitions": [other]}))
+    options = ("--reassignment-json-file", str(file))
+    topics.tool("kafka-reassign-partitions", *options, "--execute", "--throttle", "1000")
+    refused = run(topics, folder)
+    assert (refused.returncode, "another reassignment is running: clicks.raw-0" in refused.stderr) == (1, True)
+    assert {name: there for name, there in topics.replicas().items() if "orders" in name} == {
+        name: there for name, there in before.items() if "orders" in name
+    }
+    topics.tool("kafka-reassign-partitions", *options, "--execute", "--additional", "--throttle", "100000000")
+    ends = time.monotonic() + 60
+    while "in progress" in topics.tool("kafka-reassign-partitions", *options, "--verify"):
+        assert time.monotonic() < ends
+    done = run(topics, folder, THROTTLE="0")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lists_that_have_changed_are_named(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    plan = planned(
+        client, snapshot(client, topics), {"pins": [{"topic": "orders", "partition": 0, "replicas": [1, 2, 3]}]}
+    )
+    folder = unpacked(client, plan, tmp_path / "plan")
+    file = tmp_path / "other.json"
+    other = {"topic": "orders", "partition": 0, "replicas": [5, 4, 3]}
+    file.write_text(json.dumps({"version": 1, "partitions": [other]}))
+    options = ("--reassignment-json-file", str(file))
+    topics.tool("kafka-reassign-partitions", *options, "--execute")
+    ends = time.monotonic() + 60
+    while topics.replicas()["orders-0"] != [5, 4, 3]:
+        assert time.monotonic() < ends
+    refused = run(topics, folder)
+    assert refused.returncode == 1
+    assert "orders-0" in refused.stderr
+    assert "have changed since" in refused.stderr
+    assert topics.replicas()["orders-0"] == [5, 4, 3]
