@@ -14,8 +14,8 @@ from app.core.groups.model import Owned
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.errors import Json
 from app.errors.texts import MalformedText
-from app.formats.clusters import broker_binary, broker_registration, topic_metadata, update_metadata
-from app.formats.clusters.broker_binary import LiveBroker
+from app.formats.clusters import broker_registration, topic_metadata, update_metadata
+from app.formats.clusters.update_metadata import LiveBroker
 from app.formats.groups import consumer_protocol
 from app.formats.streams import streams_assignment, streams_subscription
 from app.formats.streams.streams_assignment import PartitionsByHost
@@ -53,7 +53,7 @@ def _registration(data: bytes) -> Mapping[str, Json]:
 
 
 def _broker(data: bytes) -> Mapping[str, Json]:
-    return _live_broker(broker_binary.read_one(data, version=broker_binary.NEWEST_VERSION))
+    return _live_broker(update_metadata.read_broker(data))
 
 
 def _live_broker(broker: LiveBroker) -> Mapping[str, Json]:
@@ -65,7 +65,7 @@ def _live_broker(broker: LiveBroker) -> Mapping[str, Json]:
 
 
 def _topic_metadata(data: bytes) -> Mapping[str, Json]:
-    return asdict(topic_metadata.read_response(data))
+    return asdict(topic_metadata.read(data))
 
 
 def _update_metadata(data: bytes) -> Mapping[str, Json]:

@@ -42,10 +42,9 @@ def router(
     """
     # In this order: a share link that is valid takes the place of a key, and shows its page as a part of another one.
     routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])
-    forms = [access.plan]
     for pages in (
-        home.router(database, limits, form_dependencies=forms),
-        topic_form.router(database, limits, form_dependencies=forms),
+        home.router(database, limits, access),
+        topic_form.router(database, limits, access),
         keys_form.router(requests, access, limits),
         check_form.router(database, requests, access, limits),
         plan_forms.router(database, requests, access, limits),

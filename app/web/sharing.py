@@ -20,8 +20,6 @@ from app.web.access import Access
 from app.web.lists import as_id
 from app.web.pages import page
 
-_DAYS = (1, 7, 30, 90, share_links.MOST_DAYS)
-
 
 def subject_of(request: Request) -> tuple[Subject, Granted] | None:
     """What an address shows, if a link can be for it."""

@@ -16,7 +16,7 @@ from tests.formats.test_metadata_messages import TOPIC_METADATA_RESPONSE, UPDATE
 from tests.formats.test_streams_assignment import V11 as ASSIGNMENT_INFO
 from tests.formats.test_streams_subscription import V11 as SUBSCRIPTION_INFO
 
-ONE_BROKER = bytes.fromhex(UPDATE_METADATA[2])[4:]
+ONE_BROKER = bytes.fromhex(UPDATE_METADATA)[4:]
 INPUTS = {
     WireFormat.REGISTRATION: EXAMPLES[5].encode(),
     WireFormat.BROKER: ONE_BROKER,

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from app.core.model import Broker
-from app.formats.clusters import broker_binary, broker_lists, topic_metadata, update_metadata
+from app.formats.clusters import broker_lists, topic_metadata, update_metadata
 from app.formats.clusters.topic_metadata import MetadataBroker, MetadataPartition, MetadataTopic
 from app.formats.clusters.update_metadata import PartitionState
 from tests.formats.strategies import rejected, rejection_of, sample
@@ -15,45 +15,40 @@ from tests.formats.test_broker_registration import EXAMPLES
 
 # Written out by hand after the schemas. The partition: no error, id 0, leader 7, replicas 7 and 8, in sync 7.
 _PARTITION = "0000 00000000 00000007 00000002 00000007 00000008 00000001 00000007"
-TOPIC_METADATA_RESPONSE = bytes.fromhex(f"{TOPIC_METADATA[1]} 00000007 00000001 0000 0001 74 00 00000001 {_PARTITION}")
-TOPIC_METADATA_RESPONSE_V0 = bytes.fromhex(f"{TOPIC_METADATA[0]} 00000001 0000 0001 74 00000001 {_PARTITION}")
+TOPIC_METADATA_RESPONSE = bytes.fromhex(f"{TOPIC_METADATA} 00000007 00000001 0000 0001 74 00 00000001 {_PARTITION}")
 # Controller 7 of epoch 2, and one partition: "t" 0, epoch 2, leader 7 of epoch 5, in sync 7, version 3, replicas 7, 8.
 _STATE = "0001 74 00000000 00000002 00000007 00000005 00000001 00000007 00000003 00000002 00000007 00000008"
 _UPDATE_HEAD = f"00000007 00000002 00000001 {_STATE}"
-UPDATE_METADATA_REQUEST = bytes.fromhex(f"{_UPDATE_HEAD} {UPDATE_METADATA[2]}")
+UPDATE_METADATA_REQUEST = bytes.fromhex(f"{_UPDATE_HEAD} {UPDATE_METADATA}")
 
 
 class TestMessages:
     def test_a_response(self) -> None:
-        response = topic_metadata.read_response(TOPIC_METADATA_RESPONSE)
+        response = topic_metadata.read(TOPIC_METADATA_RESPONSE)
         partition = MetadataPartition(partition=0, leader=7, replicas=(7, 8), isr=(7,), error_code=0)
         assert response.brokers == (MetadataBroker(7, "h1", 9092, "r"),)
         assert response.controller_id == 7
         assert response.topics == (MetadataTopic("t", (partition,), is_internal=False, error_code=0),)
-        older = topic_metadata.read_response(TOPIC_METADATA_RESPONSE_V0, version=0)
-        assert (older.controller_id, older.topics[0].is_internal) == (None, None)
-        assert older.topics[0].partitions == (partition,)
 
-    @pytest.mark.parametrize("version", UPDATE_METADATA)
-    def test_a_request(self, version: int) -> None:
-        request = update_metadata.read(bytes.fromhex(f"{_UPDATE_HEAD} {UPDATE_METADATA[version]}"), version=version)
+    def test_a_request(self) -> None:
+        request = update_metadata.read(UPDATE_METADATA_REQUEST)
         assert (request.controller_id, request.controller_epoch) == (7, 2)
         assert request.partitions == (PartitionState("t", 0, 2, 7, 5, (7,), 3, (7, 8)),)
-        assert request.live_brokers == (LIVE[version],)
+        assert request.live_brokers == (LIVE,)
 
     def test_one_broker(self) -> None:
-        assert broker_binary.read_one(bytes.fromhex(UPDATE_METADATA[2])[4:], version=2) == LIVE[2]
+        assert update_metadata.read_broker(bytes.fromhex(UPDATE_METADATA)[4:]) == LIVE
 
     @pytest.mark.parametrize("data", [TOPIC_METADATA_RESPONSE, UPDATE_METADATA_REQUEST])
     def test_every_cut_and_every_addition_is_rejected(self, data: bytes) -> None:
-        read = topic_metadata.read_response if data is TOPIC_METADATA_RESPONSE else update_metadata.read
+        read = topic_metadata.read if data is TOPIC_METADATA_RESPONSE else update_metadata.read
         for end in range(len(data)):
             assert rejection_of(read, data[:end]) is not None
         assert rejection_of(read, data + b"\0") is not None
 
     def test_a_boolean_is_0_or_1(self) -> None:
         data = TOPIC_METADATA_RESPONSE.replace(b"\0\1t\0", b"\0\1t\2")
-        rejection = rejection_of(topic_metadata.read_response, data)
+        rejection = rejection_of(topic_metadata.read, data)
         assert rejection is not None
         assert "0 or 1, found 2" in rejection.detail
 
@@ -71,7 +66,7 @@ class TestBrokersOfACluster:
             assert broker_lists.read(text) == (Broker(7, "r"),)
 
     def test_bytes_of_another_kind_are_rejected_with_both_reasons(self) -> None:
-        rejection = rejected(broker_lists.read, UPDATE_METADATA[2])
+        rejection = rejected(broker_lists.read, UPDATE_METADATA)
         assert "as a response" in rejection.detail
         assert "as a request" in rejection.detail
         assert rejection.context["byte"]

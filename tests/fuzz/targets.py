@@ -55,10 +55,6 @@ _DRAFTS = "draft"
 _HOSTILE_JSON = (b"", b"{", b"[]", b"null", b"0", b'"\\ud800"', b"[" * 5_000, b'{"a":' * 2_000, b"\xff\xfe{", b"1e999")
 # These take more than the text; a value for each further parameter.
 _ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "clusters.broker_binary.read": [{"version": version} for version in range(3)],
-    "clusters.broker_binary.read_one": [{"version": version} for version in range(3)],
-    "clusters.topic_metadata.read": [{"version": version} for version in range(2)],
-    "clusters.topic_metadata.read_response": [{"version": version} for version in range(2)],
     "clusters.ingress_rates.read_csv": [{"path": ("rates",)}],
     "groups.group_tables.read": [{"required": ("GROUP",)}, {"required": ("GROUP", "TOPIC", "PARTITION")}],
 }

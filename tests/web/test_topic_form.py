@@ -1,6 +1,7 @@
 """The form of a new topic: from pasted texts to a first plan, and back if something is wrong with them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from app.services.limits import Limits
 from app.store.database import Database
 from app.store.records import PlanFilter
+from app.web.access import OPEN
 from app.web.forms import topic as topic_form
 from app.web.forms.first_plan import EMPTY, EXAMPLE, LABELS
 from app.web.forms.topic import ADDRESS
@@ -203,17 +205,12 @@ def test_every_control_has_a_label_and_every_description_is_there(browser: Brows
                 assert page.by_id(described).text.strip()
 
 
-def test_dependencies_are_checked_first(database: Database) -> None:
-    """`dependencies` guard every request, `form_dependencies` only the one that makes a plan."""
-
+def test_making_a_plan_needs_the_right_to_plan(database: Database) -> None:
     def refuse() -> None:
         raise HTTPException(403)
 
     app = FastAPI()
-    app.include_router(topic_form.router(database, Limits(), form_dependencies=[Depends(refuse)]))
+    app.include_router(topic_form.router(database, Limits(), replace(OPEN, plan=Depends(refuse))))
     assert Browser(app).get(ADDRESS).status == 200
     assert Browser(app).post(ADDRESS, EXAMPLE).status == 403
-    closed = FastAPI()
-    closed.include_router(topic_form.router(database, Limits(), dependencies=[Depends(refuse)]))
-    assert Browser(closed).get(ADDRESS).status == 403
     assert nothing_is_stored(database)

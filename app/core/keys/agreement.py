@@ -36,15 +36,15 @@ class Disagreement:
     """Indices of the first differing or one-sided keys of the request."""
 
 
-def disagreements(partitions: PartitionsByName, *, most_examples: int = 10) -> tuple[Disagreement, ...]:
+_MOST_EXAMPLES = 10
+
+
+def disagreements(partitions: PartitionsByName) -> tuple[Disagreement, ...]:
     """Compare every pair of partitioners: by name, their (keys,) int32 partitions."""
-    return tuple(
-        _disagreement(first, second, partitions, most_examples=most_examples)
-        for first, second in combinations(partitions, 2)
-    )
+    return tuple(_disagreement(first, second, partitions) for first, second in combinations(partitions, 2))
 
 
-def _disagreement(first: str, second: str, partitions: PartitionsByName, *, most_examples: int) -> Disagreement:
+def _disagreement(first: str, second: str, partitions: PartitionsByName) -> Disagreement:
     of_first, of_second = partitions[first], partitions[second]
     first_is_null, second_is_null = of_first == WITHOUT_KEY, of_second == WITHOUT_KEY
     one_sided = first_is_null != second_is_null
@@ -58,5 +58,5 @@ def _disagreement(first: str, second: str, partitions: PartitionsByName, *, most
         differing_keys=differing_keys,
         differing_share=differing_keys / keys if keys else 0.0,
         one_sided=int(np.count_nonzero(one_sided)),
-        examples=tuple(np.flatnonzero(differing | one_sided)[:most_examples].tolist()),
+        examples=tuple(np.flatnonzero(differing | one_sided)[:_MOST_EXAMPLES].tolist()),
     )

@@ -9,7 +9,7 @@ from math import gcd
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Int32s
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,12 @@ def resize(
     *,
     partitions_before: int,
     partitions_after: int,
-    weights: Int64s | None = None,
 ) -> Resize:
     """Compare the (keys,) int32 partitions under both counts; negative ones (without key, rejected) are left out."""
     compared = (key_partitions_before >= 0) & (key_partitions_after >= 0)
     moved = compared & (key_partitions_before != key_partitions_after)
     keys, moved_keys = int(np.count_nonzero(compared)), int(np.count_nonzero(moved))
     moved_share = moved_keys / keys if keys else 0.0
-    moved_weight_share = moved_share
-    if weights is not None:
-        total = int(weights[compared].sum())
-        moved_weight_share = int(weights[moved].sum()) / total if total else 0.0
     return Resize(
         partitions_before=partitions_before,
         partitions_after=partitions_after,
@@ -65,5 +60,5 @@ def resize(
         moved_keys=moved_keys,
         moved_share=moved_share,
         expected_moved_share=expected_moved_share(partitions_before, partitions_after),
-        moved_weight_share=moved_weight_share,
+        moved_weight_share=moved_share,
     )

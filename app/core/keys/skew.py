@@ -42,19 +42,14 @@ class HeavyKey:
     share: float
 
 
-def skew(key_partitions: Int32s, partitions: int, *, weights: Int64s | None = None) -> Skew:
+def skew(key_partitions: Int32s, partitions: int) -> Skew:
     """Measure the skew of keys over partitions.
 
     Parameters
     ----------
     key_partitions : (keys,) int32; negative ones (without key, rejected) are left out.
-    weights : (keys,) int64 ≥ 0, such as records or bytes; None for 1 each.
     """
-    has_partition = key_partitions >= 0
-    weights_of_keys = None if weights is None else weights[has_partition].astype(np.float64)
-    # Sums of doubles are exact up to 2⁵³.
-    loads = np.bincount(key_partitions[has_partition], weights=weights_of_keys, minlength=partitions).astype(np.int64)
-    return skew_of(loads)
+    return skew_of(np.bincount(key_partitions[key_partitions >= 0], minlength=partitions).astype(np.int64))
 
 
 def skew_of(loads: Int64s) -> Skew:
@@ -68,26 +63,23 @@ def skew_of(loads: Int64s) -> Skew:
     return Skew(loads, float(loads.max()) * n / total, max(0.0, gini))
 
 
-def heaviest(keys: Keys, *, most: int, weights: Int64s | None = None) -> tuple[HeavyKey, ...]:
-    """The keys with the largest weight over all their occurrences, heaviest first, then by first occurrence.
+def heaviest(keys: Keys, *, most: int) -> tuple[HeavyKey, ...]:
+    """The keys with the most occurrences, the most frequent first, then by first occurrence.
 
     Records without key are left out. Keys are compared by their bytes; hashes only group equal ones.
 
     Parameters
     ----------
     most : the largest number of keys.
-    weights : (keys,) int64 of each occurrence; None for 1 each.
     """
     indices = np.arange(len(keys)) if keys.is_null is None else np.flatnonzero(~keys.is_null)
     if not len(indices) or most < 1:
         return ()
-    key_weights = np.ones(len(keys), np.int64) if weights is None else weights
-    total = int(key_weights[indices].sum())
     hashes = murmur2(keys).view(np.uint32).astype(np.uint64) << np.uint64(32) | fnv1a(keys).view(np.uint32)
     order = indices[np.argsort(hashes[indices], kind="stable")]
     starts = np.flatnonzero(np.concatenate([[True], hashes[order][1:] != hashes[order][:-1]]))
-    sums = np.add.reduceat(key_weights[order], starts)
     ends = np.append(starts[1:], len(order))
+    sums = ends - starts
     firsts = order[starts]
     heaviest_keys: list[HeavyKey] = []
     for group in np.lexsort((firsts, -sums)).tolist():
@@ -98,8 +90,7 @@ def heaviest(keys: Keys, *, most: int, weights: Int64s | None = None) -> tuple[H
         ):
             break
         for key, members in _distinct_keys(keys, order[starts[group] : ends[group]]):
-            weight = int(key_weights[members].sum())
-            heaviest_keys.append(HeavyKey(key, int(members[0]), weight, weight / total if total else 0.0))
+            heaviest_keys.append(HeavyKey(key, int(members[0]), len(members), len(members) / len(indices)))
         heaviest_keys.sort(key=lambda heavy: (-heavy.weight, heavy.first_index))
         del heaviest_keys[most:]
     return tuple(heaviest_keys)

@@ -47,7 +47,6 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
     illegal = kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA
     factors = [_lengths(topic.replicas) for topic in cluster.topics]
-    known = [topic.size_bytes != UNKNOWN_SIZE for topic in cluster.topics]
     return ClusterHealth(
         offline=sum(_count(topic.leaders == NO_LEADER) for topic in cluster.topics),
         under_replicated=sum(
@@ -59,10 +58,10 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
         illegal=sum(_count(faults & illegal) for faults in counts.faults),
         replicas=sum(int(factor.sum()) for factor in factors),
         bytes=sum(
-            int((topic.size_bytes * factor)[is_known].sum())
-            for topic, factor, is_known in zip(cluster.topics, factors, known, strict=True)
+            int((topic.size_bytes * factor)[topic.size_bytes != UNKNOWN_SIZE].sum())
+            for topic, factor in zip(cluster.topics, factors, strict=True)
         ),
-        unknown_sizes=sum(_count(~is_known) for is_known in known),
+        unknown_sizes=sum(_count(topic.size_bytes == UNKNOWN_SIZE) for topic in cluster.topics),
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
         replica_skew=_skew(per_broker[:, 1]),
         leader_skew=_skew(per_broker[:, 0]),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from app.core.jvm.hashes import TaskId, TopicPartition
 
 Bools: TypeAlias = NDArray[np.bool_]
-Float64s: TypeAlias = NDArray[np.float64]
 
 RUNNING_ACTIVE = -2
 """The lag of a client on which the task is active: `Task.LATEST_OFFSET`."""

@@ -11,6 +11,6 @@ broker_lists.py         the brokers of a cluster, from any of the following
 broker_api_versions.py  kafka-broker-api-versions and kafka-cluster api-versions: the brokers with their racks
 cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
 broker_registration.py  a registration in ZooKeeper, JSON, versions 1–5
-update_metadata.py      the UpdateMetadata request; broker_binary.py: its list of brokers
+update_metadata.py      the UpdateMetadata request
 topic_metadata.py       the TopicMetadata response
 """

@@ -27,7 +27,6 @@ from app.errors import Json
 from app.errors.texts import MalformedText
 from app.formats.clusters import (
     broker_api_versions,
-    broker_binary,
     broker_registration,
     cluster_endpoints,
     topic_metadata,
@@ -69,11 +68,11 @@ def read(text: str) -> tuple[Broker, ...]:
 def _of_bytes(data: bytes) -> tuple[Broker, ...]:
     """The brokers of a response or a request. Both are read to their end, so bytes of one kind are not of the other."""
     try:
-        return topic_metadata.brokers(topic_metadata.read_response(data))
+        return topic_metadata.brokers(topic_metadata.read(data))
     except MalformedText as malformed:
         as_response = malformed
     try:
-        return broker_binary.brokers(update_metadata.read(data).live_brokers)
+        return update_metadata.brokers(update_metadata.read(data).live_brokers)
     except MalformedText as malformed:
         as_request = malformed
     raise rejection(

@@ -1,21 +1,41 @@
-"""The body of Kafka's UpdateMetadata request, versions 0 to 2, in bytes: the cluster as a controller announces it.
+"""The body of Kafka's UpdateMetadata request, version 2, in bytes: the cluster as a controller announces it.
 
     controller_id:int32 controller_epoch:int32
     count:int32 (topic:string partition:int32 controller_epoch:int32 leader:int32 leader_epoch:int32
                  count:int32 isr:int32* zk_version:int32 count:int32 replicas:int32*)*
-    the live brokers (broker_binary.py)
+    count:int32 (id:int32 count:int32 (port:int32 host:string security_protocol:int16)* rack:nullable string)*
 
-The request's header is not part of the body.
+The last list is that of the live brokers; the rack's length is −1 for none. Bytes after the body are rejected. The
+request's header is not part of the body.
 Source: KIP-36, "Changes to Broker"; the schema of UpdateMetadataRequest in Apache Kafka.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.formats.clusters import broker_binary
-from app.formats.clusters.broker_binary import NEWEST_VERSION, LiveBroker
+from app.core.model import Broker
 from app.formats.syntax import wire
 
-_LEAST_PARTITION_BYTES = 30
+# The fewest bytes of each; they bound a count before it is believed.
+_LEAST_PARTITION_BYTES, _LEAST_BROKER_BYTES, _LEAST_ENDPOINT_BYTES = 30, 10, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a broker listens. `security_protocol`: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
+
+    host: str
+    port: int
+    security_protocol: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBroker:
+    """A broker as the controller announces it."""
+
+    id: int
+    endpoints: tuple[Endpoint, ...]
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +62,7 @@ class UpdateMetadata:
     live_brokers: tuple[LiveBroker, ...]
 
 
-def read(data: bytes, *, version: int = NEWEST_VERSION) -> UpdateMetadata:
+def read(data: bytes) -> UpdateMetadata:
     """Read the body.
 
     Raises
@@ -50,17 +70,46 @@ def read(data: bytes, *, version: int = NEWEST_VERSION) -> UpdateMetadata:
     MalformedText
         The bytes end early or continue after the brokers, a length or count is impossible, a string is not UTF-8, a
         broker is listed twice; names the byte offset.
-    ValueError
-        There is no such version.
     """
     cursor = wire.Cursor(data)
     controller_id = cursor.int32("a controller id (int32)")
     controller_epoch = cursor.int32("a controller epoch (int32)")
     count = cursor.count("partitions", least_bytes=_LEAST_PARTITION_BYTES)
     partitions = tuple([_partition(cursor) for _ in range(count)])
-    live_brokers = broker_binary.read_list(cursor, version=version)
+    live_brokers: dict[int, LiveBroker] = {}
+    for _ in range(cursor.count("brokers", least_bytes=_LEAST_BROKER_BYTES)):
+        start = cursor.offset
+        broker = _broker(cursor)
+        if broker.id in live_brokers:
+            raise cursor.reject(start, expected="each broker once", actual=f"broker {broker.id} again")
+        live_brokers[broker.id] = broker
     cursor.end()
-    return UpdateMetadata(controller_id, controller_epoch, partitions, live_brokers)
+    return UpdateMetadata(controller_id, controller_epoch, partitions, tuple(live_brokers.values()))
+
+
+def read_broker(data: bytes) -> LiveBroker:
+    """Read a single live broker. Raises what `read` does."""
+    cursor = wire.Cursor(data)
+    broker = _broker(cursor)
+    cursor.end()
+    return broker
+
+
+def brokers(live: Iterable[LiveBroker]) -> tuple[Broker, ...]:
+    """The brokers by ascending id, as the core knows them."""
+    return tuple(sorted((Broker(id=broker.id, rack=broker.rack) for broker in live), key=lambda broker: broker.id))
+
+
+def _broker(cursor: wire.Cursor) -> LiveBroker:
+    broker_id = cursor.broker_id()
+    count = cursor.count("endpoints", least_bytes=_LEAST_ENDPOINT_BYTES)
+    endpoints = tuple([_endpoint(cursor) for _ in range(count)])
+    return LiveBroker(broker_id, endpoints, cursor.nullable_string("a rack"))
+
+
+def _endpoint(cursor: wire.Cursor) -> Endpoint:
+    port, host = cursor.port(), cursor.string("a host")
+    return Endpoint(host, port, cursor.int16("a security protocol (int16)"))
 
 
 def _partition(cursor: wire.Cursor) -> PartitionState:

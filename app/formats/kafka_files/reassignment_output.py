@@ -161,8 +161,7 @@ def read(text: str) -> ToolOutput:
 def _read(text: str) -> ToolOutput:
     lines = [line.rstrip() for line in text.split("\n")]
     kept, statuses, skipped = [""] * len(lines), _Statuses(), []
-    until = 0
-    headings = set()
+    until, headings = 0, set()
     for at, line in enumerate(lines):
         if at < until or not line.strip():
             continue
@@ -183,8 +182,7 @@ def _read(text: str) -> ToolOutput:
     if CURRENT in headings:
         return ToolOutput("execute", reassignment.read_executed(document), skipped=tuple(skipped))
     if not until:
-        content = next((line for line in lines if line.strip()), "")
-        raise rejection(1, expected=_EXPECTED, actual=shown(content))
+        raise rejection(1, expected=_EXPECTED, actual=shown(next((line for line in lines if line.strip()), "")))
     return ToolOutput("file", reassignment.read(document), skipped=tuple(skipped))
 
 

@@ -99,8 +99,7 @@ def read(text: str) -> Contents:
             raise rejection(line, expected=_EXPECTED, actual=shown(content))
     for noun, number in (("brokers", len(brokers)), ("topics", len(topics))):
         if number < counts[noun]:
-            actual = f"{number}: the text is cut off"
-            raise rejection(last_line(text), expected=f"{counts[noun]} {noun}", actual=actual)
+            raise rejection(last_line(text), expected=f"{counts[noun]} {noun}", actual=f"{number}: the text is cut off")
     return _contents(brokers, {name: _described(name, *counted) for name, counted in topics.items()})
 
 

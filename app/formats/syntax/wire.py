@@ -14,19 +14,14 @@ HIGHEST_PORT = 65_535
 class Cursor:
     """Reads one field after another; each rejection names the byte offset of the field."""
 
-    def __init__(self, data: bytes, *, offset: int = 0) -> None:
+    def __init__(self, data: bytes) -> None:
         self._data = data
-        self._offset = offset
+        self._offset = 0
 
     @property
     def offset(self) -> int:
         """How many bytes were read."""
         return self._offset
-
-    @property
-    def rest(self) -> bytes:
-        """The bytes that were not read yet."""
-        return self._data[self._offset :]
 
     def int16(self, what: str) -> int:
         return self._number(2, what)

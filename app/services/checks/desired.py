@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.core.model import NO_REPLICA, Cluster, Topic, unpadded
+from app.core.model import Cluster, Topic, unpadded
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.sources.desired_topics import DesiredTopic, Strategy
@@ -115,9 +115,7 @@ def _of_topic(wanted: DesiredTopic, topic: Topic, racks: Mapping[int, str | None
             partitions=named[:NAMED_PARTITIONS],
         )
     misplaced = [
-        partition
-        for partition, row in zip(ids, rows, strict=True)
-        if not _is_placed(wanted, partition, [broker for broker in row if broker != NO_REPLICA], racks)
+        partition for partition, row in zip(ids, rows, strict=True) if not _is_placed(wanted, partition, row, racks)
     ]
     if misplaced:
         detail = f"{len(misplaced)} of {len(ids)} partitions are not {wanted.strategy}"
@@ -148,15 +146,21 @@ def _request(differences: Sequence[TopicDifference], desired: Sequence[DesiredTo
     planned = [one for one in differences if one.is_planned and one.field != "topic"]
     if not planned:
         return None
-    by_field = {name: [one for one in planned if one.field == name] for name in ("partitions", "replication_factor")}
+    body: dict[str, Json] = {}
+    for name in ("partitions", "replication_factor"):
+        if counts := {one.topic: one.desired for one in planned if one.field == name}:
+            body[name] = counts
+    if pins := _pins(planned, desired):
+        body["pins"] = pins
+    return {**body, "topics": sorted({one.topic for one in planned})}
+
+
+def _pins(planned: Sequence[TopicDifference], desired: Sequence[DesiredTopic]) -> list[Json]:
+    """The replicas of topics whose placement is stated partition by partition, and differs."""
     static = {one.topic for one in planned if one.field == "placement" and one.desired == Strategy.STATIC}
-    pins: list[Json] = [
+    return [
         {"topic": topic.name, "partition": partition, "replicas": list(replicas)}
         for topic in desired
         if topic.name in static
         for partition, replicas in enumerate(topic.replicas)
     ]
-    body: dict[str, Json] = {
-        name: {one.topic: one.desired for one in listed} for name, listed in by_field.items() if listed
-    }
-    return {**body, **({"pins": pins} if pins else {}), "topics": sorted({one.topic for one in planned})}

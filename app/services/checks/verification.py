@@ -1,6 +1,6 @@
 """Verify a reassignment of any origin against the cluster of a snapshot."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -312,15 +312,26 @@ def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion)
             detail = f"{name} has {len(partition.replicas)} replicas and {len(partition.log_dirs)} log_dirs"
             yield _fault("log_dirs_differ", f"{place}/log_dirs", detail, len(partition.log_dirs))
         yield from _log_dir_faults(partition, place, cluster)
-        for position, broker in enumerate(partition.replicas):
-            at = f"{place}/replicas/{position}"
-            if broker not in known:
-                yield _fault("unknown_broker", at, f"partition {name}: there is no broker {broker}", broker)
-            if broker in cordoned:
-                detail = f"partition {name}: broker {broker} is cordoned; Kafka {version} rejects the list"
-                yield _fault("cordoned_broker", at, detail, broker)
-            if broker in partition.replicas[:position]:
-                yield _fault("duplicate_replica", at, f"partition {name} names broker {broker} twice", broker)
+        yield from _replica_faults(partition, place, known, cordoned, version)
+
+
+def _replica_faults(
+    partition: PartitionReassignment,
+    place: str,
+    known: Collection[int],
+    cordoned: Collection[int],
+    version: KafkaVersion,
+) -> Iterator[dict[str, Json]]:
+    of = f"partition {partition.topic}-{partition.partition}"
+    for position, broker in enumerate(partition.replicas):
+        at = f"{place}/replicas/{position}"
+        if broker not in known:
+            yield _fault("unknown_broker", at, f"{of}: there is no broker {broker}", broker)
+        if broker in cordoned:
+            detail = f"{of}: broker {broker} is cordoned; Kafka {version} rejects the list"
+            yield _fault("cordoned_broker", at, detail, broker)
+        if broker in partition.replicas[:position]:
+            yield _fault("duplicate_replica", at, f"{of} names broker {broker} twice", broker)
 
 
 def _log_dir_faults(partition: PartitionReassignment, place: str, cluster: Cluster) -> Iterator[dict[str, Json]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Response, params
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure
@@ -15,6 +15,7 @@ from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
+from app.web.access import Access
 from app.web.clusters.health import Finding, findings
 from app.web.clusters.view import ClusterView
 from app.web.forms import first_plan
@@ -39,26 +40,15 @@ class ClusterCard:
         return ClusterView(self.snapshot.cluster).address
 
 
-def router(
-    database: Database,
-    limits: Limits,
-    *,
-    dependencies: Sequence[params.Depends] = (),
-    form_dependencies: Sequence[params.Depends] = (),
-) -> APIRouter:
-    """The home page.
-
-    Parameters
-    ----------
-    dependencies : apply to every request. form_dependencies : apply also to a request that stores a cluster.
-    """
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, limits: Limits, access: Access) -> APIRouter:
+    """The home page; storing a cluster needs the right to plan."""
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/")
     def home() -> Response:
         return _page(database)
 
-    @routes.post("/clusters", dependencies=list(form_dependencies))
+    @routes.post("/clusters", dependencies=[access.plan])
     def add(typed: Annotated[PastedTexts, Depends(texts_of(limits.max_body_bytes))]) -> Response:
         try:
             with database.begin() as uow:
@@ -67,7 +57,7 @@ def router(
             return _page(database, typed=typed, problem=failure)
         return RedirectResponse(ClusterView(snapshot.cluster).address, HTTPStatus.SEE_OTHER)
 
-    @routes.post("/clusters/example", dependencies=list(form_dependencies))
+    @routes.post("/clusters/example", dependencies=[access.plan])
     def add_example() -> Response:
         wanted = first_plan.read(first_plan.EXAMPLE)
         with database.begin() as uow:

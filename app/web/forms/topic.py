@@ -1,10 +1,10 @@
 """`/plan/replicas`: the form that places a new topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response, params
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
@@ -12,6 +12,7 @@ from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.services.limits import Limits
 from app.store.database import Database
+from app.web.access import Access
 from app.web.forms import first_plan
 from app.web.forms.first_plan import Unusable
 from app.web.pages import page
@@ -24,21 +25,9 @@ _RACK_MODES = {
 }
 
 
-def router(
-    database: Database,
-    limits: Limits,
-    *,
-    dependencies: Sequence[params.Depends] = (),
-    form_dependencies: Sequence[params.Depends] = (),
-) -> APIRouter:
-    """The form.
-
-    Parameters
-    ----------
-    dependencies : apply to every request.
-    form_dependencies : apply also to a request that makes a plan.
-    """
-    routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
+def router(database: Database, limits: Limits, access: Access) -> APIRouter:
+    """The form; making a plan needs the right to plan."""
+    routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         # A part may be as long as a body: the texts are what makes a body long.
@@ -49,7 +38,7 @@ def router(
     def form(example: str = "") -> Response:
         return _page(first_plan.EXAMPLE if example else first_plan.EMPTY, is_example=bool(example))
 
-    @routes.post(ADDRESS, dependencies=list(form_dependencies))
+    @routes.post(ADDRESS, dependencies=[access.plan])
     def make(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
         try:
             wanted = first_plan.read(typed)

@@ -29,7 +29,6 @@ class TestSkew:
         assert found.max_over_mean == 3.0
         # Every two partitions' differences, over twice the mean: (3+2+3+1+0+1) · 2 / 16 / (2 · 1) = 20 / 32.
         assert found.gini == pytest.approx(0.625)
-        assert skew(placed, 4, weights=np.array([1, 1, 1, 9, 5, 5], np.int64)).per_partition.tolist() == [3, 0, 9, 0]
 
     @given(loads)
     def test_gini_is_the_mean_difference(self, values: Int64s) -> None:
@@ -57,39 +56,37 @@ class TestSkew:
 class TestHeaviest:
     """The keys that weigh most."""
 
-    records = st.lists(st.tuples(st.none() | st.binary(max_size=2), st.integers(0, 9)), max_size=40)
+    records = st.lists(st.none() | st.binary(max_size=2), max_size=40)
 
     @given(records, st.integers(0, 6))
-    def test_they_are_those_of_a_count(self, records: list[tuple[bytes | None, int]], most: int) -> None:
+    def test_they_are_those_of_a_count(self, records: list[bytes | None], most: int) -> None:
         counted: Counter[bytes] = Counter()
         first: dict[bytes, int] = {}
-        for index, (key, weight) in enumerate(records):
+        for index, key in enumerate(records):
             if key is not None:
-                counted[key] += weight
+                counted[key] += 1
                 first.setdefault(key, index)
         expected = sorted(counted, key=lambda key: (-counted[key], first[key]))[:most]
-        weights = np.array([weight for _, weight in records], np.int64)
-        found = heaviest(keys_of([key for key, _ in records]), most=most, weights=weights)
+        found = heaviest(keys_of(records), most=most)
         assert [heavy.key for heavy in found] == expected
         assert [heavy.weight for heavy in found] == [counted[key] for key in expected]
         assert [heavy.first_index for heavy in found] == [first[key] for key in expected]
         total = sum(counted.values())
-        assert [heavy.share for heavy in found] == [counted[key] / total if total else 0.0 for key in expected]
+        assert [heavy.share for heavy in found] == [counted[key] / total for key in expected]
 
     @given(records, st.integers(1, 6))
-    def test_colliding_hashes_change_nothing(self, records: list[tuple[bytes | None, int]], most: int) -> None:
+    def test_colliding_hashes_change_nothing(self, records: list[bytes | None], most: int) -> None:
         """Equal hashes bring keys together; only their bytes make them one."""
 
         def by_length(keys: Keys) -> Int32s:
             return np.asarray(keys.lengths % 2, np.int32)
 
-        keys = keys_of([key for key, _ in records])
-        weights = np.array([weight for _, weight in records], np.int64)
+        keys = keys_of(records)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "murmur2", by_length)
             patch.setattr(module, "fnv1a", by_length)
-            collided = heaviest(keys, most=most, weights=weights)
-        assert collided == heaviest(keys, most=most, weights=weights)
+            collided = heaviest(keys, most=most)
+        assert collided == heaviest(keys, most=most)
 
     def test_more_occurrences_than_are_compared_at_once(self) -> None:
         values = [b"hot"] * 70_000 + [b"k%d" % number for number in range(1000)]
@@ -120,16 +117,14 @@ class TestResize:
     def test_by_hand(self) -> None:
         before = np.array([0, 1, 2, WITHOUT_KEY, -2], np.int32)
         after = np.array([0, 4, 2, WITHOUT_KEY, 1], np.int32)
-        weights = np.array([1, 6, 1, 100, 100], np.int64)
-        found = resize(before, after, partitions_before=3, partitions_after=6, weights=weights)
+        found = resize(before, after, partitions_before=3, partitions_after=6)
         assert (found.keys, found.moved_keys) == (3, 1)
         assert found.moved_share == pytest.approx(1 / 3)
         assert found.expected_moved_share == 0.5
-        assert found.moved_weight_share == 0.75
 
     def test_no_keys(self) -> None:
         nothing = np.empty(0, np.int32)
-        found = resize(nothing, nothing, partitions_before=3, partitions_after=6, weights=np.empty(0, np.int64))
+        found = resize(nothing, nothing, partitions_before=3, partitions_after=6)
         assert (found.moved_share, found.moved_weight_share) == (0.0, 0.0)
 
 

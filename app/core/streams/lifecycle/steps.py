@@ -4,7 +4,7 @@ After each event the group rebalances. If tasks warm up after that, it probes: i
 have caught up, until none is left or nothing changes. Before the next event, every copy has caught up.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from app.core.streams.lifecycle.events import Cause, Event, changes_of, steps_of
 from app.core.streams.lifecycle.state import Changelogs, LifecycleSetting, after, at_first
 from app.core.streams.model import (
     AssignTasks,
+    ClientTasks,
     StreamsAssignment,
     StreamsClient,
     StreamsOptions,
@@ -78,23 +79,18 @@ class StreamsGroup:
         """
         setting = self.setting
         assignment = self.assign(clients, setting.tasks, setting.options, self.partitions)
-        stateful = setting.stateful
         old_client_of = {} if before is None else active_clients(before)
         old_copies = {} if before is None else copies(before)
-        restored, not_running = [], []
+        restored: list[RestoredCopy] = []
+        not_running: list[TaskId] = []
         for place, client in enumerate(clients):
             client_tasks = assignment.of_client(place)
-            for task in (*client_tasks.active, *client_tasks.standby, *client_tasks.warmup):
-                if task not in stateful:
-                    continue
-                missing = setting.missing(client, task)
-                is_new = client.process_id in restarted or task not in old_copies.get(client.process_id, ())
-                if missing and is_new:
-                    restored.append(RestoredCopy(client.process_id, task, missing))
+            had = () if client.process_id in restarted else old_copies.get(client.process_id, ())
+            restored += self._restored(client, client_tasks, had)
             not_running += [
                 task
                 for task in client_tasks.active
-                if task in stateful and not setting.is_caught_up(setting.lag_of(client, task))
+                if task in setting.stateful and not setting.is_caught_up(setting.lag_of(client, task))
             ]
         client_of = active_clients(assignment)
         return StreamsRebalance(
@@ -109,6 +105,16 @@ class StreamsGroup:
             restored_bytes=sum(setting.changelogs.bytes_of(copy.task, copy.offsets) for copy in restored),
             not_running=tuple(sorted(not_running)),
         )
+
+    def _restored(
+        self, client: StreamsClient, client_tasks: ClientTasks, had: Collection[TaskId]
+    ) -> Iterator[RestoredCopy]:
+        """The copies of stateful tasks that a client did not have, and whose state it lacks."""
+        for task in (*client_tasks.active, *client_tasks.standby, *client_tasks.warmup):
+            if task in self.setting.stateful and task not in had:
+                missing = self.setting.missing(client, task)
+                if missing:
+                    yield RestoredCopy(client.process_id, task, missing)
 
 
 def active_clients(assignment: StreamsAssignment) -> dict[TaskId, UUID]:
