@@ -149,17 +149,17 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     )
 
 
-def _bands_of_topics(
-    problem: ReassignmentProblem, target: Bools, part: ProblemPart, first: Int32s, is_free: Bools
-) -> LeaderTopics | None:
-    """The bands of the topics of the part's free rows on target brokers, where pinned partitions are led by `first`.
+def _with_topics(
+    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
+) -> LeaderProblem:
+    """The problem with the bands of the topics of the part's free rows, where pinned partitions are led by `first`.
 
-    None if the request balances the leaders of no topic.
+    As it is if the request balances the leaders of no topic.
     """
     topics = problem.topic_leaders
     if topics is None:
-        return None
-    brokers, of_part = len(target), np.zeros_like(is_free)
+        return leaders
+    brokers, of_part = len(leaders.target), np.zeros_like(is_free)
     of_part[part.rows] = True
     is_led = of_part & (first != NO_REPLICA)
     pinned = is_led & ~is_free
@@ -167,20 +167,13 @@ def _bands_of_topics(
     low, high = topic_bands(
         np.bincount(topics.topic_of[is_led], minlength=topics.topics),
         topics.tolerance,
-        target,
+        leaders.target,
         np.bincount(cells, minlength=topics.topics * brokers).reshape(topics.topics, brokers),
         problem.weights_of_leaders,
     )
     has_band = np.array([tolerance is not None for tolerance in topics.tolerance], np.bool_)
     index = np.where(has_band, np.arange(topics.topics), -1)
-    return LeaderTopics(index[topics.topic_of[is_free]], low, high)
-
-
-def _with_topics(
-    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
-) -> LeaderProblem:
-    bands = _bands_of_topics(problem, leaders.target, part, first, is_free)
-    return leaders if bands is None else replace(leaders, topics=bands)
+    return replace(leaders, topics=LeaderTopics(index[topics.topic_of[is_free]], low, high))
 
 
 def _with_minimums(

@@ -154,10 +154,10 @@ def place_resources(
 
 
 def require_provable(problem: ReassignmentProblem, leaders: Int32s) -> None:
-    """Raise `NotFeasible`, without words, if hard limits are proven to conflict. leaders : as of `place_resources`."""
+    """Raise `NotFeasible`, without a path, if hard limits are proven to conflict. leaders : as of `place_resources`."""
     resources, pinned = _stated(problem, leaders)
     if any(limits_conflict(_split(resources, part, pinned)[1]) for part in problem.parts):
-        raise NotFeasible("no placement is within the limits", path=("limits",))
+        raise NotFeasible("no placement is within the limits")
 
 
 def _stated(

@@ -84,7 +84,8 @@ def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[O
     left = problem.without(dropped)
     if "required" in refused.context:  # limits that are proven to conflict
         require_provable(left, current_leaders(left))
-        return
+        if left.leaders.minimums is None and not left.leaders.evacuates:  # nothing else refuses it
+            return
     if isinstance(refused, BudgetBelowMinimum):  # no balance decides it
         objective = None if left.objective is None else replace(left.objective, priorities=())
         left = replace(left, objective=objective, replicas=replace(left.replicas, balance=KEEP))

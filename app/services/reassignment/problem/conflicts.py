@@ -21,12 +21,13 @@ from app.errors.failure import Unprocessable
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.requests.request import EvacuateRequest, ReassignmentRequest
+from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import LimitsRequest
 
 FACTOR, MOST_PER_RACK, RACK_RULE, OFFLINE = "replication_factor", "max_replicas_per_rack", "rack_mode", "offline"
 FIX_OFFLINE, MINIMUMS = "fix_offline_replicas", "min_leaders_per_broker"
 REFUSED = (NotFeasible, InvalidReplicationFactor, PinContradicted, BudgetBelowMinimum)
+_DEFAULTS = ReassignmentRequest()
 MOST_SECONDS = 10.0
 """After this time no further option is dropped; the subset is infeasible all the same."""
 
@@ -68,8 +69,8 @@ class Option:
         return "".join(f"/{part}" for part in self.path)
 
 
-_Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str, object]]
-"""Names, (brokers,) bool, words, what lifts each, and the value of the field without it."""
+_Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str]]
+"""Names, (brokers,) bool, words, and what lifts each."""
 Groups: TypeAlias = Sequence[Sequence[Option]]
 """Options by what they are about. The filter tries to drop a whole group at once, and the first group first."""
 
@@ -187,7 +188,7 @@ def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_ra
     single = [*of_brokers(request, brokers)]
     if (most := request.max_replicas_per_rack) is not None:
         words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
-        single.append(_whole(MOST_PER_RACK, None, words, "a larger max_replicas_per_rack, or none"))
+        single.append(_whole(MOST_PER_RACK, words, "a larger max_replicas_per_rack, or none"))
     if brokers.racks:
         words = f"each partition spans as many of the {len(brokers.racks)} racks as it has replicas"
         single.append(Option(RACK_RULE, (RACK_RULE,), words, lift_of_racks, RACK_RULE, _rackless))
@@ -200,17 +201,16 @@ def _of_cluster(request: ReassignmentRequest) -> Iterator[Option]:
         if not limit.soft:
             words, unlimited = f"no broker is above its limit of {name}", partial(_unlimited, name)
             yield Option(f"limits.{name}", ("limits", name), words, f"larger limits of {name}", "limits", unlimited)
-    if (budget := request.max_moved_bytes) is not None:
-        yield _whole("max_moved_bytes", None, f"{budget} bytes are moved at most", "a larger max_moved_bytes")
     for topic, minimum in request.min_leaders_per_broker.items():
         words = f"each broker leads {minimum} partitions of topic {topic} at least"
         yield _part(MINIMUMS, topic, words, f"a smaller minimum of {topic}")
-    if request.preferred_racks:
-        words = "leaders are in the first preferred rack that has a replica"
-        yield _whole("preferred_racks", {}, words, "other preferred_racks")
-    if request.evacuate_leaders != EvacuateRequest():
-        words, lift = "brokers of evacuate_leaders lead no partition", "fewer brokers or racks in evacuate_leaders"
-        yield _whole("evacuate_leaders", EvacuateRequest(), words, lift)
+    for whole, words, lift in (
+        ("max_moved_bytes", f"{request.max_moved_bytes} bytes are moved at most", "a larger max_moved_bytes"),
+        ("preferred_racks", "leaders are in the first preferred rack that has a replica", "other preferred_racks"),
+        ("evacuate_leaders", "brokers of evacuate_leaders lead no partition", "fewer of evacuate_leaders"),
+    ):
+        if getattr(request, whole) != getattr(_DEFAULTS, whole):
+            yield _whole(whole, words, lift)
 
 
 def _pins(request: ReassignmentRequest) -> Iterator[Option]:
@@ -226,16 +226,16 @@ def of_brokers(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[O
     in_racks, listed = removed & brokers.in_racks(request.remove_racks), removed & brokers.mask(request.remove_brokers)
     left, lift = down & request.fix_offline_replicas, "fix_offline_replicas false, or brokers that are back"
     receive_nothing: _Exclusions = (
-        (OFFLINE, down, "are fenced or down", "brokers that are back", None),
-        ("cordoned", brokers.is_cordoned, "are cordoned", "brokers that are uncordoned", ()),
-        ("forbid_brokers", brokers.is_forbidden, "are to receive nothing", "fewer of forbid_brokers", ()),
-        ("receivers", brokers.is_no_receiver, "are not among the receivers", "more receivers", None),
+        (OFFLINE, down, "are fenced or down", "brokers that are back"),
+        ("cordoned", brokers.is_cordoned, "are cordoned", "brokers that are uncordoned"),
+        ("forbid_brokers", brokers.is_forbidden, "are to receive nothing", "fewer of forbid_brokers"),
+        ("receivers", brokers.is_no_receiver, "are not among the receivers", "more receivers"),
     )
     leave: _Exclusions = (
-        ("replace_brokers", brokers.is_replaced, "are replaced", "a successor that the rack rule has room for", {}),
-        ("remove_racks", in_racks, "are removed", "fewer of remove_racks, or brokers to add there", ()),
-        ("remove_brokers", listed, "are removed", "fewer of remove_brokers, or brokers to add there", ()),
-        (FIX_OFFLINE, left, "are left, being down", lift, False),
+        ("replace_brokers", brokers.is_replaced, "are replaced", "a successor that the rack rule has room for"),
+        ("remove_racks", in_racks, "are removed", "fewer of remove_racks, or brokers to add there"),
+        ("remove_brokers", listed, "are removed", "fewer of remove_brokers, or brokers to add there"),
+        (FIX_OFFLINE, left, "are left, being down", lift),
     )
     yield from _excluding(request, brokers, receive_nothing, keeps=True)
     yield from _of_topics(request, brokers)
@@ -246,12 +246,12 @@ def _excluding(
     request: ReassignmentRequest, brokers: BrokerTable, exclusions: _Exclusions, *, keeps: bool = False
 ) -> Iterator[Option]:
     """Options that exclude brokers for all topics."""
-    for name, mask, words, lift, default in exclusions:
+    for name, mask, words, lift in exclusions:
         of_field = "cordoned_brokers" if name == "cordoned" else name
         path = () if getattr(request, of_field, None) is None else (of_field,)
         if mask.any():
-            words_of = f"brokers {brokers.named(mask)} {words}"
-            yield Option(name, path, words_of, lift, of_field, partial(_default, default), mask, keeps)
+            option = _whole(of_field, f"brokers {brokers.named(mask)} {words}", lift)
+            yield replace(option, name=name, path=path, brokers=mask, keeps=keeps)
 
 
 def _of_topics(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
@@ -272,18 +272,16 @@ def _of_topics(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[O
         yield replace(option, name=f"isolate/{at}", path=path, brokers=mask, is_exclusive=is_exclusive)
 
 
-def _whole(field: str, default: object, words: str, lift: str) -> Option:
-    """A whole field, with its default."""
-    return Option(field, (field,), words, lift, field, partial(_default, default))
+def _whole(name: str, words: str, lift: str) -> Option:
+    """A whole field. The default of cordoned brokers is the snapshot's."""
+    return Option(
+        name, (name,), words, lift, name, lambda _: () if name == "cordoned_brokers" else getattr(_DEFAULTS, name)
+    )
 
 
 def _part(field: str, part: object, words: str, lift: str) -> Option:
     """A key of a mapping, or an item of a sequence, which has another path."""
     return Option(field, (field, str(part)), words, lift, field, partial(_without_part, field, part))
-
-
-def _default(default: object, _: ReassignmentRequest) -> object:
-    return default
 
 
 def _without_part(field: str, part: object, request: ReassignmentRequest) -> object:
