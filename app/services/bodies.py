@@ -88,6 +88,15 @@ def _unbounded(schema: Any) -> Any:
     return [*map(_unbounded, schema)] if isinstance(schema, list) else schema
 
 
+class AnswerRecord:
+    """Base of frozen dataclasses that answers consist of. `schema` is the name in the OpenAPI document."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict()
+
+    def __init_subclass__(cls, schema: str | None = None) -> None:
+        cls.__pydantic_config__ = ConfigDict(title=schema or cls.__name__)
+
+
 def request_fields() -> Iterator[Collection[str]]:
     """The names of the fields of every request, and of every part of one that is an object."""
     for model in _subclasses(Request):
