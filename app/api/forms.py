@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 from app.api import examples
 from app.api.checks import CheckRequest, run_check
 from app.api.groups import PlanGroupRequest
-from app.api.keys import PlaceKeysRequest
 from app.api.problems.field_errors import field_errors, within_body
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
@@ -36,6 +35,7 @@ from app.store.webhooks import Webhook
 
 SWEEP = "sweep"
 _CHECK = TypeAdapter(CheckRequest)
+_KEYS = TypeAdapter(keys.KeysRequest)
 _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
     {
         "replicas": TypeAdapter(PlaceRequest),
@@ -115,10 +115,10 @@ class FormRequests:
         """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""
         try:
             unique_json.loads(body)
-            request = PlaceKeysRequest.model_validate_json(body)
+            request = _KEYS.validate_json(body)
         except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, body)
-        return keys.place_keys(request.service(), self._limits)
+        return keys.place_keys(request, self._limits)
 
     def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
         """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""

@@ -1,10 +1,10 @@
 """`/v1/keys`: the partition of each key, in each client."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Response, Security
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.api import examples
 from app.api.http.auth import principal
@@ -15,112 +15,14 @@ from app.api.plan_documents import KafkaReleases
 from app.api.problems.responses import responses
 from app.core.keys.agreement import Disagreement
 from app.core.keys.clients import CLIENTS
-from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, NULL_KEY_POLICIES
+from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.resize import Resize
-from app.core.model import INT32_MAX
 from app.errors import access, kafka, requests
 from app.services import keys
-from app.services.bodies import Request as RequestModel
-from app.services.fields import (
-    ONE,
-    ONE_OR_SEVERAL,
-    SEVERAL,
-    Int32,
-    PartitionId,
-    Rack,
-    RequestedRelease,
-    Seed,
-    known_name,
-)
-from app.services.keys import DEFAULT_RECORD_BYTES, CrossRackBytes, Encoding, KeysRequest, NullKeys
+from app.services.keys import CrossRackBytes, KeysRequest
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])
-
-
-PartitionerName = Annotated[
-    str, known_name("partitioner", PARTITIONERS), Field(json_schema_extra={"enum": list(PARTITIONERS)})
-]
-MOST_PARTITIONS = 1_000_000
-Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
-NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
-
-
-class NullKeysRequest(RequestModel):
-    """The state of the producer when it places records without key."""
-
-    seed: Seed | None = None
-    """Replays java.util.Random; each partitioner starts from it anew. The default is derived from the records, the
-    partitions and these fields, and is answered."""
-    available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
-    """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
-    queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
-    """Queued batches of each available partition; only the policy `adaptive` uses them."""
-    batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
-    record_bytes: Annotated[
-        Annotated[NonNegative, ONE] | Annotated[list[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
-    ] = DEFAULT_RECORD_BYTES
-    """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
-    `adaptive` use it."""
-    client_rack: Annotated[Rack, Field(min_length=1)] | None = None
-    """`client.rack` of the producer."""
-    rack_aware: bool = False
-    """`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions whose leaders are
-    in `client_rack`."""
-    leader_racks: Annotated[list[Rack | None], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
-    """The rack of the leader of each available partition; the answer then has `cross_rack`."""
-
-    def service(self) -> NullKeys:
-        """The request as the service's record."""
-        return NullKeys(
-            self.seed,
-            self.available_partitions,
-            self.queue_sizes,
-            self.batch_bytes,
-            self.record_bytes,
-            self.client_rack,
-            self.rack_aware,
-            self.leader_racks,
-        )
-
-
-class PlaceKeysRequest(RequestModel):
-    """Keys and partitioners. A key that is null is a record without key."""
-
-    keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
-    """Keys in any order, repeated ones included; null is a record without key."""
-    encoding: Literal["utf8", "base64", "int32", "int64"] = "utf8"
-    """Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits."""
-    partitioner: Annotated[
-        Annotated[PartitionerName, ONE]
-        | Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS)), SEVERAL],
-        ONE_OR_SEVERAL,
-    ] = Field(
-        "murmur2",
-        description="One or several; a duplicate is ignored. "
-        + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
-    )
-    partitions: Count
-    """Number of partitions of the topic."""
-    compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(default_factory=list)
-    """Other partition counts: the keys that change partition. Records without key never count as moved."""
-    kafka_version: RequestedRelease = None
-    null_keys: NullKeysRequest | None = None
-    """Place records without key by the policy of each partitioner. If it is missing, they have no partition and no
-    load."""
-
-    def service(self) -> KeysRequest:
-        """The request as the service's record."""
-        names = [self.partitioner] if isinstance(self.partitioner, str) else list(dict.fromkeys(self.partitioner))
-        return KeysRequest(
-            self.keys,
-            Encoding(self.encoding),
-            names,
-            self.partitions,
-            self.compare_partitions,
-            None if self.null_keys is None else self.null_keys.service(),
-            self.kafka_version,
-        )
 
 
 class SkewDocument(BaseModel):
@@ -290,7 +192,7 @@ def list_partitioners() -> Any:
 def place_keys(
     once: OnceOnly,
     limits: RequestLimits,
-    body: Annotated[PlaceKeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
+    body: Annotated[KeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
 ) -> Response:
     """Place keys as one or several clients would. The answer has the partition of each key, the skew, the keys that
     another partition count moves (beside the expectation of a uniform hash), and the keys on which clients disagree.
@@ -298,6 +200,6 @@ def place_keys(
     """
 
     def answer() -> Response:
-        return Response(keys.to_json(keys.place_keys(body.service(), limits)), media_type="application/json")
+        return Response(keys.to_json(keys.place_keys(body, limits)), media_type="application/json")
 
     return once(answer)

@@ -32,12 +32,11 @@ def place_keys(body: Mapping[str, Json]) -> bytes:
 
     Raises what the service does, `InvalidField`, and `MalformedKey` with the number of the line.
     """
-    from app.api.keys import PlaceKeysRequest  # noqa: PLC0415 — the web framework comes with it
-    from app.services import keys  # noqa: PLC0415 — as above
+    from app.services import keys  # noqa: PLC0415 — the core comes with it
     from app.settings import Settings  # noqa: PLC0415 — as above
 
     try:
-        answer = keys.place_keys(validated(PlaceKeysRequest, body).service(), Settings().limits)
+        answer = keys.place_keys(validated(keys.KeysRequest, body), Settings().limits)
     except MalformedKey as malformed:
         line = int(malformed.path[-1]) + 1
         raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from app.cli.disk_options import capacities, directory_bytes, drained
 from app.cli.output import listed, read_input
@@ -14,6 +14,7 @@ from app.formats.kafka_files import topics_to_move
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
 
+Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 """Text that is passed on as a number; the API's models check its range."""
 
@@ -33,9 +34,13 @@ def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callab
     return body
 
 
-def as_typed(value: Json) -> Json:
-    """The value of an option that is the value of its field."""
+def _as_typed(value: Json) -> Json:
     return value
+
+
+def _plain(*names: str, within: str = "") -> "Fields":
+    """Options that are fields of the body: the name and the value of the option are those of the field."""
+    return {name: (within + name, _as_typed) for name in names}
 
 
 def _names(texts: Sequence[str]) -> Json:
@@ -66,19 +71,31 @@ def _receivers(texts: list[str]) -> Any:
     return "added" if texts == ["added"] else _numbers("receivers")(texts)
 
 
-def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]], Json]:
-    def read(texts: Sequence[str]) -> Json:
-        numbers: dict[str, Json] = {}
-        for text in listed(texts):
-            name, _, number = text.rpartition("=")
-            if not name or not _NUMBER.fullmatch(number):
-                raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
-            if name in numbers:
-                raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
-            numbers[name] = int(number)
-        return numbers
+def _by_name(option: str, texts: Sequence[str], form: str, read: Callable[[str], Number]) -> dict[str, Number]:
+    """By name the number of `name=number`. Raises `ConflictingFields` for another form, and a name that comes twice."""
+    numbers: dict[str, Number] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            value = read(number)
+        except ValueError:
+            name = ""
+        if not name:
+            raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
+        if name in numbers:
+            raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
+        numbers[name] = value
+    return numbers
 
-    return read
+
+def _whole(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError
+    return int(text)
+
+
+def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]], Json]:
+    return lambda texts: _by_name(option, listed(texts), form, _whole)
 
 
 def _balance(text: str) -> Json:
@@ -100,18 +117,11 @@ def _leaders(text: str) -> Json:
 
 def limits(texts: Sequence[str]) -> dict[str, Json]:
     """By resource a share, `disk=0.8`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
-    stated: dict[str, Json] = {}
-    for text in listed(texts):
-        name, _, number = text.partition("=")
-        try:
-            amount = float(number)
-        except ValueError:
-            detail = f"--limit is {text}; it has to be resource=share or resource=amount, such as disk=0.8"
-            raise ConflictingFields(detail, path=("limit",)) from None
-        if name in stated:
-            raise ConflictingFields(f"--limit names {name} twice", path=("limit",))
-        stated[name] = {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
-    return stated
+    form = "resource=share or resource=amount, such as disk=0.8"
+    return {
+        name: {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
+        for name, amount in _by_name("limit", listed(texts), form, float).items()
+    }
 
 
 def _new_topic(text: str) -> dict[str, Json]:
@@ -139,18 +149,7 @@ def _weights(texts: Sequence[str]) -> Json:
     stated = listed(texts)
     if stated == ["capacity"]:
         return "capacity"
-    weights: dict[str, Json] = {}
-    for text in stated:
-        broker, _, number = text.partition("=")
-        try:
-            weight = float(number)
-        except ValueError:
-            detail = f"--weight is {text}; it has to be broker=number, such as 101=2, or capacity"
-            raise ConflictingFields(detail, path=("weight",)) from None
-        if broker in weights:
-            raise ConflictingFields(f"--weight names {broker} twice", path=("weight",))
-        weights[broker] = weight
-    return weights
+    return _by_name("weight", stated, "broker=number, such as 101=2, or capacity", float)
 
 
 def broker_sets(file: Path) -> dict[str, Json]:
@@ -188,13 +187,8 @@ Fields = Mapping[str, tuple[str, Callable[[Any], Json]]]
 REPLICAS: Fields = MappingProxyType(
     {
         "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
-        "algorithm": ("algorithm", as_typed),
-        "rack_mode": ("rack_mode", as_typed),
-        "fixed_start_index": ("fixed_start_index", as_typed),
-        "seed": ("seed", as_typed),
-        "kafka_version": ("kafka_version", as_typed),
-        "policy": ("policy", as_typed),
         "forced": ("forced", lambda texts: {"rack": listed(texts)}),
+        **_plain("algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version", "policy"),
     }
 )
 REASSIGNMENT: Fields = MappingProxyType(
@@ -207,69 +201,61 @@ REASSIGNMENT: Fields = MappingProxyType(
         "receivers": ("receivers", _receivers),
         "replication_factor": ("replication_factor", _pairs("replication-factor")),
         "partitions": ("partitions", _pairs("partitions")),
-        "topic": ("topics", as_typed),
-        "leaders_only": ("leaders_only", as_typed),
-        "fix_offline_replicas": ("fix_offline_replicas", as_typed),
-        "rack_mode": ("rack_mode", as_typed),
+        "topic": ("topics", _as_typed),
         "broker_sets": ("broker_sets", broker_sets),
         "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),
-        "balance_by": ("balance.replicas_by", as_typed),
+        "balance_by": ("balance.replicas_by", _as_typed),
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _leaders),
-        "leaders_move_replicas": ("balance.leaders_move_replicas", as_typed),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
         "topic_leaders": ("balance.per_topic.leaders", _balance),
-        "minimise": ("minimise", as_typed),
-        "max_moved_bytes": ("max_moved_bytes", as_typed),
-        "trade_off": ("trade_off", as_typed),
         "merge_running": ("running_reassignment", lambda _: "merge"),
         "limit": ("limits", limits),
-        "objective": ("objective", as_typed),
         "resources": ("balance.resources", listed),
         "capacity": ("capacity", capacities),
         "drain_log_dir": ("log_dirs.drain", drained),
         "balance_log_dirs": ("log_dirs.balance", _balance),
         "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
-        "max_disk_share": ("batches.max_disk_share", as_typed),
         "relax": ("on_conflict", lambda _: "relax"),
-        "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", as_typed),
-        "kafka_version": ("kafka_version", as_typed),
-        "throttle": ("batches.throttle_bytes_per_s", as_typed),
+        "throttle": ("batches.throttle_bytes_per_s", _as_typed),
+        **_plain(
+            "leaders_only",
+            "fix_offline_replicas",
+            "rack_mode",
+            "minimise",
+            "max_moved_bytes",
+            "trade_off",
+            "objective",
+            "kafka_version",
+        ),
+        **_plain("leaders_move_replicas", within="balance."),
+        **_plain("max_disk_share", "max_moves_in_per_broker", within="batches."),
     }
 )
 GROUP: Fields = MappingProxyType(
     {
-        "group": ("group", as_typed),
         "assignor": ("assignor", _names),
         "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        "kafka_version": ("kafka_version", as_typed),
+        **_plain("group", "kafka_version"),
     }
 )
 STREAMS: Fields = MappingProxyType(
     {
-        "group": ("group", as_typed),
         "topology": ("topology", lambda file: decode(read_input(file), "topology")),
-        "application_id": ("application_id", as_typed),
-        "protocol": ("protocol", as_typed),
-        "assignor": ("assignor", as_typed),
-        "standbys": ("num_standby_replicas", as_typed),
+        "standbys": ("num_standby_replicas", _as_typed),
         "tag": ("rack_aware_assignment_tags", listed),
-        "kafka_version": ("kafka_version", as_typed),
+        **_plain("group", "application_id", "protocol", "assignor", "kafka_version"),
     }
 )
 KEYS: Fields = MappingProxyType(
     {
-        "partitions": ("partitions", as_typed),
         "partitioner": ("partitioner", _names),
-        "encoding": ("encoding", as_typed),
         "compare_partitions": ("compare_partitions", _numbers("compare-partitions")),
-        "seed": ("null_keys.seed", as_typed),
         "available_partition": ("null_keys.available_partitions", _numbers("available-partition")),
         "queue_size": ("null_keys.queue_sizes", _numbers("queue-size")),
-        "batch_bytes": ("null_keys.batch_bytes", as_typed),
-        "record_bytes": ("null_keys.record_bytes", as_typed),
-        "kafka_version": ("kafka_version", as_typed),
+        **_plain("partitions", "encoding", "kafka_version"),
+        **_plain("seed", "batch_bytes", "record_bytes", within="null_keys."),
     }
 )
 OF_KIND: Mapping[str, Fields] = MappingProxyType(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
@@ -22,6 +22,11 @@ class Read:
 
     def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.convert, handler.generate_schema(self.form))
+
+
+def one_of(names: Collection[str]) -> Read:
+    """The schema of a text that is one of the names of a registry, as of a literal."""
+    return Read(Literal[tuple(names)], str)
 
 
 class _AsList:
@@ -81,6 +86,15 @@ def _unbounded(schema: Any) -> Any:
     if isinstance(schema, Mapping):
         return {name: _unbounded(member) for name, member in schema.items() if name not in _BOUNDS}
     return [*map(_unbounded, schema)] if isinstance(schema, list) else schema
+
+
+class AnswerRecord:
+    """Base of frozen dataclasses that answers consist of. `schema` is the name in the OpenAPI document."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict()
+
+    def __init_subclass__(cls, schema: str | None = None) -> None:
+        cls.__pydantic_config__ = ConfigDict(title=schema or cls.__name__)
 
 
 def request_fields() -> Iterator[Collection[str]]:

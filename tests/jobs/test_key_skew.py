@@ -53,7 +53,9 @@ Row = Mapping[str, Any]
 
 def answered(keys: Sequence[Written | None], encoding: Encoding = Encoding.UTF8) -> KeysAnswer:
     """What the service says of the keys, listed one by one."""
-    request = KeysRequest(keys, encoding, NAMES, COUNTS[0], COUNTS[1:])
+    request = KeysRequest(
+        keys=keys, encoding=encoding, partitioners=NAMES, partitions=COUNTS[0], compare_partitions=COUNTS[1:]
+    )
     return place_keys(request, Limits(max_key_placements=10**9))
 
 

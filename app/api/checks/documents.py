@@ -7,9 +7,10 @@ from pydantic import BaseModel, Field
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
-from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.checks.health import FirstToFail, LeastRepair, OverLimit
+from app.services.checks.verification import Changed
 from app.services.fields import Id
 from app.services.reassignment.requests.resources import Limited
 
@@ -38,17 +39,6 @@ class MinimumDocument(LeastMovement):
     """Ids of brokers that the reassignment empties, ascending; the minimum empties them as well."""
     spread_over_racks: bool
     """Whether the minimum spreads every partition over racks, as the reassignment does."""
-
-
-class ChangedDocument(BaseModel):
-    """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
-
-    snapshot_id: Id
-    """Id of the newest snapshot of the cluster."""
-    count: int
-    """Number of reassigned partitions that it has otherwise."""
-    partitions: list[PartitionChange]
-    """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
 class LogDirProgressDocument(BaseModel):
@@ -95,19 +85,6 @@ class ProgressDocument(BaseModel):
     """The first 100 partitions that are not complete, in the order of the output."""
 
 
-class OverLimitDocument(BaseModel):
-    """A broker above the limit of a resource."""
-
-    broker: int
-    """Id of the broker."""
-    resource: Limited
-    """Resource that is limited."""
-    value: float
-    """Its load: bytes, bytes/s, vCPU or a count."""
-    limit: float
-    """The limit of the broker, in the same unit."""
-
-
 class LogDirOverLimit(BaseModel):
     """A log directory above its limit."""
 
@@ -119,42 +96,6 @@ class LogDirOverLimit(BaseModel):
     """Bytes of its replicas."""
     limit: int
     """Bytes that it may have."""
-
-
-class FirstToFailDocument(BaseModel):
-    """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
-    limit has its capacity as limit.
-    """
-
-    loss: Literal["none", "broker", "rack"]
-    """What is lost: nothing, one broker, or one rack."""
-    lost_broker: int | None
-    """Id of the lost broker; null if no broker is lost, or no loss adds load."""
-    lost_rack: str | None
-    """Name of the lost rack; null if no rack is lost, or no loss adds load."""
-    broker: int
-    """Id of the broker with the load."""
-    resource: Limited
-    """Resource of the load."""
-    value: float
-    """The load: bytes, bytes/s, vCPU or a count."""
-    limit: float
-    """The limit of the broker, in the same unit."""
-    share: float
-    """Load as a share of the limit; it fails above 1."""
-
-
-class LeastRepairDocument(BaseModel):
-    """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
-    holds, and no broker has more bytes than the limits of its log directories together.
-    """
-
-    moved_bytes: int
-    """Bytes that are copied, of replicas of known size."""
-    moved_replicas: int
-    """Number of replicas that are copied."""
-    lower_bound_bytes: int
-    """No repair moves fewer bytes."""
 
 
 class BrokerLossDocument(BaseModel):
@@ -172,7 +113,7 @@ class BrokerLossDocument(BaseModel):
     """Number of partitions that have fewer replicas."""
     loads: dict[str, dict[Limited, float]]
     """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
-    over_limit: list[OverLimitDocument]
+    over_limit: list[OverLimit]
     """Loads above a limit, or above the capacity if there is no limit, by broker id and resource."""
 
 
@@ -200,7 +141,7 @@ class CheckDocument(BaseModel):
     """Whether no newer snapshot of the cluster differs from the checked one."""
     kafka_version: str = Field(examples=["4.2.0"])
     """The release of Kafka that the check is for."""
-    changed: ChangedDocument | None
+    changed: Changed | None
     """What the newest snapshot has otherwise; null if `fresh`."""
     source: Literal["file", "generate", "execute", "verify"] | None
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
@@ -212,15 +153,15 @@ class CheckDocument(BaseModel):
     """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
     skew: dict[Limited, float] | None = None
     """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
-    over_limit: list[OverLimitDocument] | None = None
+    over_limit: list[OverLimit] | None = None
     """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
     log_dirs_over_limit: list[LogDirOverLimit] | None = None
     """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
     reassignment is checked."""
-    fails_first: list[FirstToFailDocument] | None = None
+    fails_first: list[FirstToFail] | None = None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
     if a reassignment is checked."""
-    least_repair: LeastRepairDocument | None = None
+    least_repair: LeastRepair | None = None
     """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
     losses: list[BrokerLossDocument] | None = None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is

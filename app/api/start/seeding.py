@@ -38,7 +38,7 @@ def store_examples(database: Database) -> None:
         _store_plan(uow, examples.EXAMPLE_PLAN_ID, replicas.PLANNER, place)
         group = TypeAdapter(PlanGroupRequest).validate_python(examples.STORED_GROUP_PLAN).service()
         _store_plan(uow, examples.EXAMPLE_GROUP_PLAN_ID, groups.PLANNER, group)
-        application = PlanStreamsRequest.model_validate(examples.STORED_STREAMS_PLAN).service()
+        application = TypeAdapter(PlanStreamsRequest).validate_python(examples.STORED_STREAMS_PLAN).service()
         _store_plan(uow, examples.EXAMPLE_STREAMS_PLAN_ID, streams.PLANNER, application)
         try:
             uow.jobs.get(examples.EXAMPLE_JOB_ID)

@@ -6,20 +6,8 @@ from pydantic import Field, Tag
 
 from app.services.bodies import Request as RequestModel
 from app.services.bodies import by_only_field
-from app.services.fields import GroupString, Int32, Int64, Name, Rack
-
-TagKey = Annotated[str, Field(min_length=1, max_length=249)]
-Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]
-
-
-class RollingDeployment(RequestModel):
-    """Every client restarts, one after another."""
-
-    keeps_state: bool = True
-    """Whether a client still has its state directory after the restart."""
-    behind: Behind = 0
-    outlasts_session: bool = True
-    """Whether the restart exceeds the session timeout, so that the group rebalances."""
+from app.services.fields import GroupString, Rack
+from app.services.streams.requests import Behind, Deploy, JoiningClient, StreamsEvent, TagValue
 
 
 class Deployment(RequestModel):
@@ -30,34 +18,10 @@ class Deployment(RequestModel):
     behind: Behind = 0
 
 
-class TagValue(RequestModel):
-    """A value of a client tag."""
-
-    tag: TagKey
-    """Name of the tag, as in `client.tag.<name>`."""
-    value: Name
-    """Value of the tag."""
-
-
-class JoiningClient(RequestModel):
-    """A client that joins; it has no state."""
-
-    process_id: GroupString
-    """Process id of the client: a UUID, or a name if all clients have names."""
-    capacity: Annotated[Int32, Field(ge=1)] = 1
-    """Number of stream threads."""
-    client_tags: dict[TagKey, Name] = Field(default_factory=dict)
-    """`client.tag.<key>` by key."""
-    rack_id: Rack | None = None
-    """`client.rack` of its consumers; null for none."""
-    member_ids: list[GroupString] = Field(default_factory=list)
-    """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
-
-
 class RollingDeployRequest(RequestModel):
     """A rolling deploy, a step for each client."""
 
-    rolling_deploy: RollingDeployment
+    rolling_deploy: Deploy
     """How each client restarts."""
 
 
@@ -122,3 +86,10 @@ StreamsEventRequest = Annotated[
     | Annotated[ScaleInRequest, Tag("scale_in")],
     by_only_field(_EVENTS),
 ]
+
+
+def event_of(event: RequestModel) -> StreamsEvent:
+    """The event as the service knows it."""
+    if isinstance(event, DeployAtOnceRequest):
+        return StreamsEvent(deploy_at_once=Deploy(**dict(event.deploy_at_once)))
+    return StreamsEvent(**dict(event))

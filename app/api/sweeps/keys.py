@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.keys import Count, PartitionerName
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.keys.partitioners import PARTITIONERS
 from app.services.bodies import Request as RequestModel
 from app.services.fields import PRINTABLE, Int32, Labels
+from app.services.keys import Count, PartitionerName
 
 Printable = Annotated[str, Field(min_length=1, max_length=4096, pattern=PRINTABLE)]
 Partitioners = Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Annotated, get_args
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from app.core.reassignment.resources import NO_LIMIT, RESOURCES
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
+from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.cautions import Caution
 from app.services.plans import Allowance, LossSelection
 from app.services.reassignment.planning.solve import least_repair
@@ -23,7 +25,7 @@ from app.services.reassignment.reports.losses import (
     losses_file,
 )
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import PricesRequest, ResourceFields
+from app.services.reassignment.requests.resources import Limited, PricesRequest, ResourceFields
 
 MOST_LOADS_OF_LOSSES = 20_000
 """The most loads of losses in an answer: lost brokers and racks × brokers × resources."""
@@ -44,43 +46,60 @@ class HealthRequest(ResourceFields):
 _OF_A_REASSIGNMENT = tuple(name for name in HealthRequest.__dataclass_fields__ if name != "losses")
 
 
-@dataclass(frozen=True, slots=True)
-class OverLimit:
+_Resource = Annotated[str, one_of(get_args(Limited))]
+_Amount = Annotated[Json, Read(float, float)]
+
+
+@dataclass(frozen=True)
+class OverLimit(AnswerRecord, schema="OverLimitDocument"):
     """A broker above the limit of a resource."""
 
     broker: int
-    resource: str
-    value: Json
-    limit: Json
+    """Id of the broker."""
+    resource: _Resource
+    """Resource that is limited."""
+    value: _Amount
+    """Its load: bytes, bytes/s, vCPU or a count."""
+    limit: _Amount
+    """The limit of the broker, in the same unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstToFail:
-    """The load that is nearest to its limit, or farthest above it, before any loss or after the worst one of a kind.
-
-    Parameters
-    ----------
-    loss : `none`, `broker` or `rack`. lost_broker, lost_rack : None if the loss adds no load to it.
-    limit : of the request, or the capacity. share : value over limit.
+@dataclass(frozen=True)
+class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
+    """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
+    limit has its capacity as limit.
     """
 
-    loss: str
+    loss: Annotated[str, one_of(("none", "broker", "rack"))]
+    """What is lost: nothing, one broker, or one rack."""
     lost_broker: int | None
+    """Id of the lost broker; null if no broker is lost, or no loss adds load."""
     lost_rack: str | None
+    """Name of the lost rack; null if no rack is lost, or no loss adds load."""
     broker: int
-    resource: str
-    value: Json
-    limit: Json
+    """Id of the broker with the load."""
+    resource: _Resource
+    """Resource of the load."""
+    value: _Amount
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: _Amount
+    """The limit of the broker, in the same unit."""
     share: float
+    """Load as a share of the limit; it fails above 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeastRepair:
-    """The least movement after which every partition spans as many racks as it can and hard limits hold."""
+@dataclass(frozen=True)
+class LeastRepair(AnswerRecord, schema="LeastRepairDocument"):
+    """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
+    holds, and no broker has more bytes than the limits of its log directories together.
+    """
 
     moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
     moved_replicas: int
+    """Number of replicas that are copied."""
     lower_bound_bytes: int
+    """No repair moves fewer bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

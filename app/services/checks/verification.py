@@ -27,11 +27,13 @@ from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignm
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
 from app.formats.snapshots.pasted import Place, Upload
 from app.services import snapshots
+from app.services.bodies import AnswerRecord, ListOf
 from app.services.cautions import Caution
 from app.services.checks.health import Health, HealthRequest, health_of
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.checks.safety import SafetyRequest, safety_of
+from app.services.fields import Id
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
 from app.services.reassignment.requests.resources import check_resources
@@ -49,16 +51,16 @@ NAMED_CHANGES = 100
 """The most partitions named that changed since the snapshot; all are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """Reassigned partitions whose replicas differ in the newest snapshot of the cluster, or that it lacks.
+@dataclass(frozen=True)
+class Changed(AnswerRecord, schema="ChangedDocument"):
+    """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
-    `partitions` are the first `NAMED_CHANGES` of them, by topic and partition id; `count` counts all.
-    """
-
-    snapshot_id: UUID
+    snapshot_id: Id
+    """Id of the newest snapshot of the cluster."""
     count: int
-    partitions: Sequence[PartitionChange]
+    """Number of reassigned partitions that it has otherwise."""
+    partitions: ListOf[PartitionChange]
+    """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from app.core import ENGINE_VERSION
 from app.core.kafka_versions import KafkaVersion, release_of
@@ -13,38 +15,43 @@ from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
 from app.errors.requests import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
+from app.services.bodies import ListOf, RequestRecord
+from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, PartitionId, Rack, Seed
 from app.services.seeds import digest, seed_of
 from app.services.snapshots import first_repeated
 
+MOST_PARTITIONS = 1_000_000
+NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
 DEFAULT_RECORD_BYTES = 1_024
 """An assumption: with Kafka's own `batch.size` it puts 16 records into a batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class NullKeys:
-    """How records without key are to be placed.
+@dataclass(frozen=True)
+class NullKeys(RequestRecord, schema="NullKeysRequest"):
+    """The state of the producer when it places records without key."""
 
-    Parameters
-    ----------
-    seed : of java.util.Random, signed 64 bits. Each partitioner starts from it anew. None: it comes from the request.
-    available_partitions : ids of those that have a leader, in the metadata's order; empty if no partition has one.
-        None: all.
-    queue_sizes : 0 … 2³¹ − 1 batches that wait for each of these; None if they are equal.
-    batch_bytes : `batch.size`, 1 … 2³¹ − 1.
-    record_bytes : 0 … 2³¹ − 1 of every record, or one for each, those with a key included.
-    client_rack : `client.rack` of the producer. leader_racks : of the leader of each available partition, None or ""
-        if it has none; None if they are not known.
-    rack_aware : `partitioner.rack.aware` (KIP-1123), which Kafka's client has since 4.4.
-    """
-
-    seed: int | None = None
-    available_partitions: Sequence[int] | None = None
-    queue_sizes: Sequence[int] | None = None
-    batch_bytes: int = DEFAULT_BATCH_BYTES
-    record_bytes: int | Sequence[int] = DEFAULT_RECORD_BYTES
-    client_rack: str | None = None
+    seed: Seed | None = None
+    """Replays java.util.Random; each partitioner starts from it anew. The default is derived from the records, the
+    partitions and these fields, and is answered."""
+    available_partitions: Annotated[ListOf[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = (
+        None
+    )
+    """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
+    queue_sizes: Annotated[ListOf[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
+    """Queued batches of each available partition; only the policy `adaptive` uses them."""
+    batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
+    record_bytes: Annotated[
+        Annotated[NonNegative, ONE] | Annotated[ListOf[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
+    ] = DEFAULT_RECORD_BYTES
+    """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
+    `adaptive` use it."""
+    client_rack: Annotated[Rack, Field(min_length=1)] | None = None
+    """`client.rack` of the producer."""
     rack_aware: bool = False
-    leader_racks: Sequence[str | None] | None = None
+    """`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions whose leaders are
+    in `client_rack`."""
+    leader_racks: Annotated[ListOf[Rack | None], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
+    """The rack of the leader of each available partition; the answer then has `cross_rack`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

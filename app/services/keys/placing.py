@@ -8,14 +8,15 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import partial
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
+from pydantic import Field
 
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion, release_of
@@ -34,7 +35,18 @@ from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
 from app.core.model import Int32s
 from app.errors import Json
 from app.errors.requests import MalformedKey
-from app.services.keys.null_keys import CROSS_RACK, IN_RACK, UNKNOWN, CrossRackBytes, NullKeys, Producer, producer
+from app.services.bodies import ListOf, Read, RequestRecord
+from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, RequestedRelease, known_name
+from app.services.keys.null_keys import (
+    CROSS_RACK,
+    IN_RACK,
+    MOST_PARTITIONS,
+    UNKNOWN,
+    CrossRackBytes,
+    NullKeys,
+    Producer,
+    producer,
+)
 from app.services.limits import Limits
 
 Written: TypeAlias = str | int
@@ -109,20 +121,45 @@ HEAVIEST = 20
 """The most heavy keys that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeysRequest:
-    """Keys to place; None is a record without key. `partitioners` are names in `PARTITIONERS`, each once.
+PartitionerName = Annotated[
+    str, known_name("partitioner", PARTITIONERS), Field(json_schema_extra={"enum": list(PARTITIONERS)})
+]
+Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
 
-    `null_keys` None leaves records without key unplaced. `kafka_version` is the release of Kafka's own client.
-    """
 
-    keys: Sequence[Written | None]
-    encoding: Encoding
-    partitioners: Sequence[str]
-    partitions: int
-    compare_partitions: Sequence[int] = ()
+@dataclass(frozen=True, kw_only=True)
+class KeysRequest(RequestRecord, schema="PlaceKeysRequest"):
+    """Keys and partitioners. A key that is null is a record without key."""
+
+    keys: Annotated[ListOf[Written | None], Field(min_length=1, fail_fast=True)]
+    """Keys in any order, repeated ones included; null is a record without key."""
+    encoding: Annotated[Encoding, Read(Literal["utf8", "base64", "int32", "int64"], Encoding)] = Encoding.UTF8
+    """Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits."""
+    partitioners: Annotated[
+        Sequence[str],
+        Read(
+            Annotated[
+                Annotated[PartitionerName, ONE]
+                | Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS)), SEVERAL],
+                ONE_OR_SEVERAL,
+            ],
+            lambda names: [names] if isinstance(names, str) else list(dict.fromkeys(names)),
+        ),
+        Field(
+            validation_alias="partitioner",
+            description="One or several; a duplicate is ignored. "
+            + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
+            json_schema_extra={"default": "murmur2"},
+        ),
+    ] = field(default_factory=lambda: ["murmur2"])
+    partitions: Count
+    """Number of partitions of the topic."""
+    compare_partitions: Annotated[ListOf[Count], Field(max_length=32)] = field(default_factory=list)
+    """Other partition counts: the keys that change partition. Records without key never count as moved."""
+    kafka_version: RequestedRelease = None
     null_keys: NullKeys | None = None
-    kafka_version: str | None = None
+    """Place records without key by the policy of each partitioner. If it is missing, they have no partition and no
+    load."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

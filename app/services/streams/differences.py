@@ -9,6 +9,7 @@ from app.core.jvm.hashes import TaskId, task_id
 from app.core.model import NO_REPLICA
 from app.core.streams.application import name_of
 from app.errors.lookups import PlanNotFound
+from app.services.bodies import reader_of_stored
 from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
 from app.services.streams.requests import READER
@@ -111,7 +112,7 @@ def _previous(plan: Plan) -> Held:
     """What the clients of the plan's request had."""
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
-    request = READER.validate_python(plan.head.request)
+    request = reader_of_stored(READER)(plan.head.request)
     for place, listed in enumerate(request.clients):
         client = read_client(listed, ("clients", place))
         if request.protocol == "streams":

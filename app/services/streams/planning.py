@@ -148,7 +148,13 @@ def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, 
     """The clients of a recorded group are listed. A request without the fields of streams groups has the hash that it
     had before there were any."""
     fields: dict[str, Any] = as_json(request) | {"assignor": assignor.name}
-    del fields["snapshot_id"], fields["group"], fields["kafka_version"], fields["compare_kafka_versions"]
+    del (
+        fields["snapshot_id"],
+        fields["cluster"],
+        fields["group"],
+        fields["kafka_version"],
+        fields["compare_kafka_versions"],
+    )
     for client in fields["clients"]:
         omit_if_empty(client, "members")
     for event in fields["events"]:

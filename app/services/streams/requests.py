@@ -1,96 +1,131 @@
-"""The request for a Streams plan, as plain records: what a job stores and a plan is hashed by."""
+"""The request for a Streams plan: the record that a job stores and a plan is hashed by, with the parts of its body."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
-from uuid import UUID
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from app.core.model import Broker
+from app.core.streams.model import RackAwareStrategy
+from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
 from app.errors import Json
+from app.services.bodies import ListOf, RequestRecord, one_of
+from app.services.brokers import ListedBrokers
+from app.services.fields import (
+    Bytes,
+    ComparedReleases,
+    GroupString,
+    Int32,
+    Int64,
+    Labels,
+    Name,
+    Rack,
+    RequestedRelease,
+    TopicName,
+)
 from app.services.groups import GroupTopic
 from app.services.plans import as_json
+from app.services.snapshot_choice import SnapshotFields
 
 Protocol = Literal["classic", "streams"]
+TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
+Cost = Annotated[Int32, Field(ge=0)]
+Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
+TagKey = Annotated[str, Field(min_length=1, max_length=249)]
+Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRequest:
-    """A member of a streams group (KIP-1071), which is a stream thread of a client.
+@dataclass(frozen=True)
+class ThreadRequest(RequestRecord, schema="StreamsMemberRequest"):
+    """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
 
-    Parameters
-    ----------
-    task_offsets : by task, the offset up to which its state is restored, as the member reports it.
-    """
-
-    member_id: str
-    previous_active: Sequence[str] = ()
-    previous_standby: Sequence[str] = ()
-    task_offsets: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRequest:
-    """One instance of the application.
-
-    Parameters
-    ----------
-    process_id : a UUID, or a name where all clients have names; None if the subscription has it.
-    subscription_info : the user data of a subscription in base64, in place of the process id, tags and previous tasks.
-    lags : by task; −2 is a task that it runs, −3 for an unknown lag.
-    default_lag : of the stateful tasks that `lags` does not name; None if not reported.
-    members : of a streams group, the client's threads; they have the previous tasks.
-    """
-
-    process_id: str | None = None
-    subscription_info: str | None = None
-    capacity: int = 1
-    client_tags: Mapping[str, str] = field(default_factory=dict)
-    rack_id: str | None = None
-    previous_active: Sequence[str] = ()
-    previous_standby: Sequence[str] = ()
-    lags: Mapping[str, int] = field(default_factory=dict)
-    default_lag: int | None = None
-    members: Sequence[ThreadRequest] = ()
+    member_id: GroupString
+    """Id of the member; ids decide ties."""
+    previous_active: ListOf[TaskName] = field(default_factory=list)
+    """Ids of tasks that the member ran."""
+    previous_standby: ListOf[TaskName] = field(default_factory=list)
+    """Ids of tasks of which the member had a standby."""
+    task_offsets: Mapping[TaskName, Bytes] = field(default_factory=dict)
+    """By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubtopologyRequest:
-    """A subtopology: the topics that its tasks read, and those that they restore their state from."""
+@dataclass(frozen=True)
+class ClientRequest(RequestRecord, schema="StreamsClientRequest"):
+    """One instance of the application."""
 
-    id: int
-    source_topics: Sequence[str] = ()
-    changelog_topics: Sequence[str] = ()
+    process_id: GroupString | None = None
+    """A UUID; or a name, if all clients have names."""
+    subscription_info: Annotated[str, Field(max_length=10_000_000)] | None = None
+    """The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks."""
+    capacity: Annotated[Int32, Field(ge=1)] = 1
+    """Stream threads."""
+    client_tags: Mapping[Name, Name] = field(default_factory=dict)
+    """`client.tag.<key>` by key."""
+    rack_id: Rack | None = None
+    """`client.rack` of its consumers."""
+    previous_active: ListOf[TaskName] = field(default_factory=list)
+    """Ids of tasks that the client ran."""
+    previous_standby: ListOf[TaskName] = field(default_factory=list)
+    """Ids of tasks of which the client had a standby or warm-up."""
+    lags: Mapping[TaskName, Lag] = field(default_factory=dict)
+    """By stateful task, the offsets by which the client lags."""
+    default_lag: Annotated[Int64, Field(ge=0)] | None = None
+    """The lag of stateful tasks that are not in `lags`. By default a client has all state of its previous tasks, and no
+    state of others: its lag is then their `changelog_offsets`, 0 where `state_bytes` is 0, and otherwise unbounded."""
+    members: ListOf[ThreadRequest] = field(default_factory=list)
+    """Under `streams`, the client's threads, which have its previous tasks; by default `capacity` of them, called
+    `<process_id>-1` and so on. Their ids and those of processes decide ties."""
+
+
+@dataclass(frozen=True)
+class SubtopologyRequest(RequestRecord):
+    """A subtopology: the source topics of its tasks, and the changelogs of their state."""
+
+    id: Annotated[Int32, Field(ge=0)]
+    """Number of the subtopology, the first part of its tasks' ids."""
+    source_topics: ListOf[TopicName]
+    """Names of the topics that its tasks read."""
+    changelog_topics: ListOf[TopicName] = field(default_factory=list)
+    """Names of the changelog topics of its state."""
     is_stateful: bool | None = None
+    """By default, whether it has changelogs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deploy:
-    """How clients are restarted: with their state directories or without, and how far behind they come back."""
+@dataclass(frozen=True)
+class Deploy(RequestRecord, schema="RollingDeployment"):
+    """Every client restarts, one after another."""
 
     keeps_state: bool = True
-    behind: int = 0
+    """Whether a client still has its state directory after the restart."""
+    behind: Behind = 0
     outlasts_session: bool = True
+    """Whether the restart exceeds the session timeout, so that the group rebalances."""
 
 
-@dataclass(frozen=True, slots=True)
-class JoiningClient:
-    """A client that joins, without state; member_ids : of its threads, in a streams group."""
+@dataclass(frozen=True)
+class JoiningClient(RequestRecord):
+    """A client that joins; it has no state."""
 
-    process_id: str
-    capacity: int = 1
-    client_tags: Mapping[str, str] = field(default_factory=dict)
-    rack_id: str | None = None
-    member_ids: Sequence[str] = ()
+    process_id: GroupString
+    """Process id of the client: a UUID, or a name if all clients have names."""
+    capacity: Annotated[Int32, Field(ge=1)] = 1
+    """Number of stream threads."""
+    client_tags: Mapping[TagKey, Name] = field(default_factory=dict)
+    """`client.tag.<key>` by key."""
+    rack_id: Rack | None = None
+    """`client.rack` of its consumers; null for none."""
+    member_ids: ListOf[GroupString] = field(default_factory=list)
+    """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
 
 
-@dataclass(frozen=True, slots=True)
-class TagValue:
+@dataclass(frozen=True)
+class TagValue(RequestRecord):
     """A value of a client tag."""
 
-    tag: str
-    value: str
+    tag: TagKey
+    """Name of the tag, as in `client.tag.<name>`."""
+    value: Name
+    """Value of the tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,52 +155,65 @@ def omit_if_empty(fields: dict[str, Any], *names: str) -> None:
             del fields[name]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamsRequest:
-    """An application to plan.
+@dataclass(frozen=True, kw_only=True)
+class StreamsRequest(SnapshotFields):
+    """An application: its tasks and its clients."""
 
-    Parameters
-    ----------
-    protocol : `classic`, in which the group's leader assigns, or `streams` (KIP-1071), in which the coordinator does.
-    assignor : one of the protocol; None is its default.
-    group : a Streams group of the snapshot, in place of clients.
-    tasks : None where subtopologies and the topics' partition counts say which there are.
-    stateful_tasks : None where subtopologies say which have state.
-    topology : what `Topology#describe()` prints, in place of subtopologies; application_id : in front of the names of
-        topics that Kafka Streams makes itself.
-    snapshot_id, or brokers and topics : where partitions are and in which racks; neither if racks do not matter.
-    state_bytes : by task, what a copy of its state has. changelog_offsets : what restoring all of it takes.
-    events : what happens once the plan holds, in order.
-    compare_kafka_versions : releases whose answers are compared with the plan.
-    kafka_version : the release that assigns; None is the snapshot's, or the newest.
-    """
-
-    clients: Sequence[ClientRequest] = ()
-    group: str | None = None
-    assignor: str | None = None
+    topology: Annotated[str, Field(min_length=1)] | None = None
+    """The output of `Topology#describe()`, in place of `subtopologies`."""
+    application_id: TopicName | None = None
+    """`application.id`, the prefix of internal topics."""
+    tasks: ListOf[TaskName] | None = None
+    """By default, one for each partition that a subtopology reads."""
+    stateful_tasks: ListOf[TaskName] | None = None
+    """By default, those of stateful subtopologies."""
+    subtopologies: ListOf[SubtopologyRequest] | None = None
+    """The topics of tasks, which KIP-925 needs for the racks of partitions."""
+    brokers: ListedBrokers | None = None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
+    topics: ListOf[GroupTopic] | None = None
+    """Source and changelog topics; null if a snapshot has them."""
     protocol: Protocol = "classic"
-    topology: str | None = None
-    application_id: str | None = None
-    tasks: Sequence[str] | None = None
-    stateful_tasks: Sequence[str] | None = None
-    subtopologies: Sequence[SubtopologyRequest] | None = None
-    snapshot_id: UUID | None = None
-    brokers: Sequence[Broker] | None = None
-    topics: Sequence[GroupTopic] | None = None
-    num_standby_replicas: int = 0
-    max_warmup_replicas: int = 2
-    acceptable_recovery_lag: int = 10_000
-    rack_aware_assignment_tags: Sequence[str] = ()
-    rack_aware_assignment_strategy: str = "none"
-    traffic_cost: int | None = None
-    non_overlap_cost: int | None = None
-    state_bytes: Mapping[str, int] | None = None
-    changelog_offsets: Mapping[str, int] | None = None
-    events: Sequence[StreamsEvent] = ()
-    kafka_version: str | None = None
-    compare_kafka_versions: tuple[str, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
+    """`classic`: the group's leader assigns. `streams` (KIP-1071, since Kafka 4.1): the coordinator assigns to the
+    members of clients, as `kafka_version` does."""
+    assignor: Annotated[
+        Annotated[str, one_of(STREAMS_ASSIGNORS)] | None,
+        Field(
+            description="Under `streams`, `sticky` by default, the coordinator's. Under `classic`, "
+            f"`{DEFAULT_CLASSIC}` by default; "
+            + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
+        ),
+    ] = None
+    group: GroupString | None = None
+    """A Streams group of the snapshot (`kafka-streams-groups --describe --members`), in place of `clients`: a client
+    for each process, with its current tasks as previous ones; under `streams` with its members and their tasks in the
+    target assignment."""
+    clients: ListOf[ClientRequest] = field(default_factory=list)
+    """Instances of the application; null if `group` names a recorded group."""
+    num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
+    """`num.standby.replicas`: number of standbys of each stateful task."""
+    rack_aware_assignment_tags: ListOf[Name] = field(default_factory=list)
+    """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""
+    acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
+    """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
+    max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
+    """`max.warmup.replicas`: number of warm-ups at a time, over all tasks."""
+    rack_aware_assignment_strategy: Annotated[str, one_of([strategy.value for strategy in RackAwareStrategy])] = "none"
+    """`rack.aware.assignment.strategy` (KIP-925)."""
+    traffic_cost: Cost | None = None
+    """`rack.aware.assignment.traffic_cost`"""
+    non_overlap_cost: Cost | None = None
+    """`rack.aware.assignment.non_overlap_cost`"""
+    state_bytes: Mapping[TaskName, Bytes] | None = None
+    """Bytes of one copy of a task's state."""
+    changelog_offsets: Mapping[TaskName, Bytes] | None = None
+    """Offsets to restore for all of a task's state; a million by default."""
+    events: ListOf[StreamsEvent] = field(default_factory=list)
+    """Events after the plan has been applied, in order."""
+    kafka_version: RequestedRelease = None
+    compare_kafka_versions: ComparedReleases = field(default_factory=list)
+    labels: Labels = field(default_factory=dict)
 
 
 READER = TypeAdapter(StreamsRequest)
-"""Reads the record from plain values of its shape; the shape is trusted."""
+"""Reads the record from plain values of its shape."""
