@@ -10,7 +10,8 @@ gc.disable()
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from socket import socket
+from multiprocessing.connection import Connection
+from pathlib import Path
 from threading import Event
 
 from anyio.to_thread import current_default_thread_limiter
@@ -226,12 +227,7 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
         app.add_middleware(Traces)
 
 
-def fork_slots() -> None:
-    """Fork the server process of slots from this one, before this has threads or connections; see `server.fork`."""
-    server.fork(_PRELOADED)
-
-
-def serve_slot(connection: socket, settings: Settings) -> None:
+def serve_slot(connection: Connection, folder: Path, settings: Settings) -> None:
     """Serve the requests of a slot: what `SlotDispatch` has passed on, without what every request has passed before."""
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
@@ -244,7 +240,7 @@ def serve_slot(connection: socket, settings: Settings) -> None:
     serving.answer_memory_errors(app, memory_mib=settings.slot_memory_mib)
     install_problems(app)
     app.add_middleware(Compression)
-    serving.run(app, connection, memory_mib=settings.slot_memory_mib)
+    serving.run(app, connection, folder, memory_mib=settings.slot_memory_mib)
     logs.flush()
 
 
@@ -256,7 +252,7 @@ def _capacity(settings: Settings, concurrent: int) -> Capacity:
 def _slots(settings: Settings) -> Pool:
     return Pool(
         serve_slot,
-        (settings,),
+        (server.scratch().path, settings),
         preloaded=_PRELOADED,
         lanes={
             # Readers first: they are started in this order.

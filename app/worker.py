@@ -10,7 +10,7 @@ import sys
 import time
 from datetime import timedelta
 from functools import partial
-from socket import socket
+from multiprocessing.connection import Connection
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,6 @@ def main() -> None:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
-    if settings.solver_processes:
-        server.fork(_PRELOADED)  # before there are threads
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
     tracing.start("worker", __version__)
@@ -92,7 +90,7 @@ async def _run(pool: Pool | None, *given: Any, **options: Any) -> None:
             pool.close()
 
 
-def serve_slot(connection: socket, settings: Settings) -> None:
+def serve_slot(connection: Connection, settings: Settings) -> None:
     """Run the jobs of a slot."""
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:

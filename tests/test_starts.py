@@ -19,6 +19,7 @@ INTERPRETERS = {
     "tests/api/conftest.py": "PYTHONHASHSEED is read while Python starts",
     "tests/api/test_database_moves.py": "the command itself, in the long test",
     "tests/api/test_preloaded_modules.py": "what is imported",
+    "tests/api/test_slot_server.py": "a folder of temporary files of its own",
     "tests/api/test_slots.py": "signals of a process that imports",
     "tests/api/test_two_versions.py": "the code of another release; long",
     "tests/client/test_client_docs.py": "the client has no application beside it",

@@ -1,6 +1,5 @@
 """`rackplan serve`: a database, its schema, the API and a worker, started in this order and stopped in the other."""
 
-import gc
 import os
 import resource
 import signal
@@ -60,35 +59,25 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     # The API is imported, which takes longer than anything else here, while other processes prepare what it needs.
-    importing = Thread(target=import_module, args=("app.main",), daemon=True)
-    importing.start()
-
-    def fork_slots() -> None:
-        importing.join()  # a fork of a process with threads has their locks, and no thread that releases them
-        gc.enable()
-        if settings.solver_processes:
-            import_module("app.main").fork_slots()
-
+    Thread(target=import_module, args=("app.main",), daemon=True).start()
     try:
-        _serve(settings, fork_slots, with_worker=with_worker, wanted=wanted)
+        _serve(settings, with_worker=with_worker, wanted=wanted)
     except SystemExit as stopped:
         _leave(stopped)
 
 
-def _serve(settings: Settings, fork_slots: Callable[[], None], *, with_worker: bool, wanted: Path) -> None:
+def _serve(settings: Settings, *, with_worker: bool, wanted: Path) -> None:
     with ExitStack() as started:
         when_started: list[Callable[[], None]] = []
         when_stopping: list[Callable[[], None]] = []
         postgres: embedded.Server | None = None
         url = settings.database_url
         if url is None:
-            postgres = started.enter_context(_embedded(settings, while_starting=fork_slots))
+            postgres = started.enter_context(_embedded(settings))
             url = postgres.url
             when_stopping += [postgres.is_stopping.set, postgres.write_checkpoint]  # while the worker ends
             if postgres.data_dir != wanted.resolve():
                 typer.echo(f"Postgres cannot reach {wanted.resolve()}; its data is in {postgres.data_dir}", err=True)
-        else:
-            fork_slots()
         with Database(url) as database:
             if migrations.upgrade(database.engine) and postgres is not None:
                 when_started.append(postgres.write_checkpoint)  # of a thousand new files, which a stop would wait for
@@ -189,11 +178,9 @@ class _Server(uvicorn.Server):
         )
 
 
-def _embedded(
-    settings: Settings, *, while_starting: Callable[[], None] = lambda: None
-) -> AbstractContextManager[embedded.Server]:
+def _embedded(settings: Settings) -> AbstractContextManager[embedded.Server]:
     is_default = "data_dir" not in settings.model_fields_set
-    return embedded.running(settings.data_dir, may_relocate=is_default, while_starting=while_starting)
+    return embedded.running(settings.data_dir, may_relocate=is_default)
 
 
 def _require_address(settings: Settings) -> None:

@@ -12,7 +12,6 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-import orjson
 import structlog
 
 from app import tracing
@@ -21,8 +20,7 @@ from app.errors.requests import LimitExceeded
 from app.services import jobs
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, receiving
-from app.slots import frames
-from app.slots.pool import Lane, Slot
+from app.slots.pool import Lane, Slot, SlotEnded
 from app.store.database import Database
 
 _POLLED_EVERY_S = 0.5
@@ -53,15 +51,13 @@ class PlanSlots:
         if left is None:
             return
         async with self._lane.slot() as slot:
-            running = asyncio.create_task(_exchanged(slot, job_id))
+            running = asyncio.create_task(_called(slot, job_id))
             try:
                 async with asyncio.timeout(left):
                     await self._followed(running, job_id)
             except TimeoutError:
                 await self._in_thread(self._end_late, job_id)
             finally:
-                if not running.done() or running.exception() is not None:
-                    slot.stop()
                 running.cancel()
             if running.done() and not running.cancelled():
                 await self._judge(slot, running.result(), job_id, report)
@@ -84,11 +80,8 @@ class PlanSlots:
     ) -> None:
         if noted is None:
             ending = await slot.end()
-            slot.stop()
             structlog.get_logger().error("job.process_ended", job=str(job_id), detail=f"the process {ending}")
             raise AttemptFailed(f"its process {ending}")
-        if noted["is_last"]:
-            slot.stop()
         for outcome in noted["outcomes"]:
             report(PlanOutcome(**outcome))
         failure = noted["failure"]
@@ -120,22 +113,16 @@ class PlanSlots:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, job_id)
 
 
-async def _exchanged(slot: Slot, job_id: UUID) -> dict[str, Any] | None:
+async def _called(slot: Slot, job_id: UUID) -> dict[str, Any] | None:
     """What the slot notes about an attempt; None if its process has ended."""
     try:
-        frames.write(slot.writer, frames.REQUEST, job_id.bytes)
-        frames.write(slot.writer, frames.BODY, (tracing.traceparent() or "").encode())
-        await slot.writer.drain()
-        _, content = await frames.read(slot.reader)
-    except (asyncio.IncompleteReadError, ConnectionError):
+        noted, _ = await slot.call(job_id.bytes, (tracing.traceparent() or "").encode())
+    except SlotEnded:
         return None
-    noted: dict[str, Any] = orjson.loads(content)
     return noted
 
 
-async def answer(
-    database: Database, limits: Limits, head: bytes, body: bytes, _: asyncio.StreamWriter
-) -> dict[str, object]:
+def answer(database: Database, limits: Limits, head: bytes, body: bytes) -> tuple[dict[str, object], bytes]:
     """Run the job of an id in this process, within the trace that the body has, and note how the attempt ended."""
     outcomes: list[PlanOutcome] = []
     noted: dict[str, object] = {"failure": None}
@@ -148,4 +135,4 @@ async def answer(
         noted = {"failure": MemoryError.__name__}
     except Exception as unexpected:  # noqa: BLE001 -- the worker logs it, and counts the attempt
         noted = {"failure": type(unexpected).__name__, "trace": traceback.format_exc()}
-    return noted | {"outcomes": [asdict(outcome) for outcome in outcomes]}
+    return noted | {"outcomes": [asdict(outcome) for outcome in outcomes]}, b""

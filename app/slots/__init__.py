@@ -2,10 +2,9 @@
 
 admission.py  how many are served concurrently, how many wait, and when one is rejected
 expectation.py  how long a request is expected to wait, from how long others took
-pool.py       the processes, by lane; started, stopped and replaced
+pool.py       the processes, by lane; started, called, stopped and replaced
 server.py     the process that slots are forked from
 process.py    the process of a slot: answers one at a time, within its limit on memory
-frames.py     what crosses between the processes, as bytes on a socket
 tied.py       processes that end with their parent
 parent.py     asks the system to kill a process when its parent ends; names processes
 """

@@ -7,6 +7,8 @@ import ctypes
 import signal
 import sys
 
+SERVER_NAME = "rackplan-slots"
+"""The name of the process from which slots are forked, and of the slots."""
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _NAME = 15  # PR_SET_NAME
 

@@ -1,23 +1,25 @@
 """The processes of the slots, in lanes: such as one for requests that compute, and one for requests that read.
 
-A process is forked from a server process that has imported the application and loaded the compiled loops, which takes
-some tens of milliseconds and shares their memory. A process that was stopped, or has ended, is replaced.
+A process is forked from the server process of `multiprocessing`, which has imported the application and loaded the
+compiled loops: this takes some tens of milliseconds and shares their memory. A process that was stopped, or has ended,
+is replaced (`docs/decisions/0074-slots-are-processes-of-the-standard-library.md`).
 """
 
 import asyncio
 import multiprocessing
 import signal
-import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Event
 from typing import Any
 
+import orjson
 import structlog
 
 from app.errors.access import ProcessLost
@@ -35,19 +37,45 @@ _ENDS_WITHIN_S = 2.0
 _RECOVERS_AFTER_S = 1.0
 
 
+class SlotEnded(Exception):
+    """The process ended before it answered."""
+
+
 @dataclass(eq=False, slots=True)
 class Slot:
-    """A process, and the socket to it; it serves one request at a time. After `stop` it is not used again."""
+    """A process, and the connection to it; it serves one call at a time. After `stop` it is not used again."""
 
     process: BaseProcess
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+    connection: Connection
+    threads: Executor
     is_usable: bool = True
+
+    async def call(self, head: bytes, body: bytes) -> tuple[dict[str, Any], bytes]:
+        """The answer of the process: a head, which crosses as JSON, and a body. Nothing is unpickled.
+
+        The process is killed if the call is cancelled, as at a deadline. Raises `SlotEnded`.
+        """
+        is_answered = False
+        try:
+            calling = asyncio.get_running_loop().run_in_executor(self.threads, self._answer, head, body)
+            written, content = await calling
+            noted: dict[str, Any] = orjson.loads(written)
+            is_answered = not noted.pop("is_last")
+        except (EOFError, OSError):
+            raise SlotEnded from None
+        finally:
+            if not is_answered:
+                self.stop()
+        return noted, content
+
+    def _answer(self, head: bytes, body: bytes) -> tuple[bytes, bytes]:
+        self.connection.send_bytes(head)
+        self.connection.send_bytes(body)
+        return self.connection.recv_bytes(), self.connection.recv_bytes()
 
     def stop(self) -> None:
         """Kill the process, whatever it does. Postgres rolls its transaction back, since the connection is lost."""
         self.is_usable = False
-        self.writer.close()
         self.process.kill()
 
     async def end(self) -> str:
@@ -106,7 +134,7 @@ class Pool:
 
     Parameters
     ----------
-    target : is called in each process with its socket and `arguments`.
+    target : is called in each process with its connection and `arguments`.
     preloaded : modules that are imported once, in the process from which the others are forked.
     lanes : the processes of each lane, and its queue.
     """
@@ -123,7 +151,10 @@ class Pool:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(preloaded))
         self._target, self._arguments = target, tuple(arguments)
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="slots")
+        self._starting = ThreadPoolExecutor(1, thread_name_prefix="start slots")
+        # One for each process, and as many again for those whose process was killed a moment ago.
+        calls = 2 * sum(capacity.concurrent for capacity in lanes.values())
+        self._threads = ThreadPoolExecutor(calls, thread_name_prefix="slots")
         self._started: set[Slot] = set()
         self._filling: asyncio.Task[None] | None = None
         self._recovering: asyncio.Task[None] | None = None
@@ -179,27 +210,22 @@ class Pool:
                 task.cancel()
         for slot in self._started:
             slot.stop()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._starting, self._threads):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def _start(self) -> Slot:
-        starting = self._threads.submit(self._forked)
+        starting = self._starting.submit(self._forked)
         starting.add_done_callback(self._note_start)
         try:
-            process, ours = await asyncio.wrap_future(starting)
+            slot = await asyncio.wrap_future(starting)
         except BaseException:
             starting.add_done_callback(_abandon)
             raise
-        try:
-            reader, writer = await asyncio.open_connection(sock=ours)
-        except BaseException:
-            ours.close()
-            raise
         self._started = {slot for slot in self._started if slot.is_usable}
-        slot = Slot(process, reader, writer)
         self._started.add(slot)
         return slot
 
-    def _note_start(self, starting: Future[tuple[BaseProcess, socket.socket]]) -> None:
+    def _note_start(self, starting: Future[Slot]) -> None:
         """Note whether a process could be started, also if the request that needed it has left meanwhile."""
         if starting.cancelled():
             return
@@ -208,13 +234,13 @@ class Pool:
         if failure is not None:
             structlog.get_logger().error("slot.not_started", detail=repr(failure.__cause__ or failure))
 
-    def _forked(self) -> tuple[BaseProcess, socket.socket]:
-        """A new process, and the socket to it. A request that is cancelled meanwhile leaves both to this thread.
+    def _forked(self) -> Slot:
+        """A new process. A request that is cancelled meanwhile leaves it to this thread.
 
-        If it closed the other end of the socket before that was sent, another file of the same number would be sent in
-        its place, or none: then the server that forks ends, with all processes that it has forked.
+        If it closed the other end of the connection before that was sent, another file of the same number would be sent
+        in its place, or none: then the server that forks ends, with all processes that it has forked.
         """
-        ours, theirs = socket.socketpair()
+        ours, theirs = self._context.Pipe()
         with theirs:
             # Not a fork of this process, whose threads would not come along with their locks.
             process = self._context.Process(target=self._target, args=(theirs, *self._arguments), daemon=True)
@@ -222,22 +248,20 @@ class Pool:
             while True:
                 try:
                     process.start()
-                except BrokenPipeError:  # the process has ended already, as its socket shows
-                    return process, ours
+                except BrokenPipeError:  # the process has ended already, as its connection shows
+                    return Slot(process, ours, self._threads)
                 except (EOFError, OSError) as failure:
                     # The server that forks was killed, its socket is gone, or this process has too many files. The
                     # server is started anew as soon as the system has ended it.
                     if time.monotonic() > ends:
-                        ours.close()
                         raise ProcessLost("no process can be started that would serve the request") from failure
                     server.end_if_unreachable()
                     time.sleep(_POLLING_S)
                 else:
-                    return process, ours
+                    return Slot(process, ours, self._threads)
 
 
-def _abandon(starting: Future[tuple[BaseProcess, socket.socket]]) -> None:
-    """Close the socket to a process that no request waits for: the process reads its end, and ends."""
+def _abandon(starting: Future[Slot]) -> None:
+    """End a process that no request waits for."""
     if not starting.cancelled() and starting.exception() is None:
-        _, ours = starting.result()
-        ours.close()
+        starting.result().stop()

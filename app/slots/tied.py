@@ -5,10 +5,13 @@ Nothing else may import it: a service would end with the terminal or the script 
 """
 
 import os
+import signal
 
-from app.slots.parent import tie_to_parent
+from app.slots.parent import SERVER_NAME, name_process, tie_to_parent
 
 _NICENESS = 5
 
 tie_to_parent()
+name_process(SERVER_NAME)
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal
 os.nice(_NICENESS)

@@ -89,7 +89,6 @@ def running(
     *,
     may_relocate: bool = False,
     shelter: Path = SHELTER,
-    while_starting: Callable[[], None] = lambda: None,
 ) -> Iterator[Server]:
     """Run Postgres over a data folder for as long as the context lasts, and restart it if it ends before.
 
@@ -103,7 +102,6 @@ def running(
     may_relocate : whether the folder is a default. Root's Postgres runs as `nobody`; if that account cannot access the
         folder, a default is replaced by a folder in the shelter, and a configured folder is rejected.
     shelter : root's folder for files that `nobody` has to access.
-    while_starting : is called once while the server starts, when this has no thread and no connection yet.
 
     Raises
     ------
@@ -123,9 +121,8 @@ def running(
         _check_version(folder, programs=programs)
         log = folder / "postgres.log"
         _bound(log)
-        # Found or started, and not waited for: what the caller does meanwhile takes as long as the start.
         start = partial(_found_or_started, folder / "postgres" / "cluster", account=account, programs=programs, log=log)
-        with _served(folder, start, log=log, while_starting=while_starting) as server, _bounded(log):
+        with _served(folder, start, log=log) as server, _bounded(log):
             yield server
 
 
@@ -146,17 +143,13 @@ def url_of_running(data_dir: Path, *, shelter: Path = SHELTER) -> str | None:
 
 
 @contextmanager
-def _served(
-    folder: Path, start: Callable[..., Postmaster], *, log: Path, while_starting: Callable[[], None]
-) -> Iterator[Server]:
+def _served(folder: Path, start: Callable[..., Postmaster], *, log: Path) -> Iterator[Server]:
     offset = log.stat().st_size
     for attempt in range(_START_ATTEMPTS):
         # A start can lose a race: for the port, or against the last processes of a server that was just killed.
         time.sleep(0.2 * attempt)
         postmaster = start()
         try:
-            if attempt == 0:
-                while_starting()
             url = _answering_url(folder, postmaster=postmaster)
             if url is not None:
                 rendered = url.render_as_string(hide_password=False)

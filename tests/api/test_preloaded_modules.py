@@ -12,7 +12,6 @@ NOT_IN_SLOTS: Final[Mapping[str, str]] = {
     "app.api.http.identification": "the process that listens identifies browsers",
     "app.api.start.seeding": "the process that listens stores the examples",
     "app.services.oidc": "services without an issuer do without",
-    "app.services.replicas.small": "the process that listens answers small plans",
     "app.web.sign_in": "services without an issuer do without",
     "opentelemetry": "services that are not traced do without",
     "vl_convert": "4 MB, for pictures as PNG",

@@ -1,4 +1,4 @@
-"""The process that slots are forked from: what they share with the service, and what they must not."""
+"""The process that slots are forked from: what they must not share with the service, and how it is started anew."""
 
 import asyncio
 import fcntl
@@ -6,31 +6,30 @@ import json
 import os
 import shutil
 import signal
-import socket
+import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import orjson
 import psutil
 import pytest
 
 from app.slots import pool as pool_module
-from app.slots import server
+from app.slots import process, server
 from app.slots.admission import Capacity
-from app.slots.parent import tie_to_parent
-from app.slots.pool import NO_PROCESS, Pool, Slot
-from tests import forked
+from app.slots.pool import NO_PROCESS, Pool, Slot, SlotEnded
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
 ANSWERS_WITHIN_S = 40.0
 MODULE = __name__
-MARKED = "RACKPLAN_TEST_FORK_SHARES"
-SHARED: list[int] = []
-"""Has an item in the service, which no import would give it."""
+PRELOADED = ("app.slots.tied", MODULE)
 
 
 class Gate:
@@ -45,61 +44,63 @@ class Gate:
         return Gate, ()
 
 
-def report(connection: socket.socket, _: object = None) -> None:
-    """A slot that says what it shares, and ends when its connection does."""
-    tie_to_parent()
-    with closing(connection):
-        facts = {
-            "shares": bool(SHARED),
-            "has_mark": MARKED in os.environ,
-            "parent": os.getppid(),
-            "name": psutil.Process().name(),
-            "files": [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()],
-            "terminated_by_default": signal.getsignal(signal.SIGTERM) is signal.SIG_DFL,
-        }
-        with suppress(BrokenPipeError):  # nothing waits for it
-            connection.sendall(json.dumps(facts).encode() + b"\n")
-            connection.recv(1)
+def report(connection: Connection, _: object = None) -> None:
+    """A slot whose answer says where it is."""
+    process.run(facts, connection, memory_mib=64)
+
+
+def facts(head: bytes, _: bytes) -> tuple[dict[str, object], bytes]:
+    """What a slot says about itself, or its end by a signal if the head names one."""
+    if head:
+        os.kill(os.getpid(), int(head))
+    files = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()]
+    found = {
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "name": psutil.Process().name(),
+        "files": files,
+        "terminated_by_default": signal.getsignal(signal.SIGTERM) is signal.SIG_DFL,
+    }
+    return found, b""
 
 
 def program() -> None:
-    """Fork the server of slots as a service does; print what two slots say, before and after it is killed."""
+    """Print what two slots say, before and after the server that forks them is killed."""
     lock = os.open(os.environ["LOCK"], os.O_CREAT | os.O_WRONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
     signal.signal(signal.SIGTERM, lambda *_: None)
-    SHARED.append(1)
-    server.fork((MODULE,))
-    os.environ[MARKED] = "no"  # after the fork: it is not shared
-    found = asyncio.run(reported())
-    os.write(1, json.dumps({"service": os.getpid(), "slots": found}).encode() + b"\n")
+    ended(asyncio.run(reported()))
+
+
+def ended(found: object) -> None:
+    """Print the result of a program, and end it as the service ends."""
+    os.write(1, json.dumps(found).encode() + b"\n")
+    server.remove_files()
     os._exit(0)
 
 
 async def reported() -> list[dict[str, Any]]:
-    pool = Pool(report, (), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+    pool = Pool(report, (), preloaded=PRELOADED, lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
     found = []
     for _ in range(2):
         async with pool.lanes["only"].slot() as slot:
             found.append(await facts_of(slot))
             os.kill(found[-1]["parent"], signal.SIGKILL)
-            assert await asyncio.wait_for(slot.reader.read(), ANSWERS_WITHIN_S) == b"", (
-                "slots end with the process that they were forked from"
-            )
-            slot.stop()
+            await asyncio.to_thread(psutil.wait_procs, [psutil.Process(found[-1]["pid"])], ANSWERS_WITHIN_S)
+            with pytest.raises(SlotEnded):  # slots end with the process that they were forked from
+                await facts_of(slot)
     pool.close()
     return found
 
 
 def program_of_a_client_that_leaves() -> None:
-    """Fork the server of slots; print what two slots say, between which the start of another is cancelled."""
-    server.fork((MODULE,))
-    os.write(1, json.dumps(asyncio.run(reported_around_a_cancelled_start())).encode() + b"\n")
-    os._exit(0)
+    """Print what two slots say, between which the start of another is cancelled."""
+    ended(asyncio.run(reported_around_a_cancelled_start()))
 
 
 async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
     gate = Gate()
-    pool = Pool(report, (gate,), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+    pool = Pool(report, (gate,), preloaded=PRELOADED, lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
 
     async def one() -> dict[str, Any]:
         async with pool.lanes["only"].slot() as slot:
@@ -126,14 +127,12 @@ async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
 
 
 def program_without_its_folder() -> None:
-    """Fork the server of slots; print what slots say before and after the folder of its socket is removed."""
-    server.fork((MODULE,))
-    os.write(1, json.dumps(asyncio.run(reported_around_a_removed_folder())).encode() + b"\n")
-    os._exit(0)
+    """Print what slots say before and after the folder of the server's socket is removed."""
+    ended(asyncio.run(reported_around_a_removed_folder()))
 
 
 async def reported_around_a_removed_folder() -> list[dict[str, Any]]:
-    pool = Pool(report, (), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+    pool = Pool(report, (), preloaded=PRELOADED, lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
     found = []
     for _ in range(2):
         async with pool.lanes["only"].slot() as slot:
@@ -146,8 +145,7 @@ async def reported_around_a_removed_folder() -> list[dict[str, Any]]:
 
 def program_that_can_start_none() -> None:
     """Print the states of a pool whose processes cannot be started, around requests that do not wait for one."""
-    os.write(1, json.dumps(asyncio.run(states_without_processes())).encode() + b"\n")
-    os._exit(0)
+    ended(asyncio.run(states_without_processes()))
 
 
 async def states_without_processes() -> list[str]:
@@ -155,7 +153,7 @@ async def states_without_processes() -> list[str]:
     prepared.set()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pool_module, "_FORKED_WITHIN_S", 0.2)
-        pool = Pool(report, (Unsendable(),), preloaded=(MODULE,), lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
+        pool = Pool(report, (Unsendable(),), preloaded=PRELOADED, lanes={"only": Capacity(1, 1, ANSWERS_WITHIN_S)})
         pool.start(prepared)
         states = []
         for _ in range(3):
@@ -185,8 +183,8 @@ class Unsendable:
 
 
 async def facts_of(slot: Slot) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(await asyncio.wait_for(slot.reader.readline(), ANSWERS_WITHIN_S))
-    return facts
+    found, _ = await asyncio.wait_for(slot.call(b"", b""), ANSWERS_WITHIN_S)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -194,68 +192,60 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("slots")
     temporary = folder / ("long" * 25)  # a socket below it would have a path that the system rejects
     temporary.mkdir()
-    environment = {**os.environ, "LOCK": str(folder / "lock"), "TMPDIR": str(temporary)}
-    found: dict[str, Any] = printed("program", environment, folder / "out")
-    return found
+    first, second = printed("program", {"LOCK": str(folder / "lock"), "TMPDIR": str(temporary)})[0]
+    return {"first": first, "second": second}
 
 
-def printed(program: str, environment: Mapping[str, str], out: Path) -> Any:
-    """What a program of this module prints, as JSON."""
-    process = forked.start(f"from {MODULE} import {program}; {program}()", environment=environment, out=out)
-    try:
-        assert process.wait(3 * ANSWERS_WITHIN_S) == 0, out.read_text()
-    finally:
-        process.kill()
-    return json.loads(out.read_text().splitlines()[-1])
+def printed(program: str, environment: Mapping[str, str] = os.environ) -> tuple[Any, str]:
+    """What a program of this module prints, as JSON, and its standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {MODULE} import {program}; {program}()"],
+        check=False, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, timeout=3 * ANSWERS_WITHIN_S,
+    )  # fmt: skip
+    errors = done.stderr.decode()
+    assert done.returncode == 0, errors
+    return orjson.loads(done.stdout.splitlines()[-1]), errors + done.stdout.decode()
 
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names and descriptors as Linux has them")
 
 
 @linux
-def test_slots_are_forked_from_a_fork_of_the_service(said: dict[str, Any]) -> None:
-    first, second = said["slots"]
-    assert first["shares"]
-    assert first["name"] == "rackplan-slots"
-    assert not first["has_mark"]
-    assert first["parent"] not in (said["service"], second["parent"])
+def test_slots_are_forked_from_a_server_process(said: dict[str, Any]) -> None:
+    assert said["first"]["name"] == "rackplan-slots"
+    assert psutil.Process().pid not in (said["first"]["parent"], said["second"]["parent"])
 
 
 @linux
 def test_a_slot_has_no_file_of_the_service(said: dict[str, Any]) -> None:
     """The lock of a data folder would outlive the service that has it."""
-    for slot in said["slots"]:
+    for slot in said.values():
         assert not [file for file in slot["files"] if file.endswith("/lock")], slot["files"]
 
 
 def test_a_slot_ends_by_a_signal_that_the_service_handles(said: dict[str, Any]) -> None:
-    assert said["slots"][0]["terminated_by_default"]
+    assert said["first"]["terminated_by_default"]
 
 
-@linux
 def test_a_server_that_was_killed_is_started_anew(said: dict[str, Any]) -> None:
-    """By `multiprocessing`: it has the environment of its start, and imports what the slots need."""
-    _, second = said["slots"]
-    assert second["has_mark"]
-    assert not second["shares"]
+    assert said["first"]["parent"] != said["second"]["parent"]
 
 
-def test_a_client_that_leaves_while_its_slot_starts(tmp_path: Path) -> None:
+def test_a_client_that_leaves_while_its_slot_starts() -> None:
     """Its slot got another file of the service as its connection; if there was none, the server that forks ended."""
-    out = tmp_path / "out"
-    before, after = printed("program_of_a_client_that_leaves", os.environ, out)
+    (before, after), errors = printed("program_of_a_client_that_leaves")
     assert before["parent"] == after["parent"]
-    assert "Traceback" not in out.read_text(), out.read_text()
+    assert "Traceback" not in errors, errors
 
 
-def test_a_server_whose_folder_was_removed_is_started_anew(tmp_path: Path) -> None:
+def test_a_server_whose_folder_was_removed_is_started_anew() -> None:
     """As by a cleaner of temporary files: no slot could be started any more, until the service was."""
-    before, after = printed("program_without_its_folder", os.environ, tmp_path / "out")
+    (before, after), _ = printed("program_without_its_folder")
     assert before["parent"] != after["parent"]
 
 
-def test_a_pool_that_can_start_no_process_says_so_whichever_clients_leave(tmp_path: Path) -> None:
+def test_a_pool_that_can_start_no_process_says_so_whichever_clients_leave() -> None:
     """`/readyz` was 200 with "0 of 4 processes" as soon as a client had left."""
-    out = tmp_path / "out"
-    assert printed("program_that_can_start_none", os.environ, out) == [*[NO_PROCESS] * 3, "0 of 1 processes"]
-    assert "ConnectionRefusedError('no server')" in out.read_text(), "the cause is logged"
+    states, errors = printed("program_that_can_start_none")
+    assert states == [*[NO_PROCESS] * 3, "0 of 1 processes"]
+    assert "ConnectionRefusedError('no server')" in errors, "the cause is logged"

@@ -1,6 +1,5 @@
 """Requests in processes: what computes is stopped at its deadline, bounded in memory, and delays no health check."""
 
-import asyncio
 import socket
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.http.auth import CHECKED_WITHIN_S
 from app.api.slots import buffers, scopes
 from app.api.slots.sizes import is_small
-from app.slots import frames
 from app.store.audit import AuditFilter
 from app.store.database import Database
 from tests.api.contract import problem
@@ -29,7 +27,6 @@ from tests.api.test_admission import locked
 from tests.conftest import ROOT
 from tests.databases import Rows
 from tests.jobs.cluster import wait_for
-from tests.profiles import costly
 from tests.service import client_of, served
 
 anything = st.recursive(
@@ -63,27 +60,8 @@ def seeded(seed: int) -> dict[str, object]:
     return {**PLACE, "seed": seed}
 
 
-class TestFrames:
+class TestHeads:
     """What crosses between processes is bytes and JSON."""
-
-    @costly()
-    @given(st.lists(st.tuples(st.sampled_from([frames.BODY, frames.CHUNK]), st.binary(max_size=300)), max_size=5))
-    def test_frames_are_read_as_they_were_written(self, written: list[tuple[bytes, bytes]]) -> None:
-        async def crossed() -> list[tuple[bytes, bytes]]:
-            ours, theirs = socket.socketpair()
-            _, writer = await asyncio.open_connection(sock=ours)
-            reader, other = await asyncio.open_connection(sock=theirs)
-            for kind, content in written:
-                frames.write(writer, kind, content)
-            await writer.drain()
-            found = [await frames.read(reader) for _ in written]
-            writer.close()
-            with pytest.raises(asyncio.IncompleteReadError):
-                await frames.read(reader)
-            other.close()
-            return found
-
-        assert asyncio.run(crossed()) == written
 
     @given(
         st.binary(max_size=50), st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=99))), st.text(printable)
@@ -433,7 +411,7 @@ class TestSlowReaders:
         with served(rows.database, solver_processes=1, reader_processes=1) as address, client_of(address) as slotted:
             path = slotted.post(PLAN, json=big).headers["Location"]
             whole = len(slotted.get(path, headers=csv).content)
-            monkeypatch.setattr(buffers, "MOST_BYTES", 5 * whole // 2)
+            monkeypatch.setattr(buffers, "MOST_BYTES", 5 * whole // 4)
             head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\nConnection: close\r\n\r\n"
             with ExitStack() as opened:
                 readers = []
@@ -447,7 +425,7 @@ class TestSlowReaders:
                     readers.append(reader)
                 assert slotted.get("/v1/plans").status_code == 200
                 taken = [_taken(reader) for reader in readers]
-            assert taken[0] < whole <= min(taken[1:])
+            assert taken[0] < whole <= taken[-1]
 
 
 def _taken(reader: socket.socket) -> int:

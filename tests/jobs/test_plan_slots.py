@@ -3,11 +3,11 @@
 import asyncio
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any
 from uuid import UUID
 
@@ -61,7 +61,7 @@ def _raise(*_: object) -> None:
     raise ZeroDivisionError
 
 
-def serve_instead(connection: socket.socket, run: Callable[..., None]) -> None:
+def serve_instead(connection: Connection, run: Callable[..., None]) -> None:
     """A slot whose jobs do something else than planning."""
     jobs.run = run
     process.run(partial(plans.answer, None, Limits()), connection, memory_mib=MEMORY_MIB)  # type: ignore[arg-type]

@@ -2,12 +2,12 @@
 
 import asyncio
 import math
+import os
 import signal
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
-import orjson
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
@@ -15,19 +15,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.audit import caller_of, note_untouched
 from app.api.http.metrics import count_stopped_slot
+from app.api.http.pieces import PIECE_BYTES
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
-from app.api.slots import scopes
+from app.api.slots import buffers, scopes
 from app.api.slots.buffers import Buffer, Buffers
-from app.api.slots.serving import too_large
+from app.api.slots.serving import body_file, too_large
 from app.api.slots.sizes import GZIP, PLAN_PATHS, SMALL_BYTES, is_small, work_of
 from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, report
-from app.slots import frames
-from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot
+from app.slots import server
+from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot, SlotEnded
 
 SOLVERS, READERS = "solvers", "readers"
 """The lanes: requests that plan, check or store, and requests that read."""
@@ -35,6 +36,11 @@ _READING = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
 _DRAINED_WITHIN_S = 0.5
+Content: TypeAlias = bytes | BinaryIO
+"""The body of a response; a long one is a file that has no name any more."""
+ResultT = TypeVar("ResultT")
+_MOST_HELD = buffers.MOST_BYTES // 2
+"""Bytes of the longest response that counts as a whole."""
 _FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
 """Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
 
@@ -125,51 +131,34 @@ class _Exchange:
     ) -> None:
         self._dispatch, self._lane, self._buffer = dispatch, lane, buffer
         self._scope, self._receive, self._send = scope, receive, send
-        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._is_over = False
         self.has_started = False
         self.is_in_slot = False
 
     async def run(self) -> None:
-        """Answer the request. Raises the `Failure` that is the answer."""
+        """Answer the request. Raises the `Failure` that is the answer, and `ClientDisconnect` if the client leaves."""
         try:
             self._lane.admission.check(caller_of(self._scope))
             body = await self._body()
-        except BaseException:
-            self._buffer.release_all()
-            raise
-        exchange = asyncio.create_task(self._exchanged(body))
-        leaving, sending = asyncio.create_task(self._disconnected()), asyncio.create_task(self._sent())
-        exchange.add_done_callback(partial(self._ended, len(body), sending))
-        try:
-            await asyncio.wait({exchange, leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
-            if not leaving.done() and (not exchange.done() or exchange.exception() is None):
-                await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.cancelled():
-                raise ClientDisconnect  # as good as left: it was dropped
-            if sending.done() or exchange.done():
-                await (exchange if exchange.done() else sending)
+            leaving = asyncio.create_task(self._disconnected())
+            try:
+                head, content = await self._slots_answer(body, leaving)
+                del body
+                sending = asyncio.create_task(self._sent(head, content))
+                self._buffer.end_on_demand(sending.cancel)
+                await _until_left(sending, leaving)
+            finally:
+                leaving.cancel()
         finally:
-            leaving.cancel()
-            sending.cancel()
-            self._is_over = True
-            if exchange.done():
-                self._buffer.release_all()
-            # A response that begins is soon complete, also if only its head was requested; the process can stay then.
-            asyncio.get_running_loop().call_later(_DRAINED_WITHIN_S, exchange.cancel)
-
-    def _ended(self, received: int, sending: asyncio.Task[None], exchange: asyncio.Task[None]) -> None:
-        """The slot has answered, or will not: it is for the client to read."""
-        if self._is_over:
             self._buffer.release_all()
-        else:
-            self._buffer.release(received)
-            self._buffer.end_on_demand(sending.cancel)
-        if exchange.cancelled():
-            if self.is_in_slot:
+
+    async def _slots_answer(self, body: bytes, leaving: "asyncio.Task[None]") -> tuple[dict[str, Any], Content]:
+        answering = asyncio.create_task(self._answered(body))
+        try:
+            return await _until_left(answering, leaving)
+        except ClientDisconnect:
+            if self.is_in_slot and not answering.done():
                 count_stopped_slot("client")
-        else:
-            exchange.exception()  # it was raised by `run`, unless the client had left
+            raise
 
     async def _body(self) -> bytes:
         """The body. Raises `ClientDisconnect` if the client leaves."""
@@ -187,40 +176,50 @@ class _Exchange:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    async def _sent(self) -> None:
-        while (message := await self._messages.get()) is not None:
-            await self._send(message)  # returns once the client has read nearly all of it (`pieces.py`)
-            self._buffer.release(len(message.get("body", b"")))
-
-    async def _exchanged(self, body: bytes) -> None:
+    async def _answered(self, body: bytes) -> "tuple[dict[str, Any], Content]":
+        """The answer of a slot: its head, and its body or the file of it."""
         deadline_s = self._dispatch.deadline_s
         measuring = partial(work_of, self._scope["method"], self._scope["path"], body)
         work = await asyncio.to_thread(measuring) if GZIP in body else measuring()
         try:
             async with asyncio.timeout(deadline_s), self._lane.slot(work, caller_of(self._scope)) as slot:
-                await self._in_slot(slot, body)
+                self.is_in_slot = True
+                return await self._in_slot(slot, body)
         except TimeoutError:
             if not self.is_in_slot:
                 raise ServiceBusy(f"no slot became free within {deadline_s} s; try again", limit=deadline_s) from None
             count_stopped_slot("deadline")
             raise self._too_slow() from None
 
-    async def _in_slot(self, slot: Slot, body: bytes) -> None:
-        has_ended = False
-        self.is_in_slot = True
+    async def _in_slot(self, slot: Slot, body: bytes) -> "tuple[dict[str, Any], Content]":
+        file = body_file(server.scratch().path, slot.process.pid or 0)
         try:
-            frames.write(slot.writer, frames.REQUEST, scopes.written_scope(self._scope))
-            frames.write(slot.writer, frames.BODY, body)
-            await slot.writer.drain()
-            while not has_ended:
-                kind, content = await frames.read(slot.reader)
-                has_ended = kind == frames.END
-                self._take(kind, content, slot)
-        except (asyncio.IncompleteReadError, ConnectionError):
+            head, content = await slot.call(scopes.written_scope(self._scope), body)
+            return head, file.open("rb") if head["is_file"] else content
+        except SlotEnded:
             raise await self._unfinished(slot) from None
         finally:
-            if not has_ended:
-                slot.stop()
+            file.unlink(missing_ok=True)
+
+    async def _sent(self, head: dict[str, Any], content: Content) -> None:
+        """Send the answer. Each step returns once the client has read nearly all of it (`pieces.py`)."""
+        for outcome in head["outcomes"]:
+            report(PlanOutcome(**outcome))
+        scopes.note(head, self._scope)
+        length = len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
+        self._buffer.release(self._buffer.held)  # of the request
+        self._buffer.hold(min(length, _MOST_HELD))
+        self.has_started = True
+        headers = scopes.read_headers(head["headers"])
+        await self._send({"type": "http.response.start", "status": head["status"], "headers": headers})
+        if isinstance(content, bytes):
+            await self._send({"type": "http.response.body", "body": content})
+            return
+        with content:
+            while piece := content.read(PIECE_BYTES):
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+                self._buffer.release(len(piece))
+        await self._send({"type": "http.response.body", "body": b""})
 
     async def _unfinished(self, slot: Slot) -> Exception:
         """What the end of a process means that was to answer."""
@@ -237,33 +236,6 @@ class _Exchange:
             return ProcessLost(f"the process that served the request was lost: it {ending}")
         return SlotCrashed(ending)
 
-    def _take(self, kind: bytes, content: bytes, slot: Slot) -> None:
-        if kind == frames.START:
-            head = orjson.loads(content)
-            scopes.note(head, self._scope)
-            self.has_started = True
-            self._messages.put_nowait(
-                {
-                    "type": "http.response.start",
-                    "status": head["status"],
-                    "headers": scopes.read_headers(head["headers"]),
-                }
-            )
-        elif kind == frames.CHUNK:
-            self._buffer.hold(len(content))
-            self._messages.put_nowait({"type": "http.response.body", "body": content, "more_body": True})
-        else:
-            noted: dict[str, Any] = orjson.loads(content)
-            self._note(noted)
-            self._messages.put_nowait({"type": "http.response.body", "body": b"", "more_body": False})
-            self._messages.put_nowait(None)
-            if noted["is_last"]:
-                slot.stop()
-
-    def _note(self, noted: dict[str, Any]) -> None:
-        for outcome in noted["outcomes"]:
-            report(PlanOutcome(**outcome))
-
     def _too_slow(self) -> LimitExceeded:
         limit = self._dispatch.limits.deadline_seconds
         may_be_job = self._scope["path"] in PLAN_PATHS and self._scope["method"] == "POST"
@@ -273,6 +245,20 @@ class _Exchange:
             limit_name="deadline_seconds",
             limit=limit,
         )
+
+
+async def _until_left(task: "asyncio.Task[ResultT]", leaving: "asyncio.Task[None]") -> ResultT:
+    """The result of a task. Raises `ClientDisconnect` if the client leaves, or if the task is cancelled."""
+    try:
+        await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done() and not task.cancelled():
+            return task.result()
+        await asyncio.wait({task}, timeout=_DRAINED_WITHIN_S)  # what is nearly answered is not killed
+        if task.done() and not task.cancelled():
+            task.exception()  # nothing waits for it
+    finally:
+        task.cancel()
+    raise ClientDisconnect
 
 
 def _length(scope: Scope) -> float:

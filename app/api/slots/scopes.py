@@ -60,17 +60,16 @@ def read_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-def start(message: Mapping[str, Any], scope: Scope) -> bytes:
-    """The head of a response, as ASGI has it, as JSON, with what the audit log has to know of the request."""
+def start(message: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    """The head of a response, as ASGI has it, for JSON, with what the audit log has to know of the request."""
     state = scope.get("state", {})
-    document = {
+    return {
         "status": message["status"],
         "headers": written_headers(message.get("headers", ())),
         "route": getattr(scope.get("route"), "path", None),
         "failure_code": state.get("failure_code"),
         "actor": state.get("actor"),
     }
-    return orjson.dumps(document)
 
 
 def note(head: Mapping[str, Any], scope: Scope) -> None:

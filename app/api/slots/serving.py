@@ -1,14 +1,14 @@
 """The answers of a slot to requests: those of an application."""
 
 import asyncio
-import socket
-from collections.abc import Awaitable, Callable
+import contextvars
+import os
 from dataclasses import asdict
-from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import structlog
-from anyio import to_thread
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,44 +20,77 @@ from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.errors.requests import LimitExceeded
 from app.services.plans.outcomes import PlanOutcome, receiving
-from app.slots import frames, process
+from app.slots import process
+
+_SENT_BYTES = 2**20
+"""Bytes of a body that crosses with its head; a longer one crosses as a file, so that no process has it in memory."""
 
 
-def run(app: ASGIApp, connection: socket.socket, *, memory_mib: int) -> None:
-    """Serve an application over a socket until the other end closes it; `memory_mib` as `process.run` has it."""
-    # A thread keeps an event loop free for other requests, of which a process of a slot has none: dependencies and the
-    # operation run in the loop, without some six changes of the thread a request.
-    to_thread.run_sync = _without_thread  # type: ignore[assignment]
-    process.run(partial(_answer, FreedMemory(app)), connection, memory_mib=memory_mib)
+def run(app: ASGIApp, connection: Connection, folder: Path, *, memory_mib: int) -> None:
+    """Serve an application over a connection until the other end closes it; `memory_mib` as `process.run` has it.
+
+    Parameters
+    ----------
+    folder : where long bodies are written, see `body_file`.
+    """
+    app = FreedMemory(app)
+    with asyncio.Runner() as runner:
+
+        def answer(head: bytes, body: bytes) -> tuple[dict[str, object], bytes]:
+            # In a context of its own: else the next request would see whose page and team this one has set.
+            answering = _answer(app, head, body, body_file(folder, os.getpid()))
+            return runner.run(answering, context=contextvars.copy_context())
+
+        process.run(answer, connection, memory_mib=memory_mib)
 
 
-async def _completed(application: Awaitable[None]) -> None:
-    await application
+def body_file(folder: Path, pid: int) -> Path:
+    """The file that has a long body of the process of an id, until its reader opens and unlinks it."""
+    return folder / f"body-{pid}"
 
 
-async def _without_thread(function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
-    return function(*arguments)
+class _Body:
+    """The body of a response: bytes, or a file if it is long."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.content = bytearray()
+        self.is_file = False
+
+    def add(self, piece: bytes) -> None:
+        self.content += piece
+        if len(self.content) > _SENT_BYTES:
+            with self._path.open("ab" if self.is_file else "wb") as file:
+                file.write(self.content)
+            self.is_file = True
+            self.content.clear()
+
+    def end(self) -> bytes:
+        """What crosses with the head."""
+        if self.is_file and self.content:
+            with self._path.open("ab") as file:
+                file.write(self.content)
+        return b"" if self.is_file else bytes(self.content)
 
 
-async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.StreamWriter) -> dict[str, object]:
-    """Answer a request; return what the log and the metrics of the parent need to know."""
+async def _answer(app: ASGIApp, head: bytes, content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
+    """The head of the answer to a request, with what the log and the metrics of the parent need to know; its body."""
     scope = scopes.read_scope(head)
     outcomes: list[PlanOutcome] = []
-    received = iter([{"type": "http.request", "body": body, "more_body": False}])
-    never = asyncio.Event()
+    received = iter([{"type": "http.request", "body": content, "more_body": False}])
+    body, start = _Body(path), dict[str, Any]()
 
     async def receive() -> Message:
         message = next(received, None)
         if message is None:  # the parent ends the process if the client disconnects
-            await never.wait()
+            await asyncio.Event().wait()
         return message or {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
-            frames.write(writer, frames.START, scopes.start(message, scope))
+            start.update(scopes.start(message, scope))
         elif message["type"] == "http.response.body":
-            frames.write(writer, frames.CHUNK, bytes(message.get("body", b"")))
-        await writer.drain()
+            body.add(message.get("body", b""))
 
     request_id = scope["state"]["request_id"]
     with (
@@ -66,11 +99,9 @@ async def _answer(app: ASGIApp, head: bytes, body: bytes, writer: asyncio.Stream
         structlog.contextvars.bound_contextvars(request_id=request_id, **tracing.log_fields()),
         receiving(outcomes.append),
     ):
-        # A task has a context of its own: without one, the next request would see whose page and team this one set.
-        await asyncio.create_task(_completed(app(scope, receive, send)))
-    return {
-        "outcomes": [asdict(outcome) for outcome in outcomes],
-    }
+        await app(scope, receive, send)
+    sent = body.end()
+    return start | {"outcomes": [asdict(outcome) for outcome in outcomes], "is_file": body.is_file}, sent
 
 
 def answer_memory_errors(app: FastAPI, *, memory_mib: int) -> None:
