@@ -1,7 +1,6 @@
 """The classes of a release answer the stored vectors as they stand there, and fresh cases as we do."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ HELD = [
 
 
 @pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The oracle, compiled for the release."""
     if (lacking := missing()) is not None:
         pytest.skip(f"there is no {lacking}")
