@@ -10,7 +10,6 @@ gc.disable()
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from socket import socket
 from threading import Event
 
@@ -43,19 +42,17 @@ from app.api.http.turns import QUIET_PATHS
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
-from app.api.slots.direct import DIRECT, Direct, KeyCheck
-from app.api.slots.direct_plans import DirectPlans, SmallPlans
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
+from app.api.slots.sizes import SMALL_OPERATION
 from app.api.start.preparation import CompilingHeader, Preparation
 from app.deferred import IMPORTING
 from app.operations import EAGER_PATHS, SIGN_IN_PATHS, application
 from app.services.oidc.options import OidcOptions
-from app.settings import DIRECT_CONNECTIONS, SLOT_CONNECTIONS, Settings
+from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots import server
 from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
-from app.store.direct import DirectStore
 from app.web.chart_process import ENGINE
 
 gc.freeze()
@@ -110,15 +107,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         connections=settings.database_connections,
         own_locks_s=CHECKED_WITHIN_S,
         quotas=settings.quotas,
+        statements_s=settings.limits.deadline_seconds if settings.solver_processes else None,
     )
     admission = Admission(_capacity(settings, settings.concurrent_requests))
     is_ending = Event()
     preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     pool = _slots(settings) if settings.solver_processes else None
-    store = DirectStore(database, may_be_open=settings.may_be_open)
-    small_plans = SmallPlans(settings.limits)
-    # Each takes a millisecond: they are limited by what they wait, not by their number.
-    storing = Admission(replace(_capacity(settings, DIRECT_CONNECTIONS), queued=settings.connections))
     readiness = Readiness(
         settings.database_url,
         settings.spark_master,
@@ -130,7 +124,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        preparation.start(*((api.state.routers, None) if pool is None else (None, small_plans.load)))
+        preparation.start(api.state.routers, None if pool is None else (SMALL_OPERATION,))
         if pool is not None:
             pool.start(preparation.is_done)
         yield
@@ -142,7 +136,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         await audit.add_counted()
         audit.close()
         readiness.close()
-        store.close()
         database.close()
         tracing.stop()
 
@@ -153,7 +146,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.dropped_log_lines = logs.dropped
     app.state.occupancy = lambda: {
         "threads": admission.occupancy,
-        **({} if pool is None else {**pool.occupancy, DIRECT: storing.occupancy}),
+        **({} if pool is None else pool.occupancy),
     }
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     app.add_middleware(
@@ -163,19 +156,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         own_paths=own_paths,
         is_compiling=lambda: preparation.compiling is not None,
     )
-    if pool is not None:
-        app.add_middleware(DirectPlans, plans=small_plans, store=store, admission=storing)
-    app.add_middleware(
-        KeyBeforeBody,
-        database=database,
-        open_paths=own_paths,
-        may_be_open=settings.may_be_open,
-        known=None if pool is None else KeyCheck(store, storing),
-    )
+    app.add_middleware(KeyBeforeBody, database=database, open_paths=own_paths, may_be_open=settings.may_be_open)
     if settings.oidc is not None:
         _identify(app, settings.oidc, database, own_paths)
-    if pool is not None:
-        app.add_middleware(Direct, store=store, admission=storing)
     install_problems(app)
     _surround(app, settings, admission, preparation)
     return app

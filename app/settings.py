@@ -35,8 +35,6 @@ _SPARE_CONNECTIONS = 4
 """For the examples that are stored at the start, and for progress streams of sweeps."""
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
-DIRECT_CONNECTIONS = 4
-"""Database connections for small plans that the process which listens reads and stores itself."""
 OTHER_CONNECTIONS = 19
 """Database connections besides those of the API: 2 of `/readyz`, 1 of the audit log, 8 of a worker, 5 of its jobs,
 3 of its deliveries.
@@ -239,8 +237,7 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
         """Database connections that the service and one worker use at most."""
         # The worker's slots, for jobs of plans, are two.
         processes = self.solver_processes + self.reader_processes + 2 if self.solver_processes else 0
-        direct = DIRECT_CONNECTIONS if self.solver_processes else 0
-        return self.database_connections + OTHER_CONNECTIONS + direct + processes * SLOT_CONNECTIONS
+        return self.database_connections + OTHER_CONNECTIONS + processes * SLOT_CONNECTIONS
 
     @property
     def outbound(self) -> Outbound:

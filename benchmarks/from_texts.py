@@ -15,12 +15,13 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from app.core.model import Cluster, Topic
-from app.formats.clusters import log_dirs, topic_describe
 from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import BROKERS, REMOVED, cluster_of
+from tests.formats.writers import log_dirs as written_log_dirs
+from tests.formats.writers import topic_describe as written_topics
 
 PARTITIONS = 100_000
 RUNS = 5
@@ -79,8 +80,8 @@ def _written(cluster: Cluster, folder: Path) -> list[Path]:
     )
     answers = {
         "brokers": brokers,
-        "topics": topic_describe.write(map(_described, cluster.topics)),
-        "log-dirs": log_dirs.write(_log_dirs(cluster)),
+        "topics": written_topics.write(map(_described, cluster.topics)),
+        "log-dirs": written_log_dirs.write(_log_dirs(cluster)),
     }
     files = []
     for name, text in answers.items():

@@ -9,11 +9,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from app.api.reassignment import PlanReassignmentRequest
 from app.errors import Json
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER
+from app.services.reassignment import PLANNER, READER
 from app.store.records import NewPlan
 from benchmarks.measure import Result, interleaved
 from tests.peer_clusters import Figures, cluster, evaluate
@@ -43,7 +42,7 @@ def _plan(case: PeerCase, found: list[NewPlan]) -> None:
 def planned(case: PeerCase) -> NewPlan:
     """Our plan for a case."""
     body: dict[str, Any] = {"snapshot_id": "00000000-0000-0000-0000-000000000000", **case.body}
-    request = PlanReassignmentRequest.model_validate(body).service()
+    request = READER.validate_python(body)
     return draft_plan(PLANNER, request, cluster(case.cluster), Limits())
 
 

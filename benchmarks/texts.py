@@ -13,6 +13,7 @@ from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.kafka_files import reassignment
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved
+from tests.formats.writers import topic_describe as written_topics
 
 BROKERS = 60
 FACTOR = 3
@@ -30,7 +31,7 @@ def run() -> Iterator[Result]:
 
 
 def _reading() -> Result:
-    text = topic_describe.write(_descriptions())
+    text = written_topics.write(_descriptions())
 
     def read() -> int:
         return sum(len(topic.partition_ids) for topic in topic_describe.topics(topic_describe.read(text)))

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from app.core.model import NO_LEADER, Broker, Cluster, Topic, unpadded
-from app.formats.clusters.log_dirs import LogDir, LogDirs, disks
+from app.formats.clusters.log_dirs import LogDir, LogDirs
 
 T = TypeVar("T")
 
@@ -325,7 +325,8 @@ class LiveCluster:
     def _log_dirs(self, request: Read, body: Written, broker: int) -> None:
         wanted = request.array(lambda: _requested_partitions(request))
         denied = LOG_DIRS in self.refuses
-        found = () if denied else disks(self.log_dirs)[broker]
+        described = {one.broker: one.log_dirs for one in self.log_dirs.brokers}
+        found = () if denied else described[broker]
         body.numbers("i", 0)
         if request.version >= 3:
             body.numbers("h", CLUSTER_AUTHORIZATION_FAILED if denied else 0)

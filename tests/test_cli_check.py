@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.reassignment import PlanReassignmentRequest
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats.snapshots import snapshot_json
@@ -24,7 +23,7 @@ from app.services import checks
 from app.services.checks import MEASURES
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER
+from app.services.reassignment import PLANNER, READER
 from tests.conftest import ROOT, SAMPLES
 from tests.documents import Document, replay
 from tests.services.reassignments import captured
@@ -181,7 +180,7 @@ class TestDesired:
             ("payments", "partitions", False),
         ]
         assert differences.request is not None
-        request = PlanReassignmentRequest.model_validate(differences.request).service()
+        request = READER.validate_python(differences.request)
         plan = draft_plan(PLANNER, request, cluster, Limits())
         rows = {placement.topic: placement.replicas for placement in plan.placements}
         assert (len(rows["orders"]), rows["clicks"].shape[1]) == (30, 3)

@@ -9,11 +9,10 @@ import httpx
 import numpy as np
 import pytest
 
-from app.api.reassignment import PlanReassignmentRequest
 from app.core.model import Broker, BrokerCapacity, Cluster, LogDirectory, padded
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import EXPORTS, PLANNER
+from app.services.reassignment import EXPORTS, PLANNER, READER
 from tests.conftest import ROOT
 from tests.documents import Document, replay
 from tests.services.reassignments import topic
@@ -52,7 +51,7 @@ REQUESTS = list({json.dumps(body): body for body in BODIES if set(body) != {"abs
 
 @pytest.mark.parametrize("body", REQUESTS, ids=json.dumps)
 def test_every_request_of_its_tables_is_one(body: dict[str, Any]) -> None:
-    PlanReassignmentRequest.model_validate_json(json.dumps(body)).service()
+    READER.validate_json(json.dumps(body))
 
 
 def _mapped_cluster() -> Cluster:
@@ -85,7 +84,7 @@ def _planned(body: dict[str, Any]) -> Any:
 def test_every_request_of_its_tables_is_planned(body: dict[str, Any]) -> None:
     """Without illegal lists, with a bound below the movement, and with the files that Kafka executes."""
     cluster = _mapped_cluster()
-    request = PlanReassignmentRequest.model_validate_json(json.dumps(body)).service()
+    request = READER.validate_json(json.dumps(body))
     made = draft_plan(PLANNER, request, cluster, Limits())
     certificate: Any = made.answer["certificate"]
     violations: Any = made.answer["violations"]

@@ -29,6 +29,7 @@ from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, 
 from app.formats.snapshots import snapshot_json
 from tests import forked
 from tests.formats.strategies import assembled, sample, topic_ids, topic_names
+from tests.formats.writers import log_dirs as written_log_dirs
 from tests.kafka_on_a_wire import (
     API_VERSIONS,
     CLUSTER_ID,
@@ -96,7 +97,7 @@ def captured(topics: str = TOPICS, *, brokers: str = BROKERS) -> LiveCluster:
     reported = LogDirs(
         tuple([only_replicas(disk, found) for disk in log_dirs.read(sample(DISKS)).brokers if disk.broker in up])
     )
-    disks = log_dirs.write(reported)
+    disks = written_log_dirs.write(reported)
     sized = assembled("nine", brokers=sample(brokers), topics=sample(topics), log_dirs=disks)
     return LiveCluster(sized.cluster, reported)
 

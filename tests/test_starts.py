@@ -18,7 +18,6 @@ from tests.distribution import ONE_SESSION
 INTERPRETERS = {
     "tests/api/conftest.py": "PYTHONHASHSEED is read while Python starts",
     "tests/api/test_database_moves.py": "the command itself, in the long test",
-    "tests/api/test_direct_plans.py": "what is imported",
     "tests/api/test_preloaded_modules.py": "what is imported",
     "tests/api/test_slots.py": "signals of a process that imports",
     "tests/api/test_two_versions.py": "the code of another release; long",

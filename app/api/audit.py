@@ -11,11 +11,11 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.models.fields import PRINTABLE, Moment
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
+from app.services.fields import PRINTABLE, Moment
 from app.store.actors import ActorKind
 from app.store.audit import LONGEST, AuditFilter
 

@@ -17,7 +17,6 @@ from app.api.checks import CheckRequest, run_check
 from app.api.groups import PlanGroupRequest
 from app.api.keys import PlaceKeysRequest
 from app.api.problems.field_errors import field_errors, within_body
-from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.requests import SweepSubmission
@@ -25,7 +24,7 @@ from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
 from app.formats.syntax import unique_json
-from app.services import keys, sweeps, webhooks
+from app.services import keys, reassignment, sweeps, webhooks
 from app.services.checks import Check
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
@@ -36,10 +35,11 @@ from app.store.database import UnitOfWork
 from app.store.webhooks import Webhook
 
 SWEEP = "sweep"
+_CHECK = TypeAdapter(CheckRequest)
 _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
     {
         "replicas": TypeAdapter(PlaceRequest),
-        "reassignment": TypeAdapter(PlanReassignmentRequest),
+        "reassignment": reassignment.READER,
         "group": TypeAdapter(PlanGroupRequest),
         "streams": TypeAdapter(PlanStreamsRequest),
         SWEEP: TypeAdapter(SweepSubmission),
@@ -124,7 +124,7 @@ class FormRequests:
         """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
         try:
             unique_json.loads(body)
-            request = CheckRequest.model_validate_json(body)
+            request = _CHECK.validate_json(body)
         except (ValidationError, json.JSONDecodeError) as invalid:
             return _errors(invalid, body)
         return run_check(uow, request, self._limits)

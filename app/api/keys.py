@@ -11,18 +11,6 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
-from app.api.models.fields import (
-    ONE,
-    ONE_OR_SEVERAL,
-    SEVERAL,
-    Int32,
-    PartitionId,
-    Rack,
-    RequestedRelease,
-    Seed,
-    known_name,
-)
-from app.api.models.fields import Request as RequestModel
 from app.api.plan_documents import KafkaReleases
 from app.api.problems.responses import responses
 from app.core.keys.agreement import Disagreement
@@ -33,6 +21,18 @@ from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
 from app.errors import access, kafka, requests
 from app.services import keys
+from app.services.bodies import Request as RequestModel
+from app.services.fields import (
+    ONE,
+    ONE_OR_SEVERAL,
+    SEVERAL,
+    Int32,
+    PartitionId,
+    Rack,
+    RequestedRelease,
+    Seed,
+    known_name,
+)
 from app.services.keys import DEFAULT_RECORD_BYTES, CrossRackBytes, Encoding, KeysRequest, NullKeys
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])
@@ -49,37 +49,26 @@ NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
 class NullKeysRequest(RequestModel):
     """The state of the producer when it places records without key."""
 
-    seed: Seed | None = Field(
-        None,
-        description="Replays java.util.Random; each partitioner starts from it anew. The default is derived from "
-        "the records, the partitions and these fields, and is answered.",
-    )
-    available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = (
-        Field(
-            None,
-            description="The partitions with a leader, each once, in the order of the metadata; `[]` if none has one.",
-        )
-    )
-    queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
-        None, description="Queued batches of each available partition; only the policy `adaptive` uses them."
-    )
+    seed: Seed | None = None
+    """Replays java.util.Random; each partitioner starts from it anew. The default is derived from the records, the
+    partitions and these fields, and is answered."""
+    available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
+    """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
+    queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
+    """Queued batches of each available partition; only the policy `adaptive` uses them."""
     batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
     record_bytes: Annotated[
         Annotated[NonNegative, ONE] | Annotated[list[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
-    ] = Field(
-        DEFAULT_RECORD_BYTES,
-        description="The bytes of a record in its batch: one number, or one for each of `keys`. The policies "
-        "`sticky_batch` and `adaptive` use it.",
-    )
-    client_rack: Annotated[Rack, Field(min_length=1)] | None = Field(None, description="`client.rack` of the producer.")
-    rack_aware: bool = Field(
-        False,
-        description="`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions "
-        "whose leaders are in `client_rack`.",
-    )
-    leader_racks: Annotated[list[Rack | None], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
-        None, description="The rack of the leader of each available partition; the answer then has `cross_rack`."
-    )
+    ] = DEFAULT_RECORD_BYTES
+    """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
+    `adaptive` use it."""
+    client_rack: Annotated[Rack, Field(min_length=1)] | None = None
+    """`client.rack` of the producer."""
+    rack_aware: bool = False
+    """`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions whose leaders are
+    in `client_rack`."""
+    leader_racks: Annotated[list[Rack | None], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
+    """The rack of the leader of each available partition; the answer then has `cross_rack`."""
 
     def service(self) -> NullKeys:
         """The request as the service's record."""
@@ -100,10 +89,8 @@ class PlaceKeysRequest(RequestModel):
 
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
     """Keys in any order, repeated ones included; null is a record without key."""
-    encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
-        "utf8",
-        description="Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits.",
-    )
+    encoding: Literal["utf8", "base64", "int32", "int64"] = "utf8"
+    """Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits."""
     partitioner: Annotated[
         Annotated[PartitionerName, ONE]
         | Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS)), SEVERAL],
@@ -115,16 +102,12 @@ class PlaceKeysRequest(RequestModel):
     )
     partitions: Count
     """Number of partitions of the topic."""
-    compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(
-        default_factory=list,
-        description="Other partition counts: the keys that change partition. Records without key never count as moved.",
-    )
+    compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(default_factory=list)
+    """Other partition counts: the keys that change partition. Records without key never count as moved."""
     kafka_version: RequestedRelease = None
-    null_keys: NullKeysRequest | None = Field(
-        None,
-        description="Place records without key by the policy of each partitioner. If it is missing, they have no "
-        "partition and no load.",
-    )
+    null_keys: NullKeysRequest | None = None
+    """Place records without key by the policy of each partitioner. If it is missing, they have no partition and no
+    load."""
 
     def service(self) -> KeysRequest:
         """The request as the service's record."""
@@ -166,14 +149,12 @@ class PlacedKeysDocument(BaseModel):
     """Number of records without key."""
     null_keys: str | None
     """Policy that places records without key; null if the partitioner hashes them as an empty key."""
-    kafka: KafkaReleases | None = Field(
-        description="The releases of Kafka's Java client whose default this is; null if the requested one is not among "
-        "them, and for other clients."
-    )
-    cross_rack: CrossRackBytes | None = Field(
-        description="Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` "
-        "the other way. Null if the racks of leaders are unknown."
-    )
+    kafka: KafkaReleases | None
+    """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
+    other clients."""
+    cross_rack: CrossRackBytes | None
+    """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
+    Null if the racks of leaders are unknown."""
     skew: SkewDocument
     """Balance of records over partitions."""
     resizes: list[Resize]
@@ -198,9 +179,8 @@ class KeysDocument(BaseModel):
     """Number of records."""
     partitions: int
     """Number of partitions of the topic."""
-    seed: int | None = Field(
-        None, description="The source of randomness of records without key; present if the request has `null_keys`."
-    )
+    seed: int | None = None
+    """The source of randomness of records without key; present if the request has `null_keys`."""
     partitioners: list[PlacedKeysDocument]
     """Placement by each partitioner, in the order of the request."""
     heaviest_keys: list[HeavyKeyDocument]

@@ -7,27 +7,28 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.models.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
 from app.api.models.warnings import WarningDocument
 from app.core.measures.attributes import AttributeExposure
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.bodies import Request
+from app.services.fields import MOST_LABELS, PRINTABLE_LINES, LabelName, LabelValue
 from app.services.plans import PlanPatch, Status
-from app.services.plans.status import MOST_LABELS
 
 
 class PlanPatchRequest(Request):
     """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
 
-    status: Status = Field("proposed", description="The next status of the plan.")
+    status: Status = "proposed"
+    """The next status of the plan."""
     labels: (
         Annotated[dict[LabelName, LabelValue | None], Field(max_length=MOST_LABELS, examples=[{"team": "storage"}])]
         | None
-    ) = Field(None, description="Labels to set, name → value; null removes one, or all in place of the object.")
-    notes: Annotated[str, Field(max_length=2000, pattern=PRINTABLE_LINES)] | None = Field(
-        None, description="Notes, which replace those before; null removes them."
-    )
+    ) = None
+    """Labels to set, name → value; null removes one, or all in place of the object."""
+    notes: Annotated[str, Field(max_length=2000, pattern=PRINTABLE_LINES)] | None = None
+    """Notes, which replace those before; null removes them."""
 
     def service(self) -> PlanPatch:
         """The patch as the service takes it."""
@@ -144,14 +145,11 @@ class WholePlan(PlanSummary):
     history: list[PlanChangeDocument] = Field(default_factory=list)
     """The changes of status, labels and notes, oldest first; the newest 100."""
 
-    kafka: KafkaReleases | None = Field(
-        None,
-        description="The releases whose code was compared and gives the same answer; null if the plan replays no code "
-        "of Kafka, or the release that it is made for was not compared.",
-    )
-    compared_kafka_versions: list[ComparedRelease] | None = Field(
-        None, description="For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."
-    )
+    kafka: KafkaReleases | None = None
+    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or the
+    release that it is made for was not compared."""
+    compared_kafka_versions: list[ComparedRelease] | None = None
+    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
 
 
 class BrokerShare(BaseModel):
@@ -238,9 +236,8 @@ class PlanDocument(WholePlan):
     """Bounds over all outcomes for each topic; null unless `prediction` is `envelope`."""
     measures: PlacementMeasures | AwareMeasures
     """Balance over brokers, rack safety and the cost of each loss."""
-    unassigned: list[UnassignedDocument] | None = Field(
-        None, description="Of awareness: topics with unassigned replicas."
-    )
+    unassigned: list[UnassignedDocument] | None = None
+    """Of awareness: topics with unassigned replicas."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
@@ -256,25 +253,34 @@ class CertificateDocument(BaseModel):
     those of a group have the bound of each goal, in lexicographic order.
     """
 
-    optimal: bool = Field(description="Whether every goal reaches its lower bound.")
-    gap: float = Field(description="Relative optimality gap: (value − lower bound) / value; 0 if optimal.")
+    optimal: bool
+    """Whether every goal reaches its lower bound."""
+    gap: float
+    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
     solver: str
     """The solver that computed the answer and its bound."""
-    constraints: list[str] | None = Field(None, description="The constraints that the lower bound holds under.")
-    minimised: Literal["bytes", "replicas"] | None = Field(None, description="Of a reassignment.")
-    moved_replicas: int | None = Field(
-        None, description="Replicas that Kafka has to copy; those of new partitions are not copied."
-    )
-    moved_bytes: int | None = Field(None, description="Bytes of moved replicas whose size is known.")
-    lower_bound_bytes: int | None = Field(None, description="No plan within the constraints moves fewer bytes.")
-    lower_bound_replicas: int | None = Field(None, description="The same in replicas, if those are minimised.")
-    unknown_size_replicas: int | None = Field(None, description="Moved replicas of partitions of unknown size.")
-    seconds: float | None = Field(None, description="Solver time, including leaders and batches.")
-    in_rack_bound: int | None = Field(
-        None, description="Upper bound on partitions that a balanced assignment of the group reads in rack."
-    )
-    moved_bound: int | None = Field(None, description="Lower bound on moved partitions of such an assignment.")
-    largest_load_bound: int | None = Field(None, description="Lower bound on the largest load, if one is balanced.")
+    constraints: list[str] | None = None
+    """The constraints that the lower bound holds under."""
+    minimised: Literal["bytes", "replicas"] | None = None
+    """Of a reassignment."""
+    moved_replicas: int | None = None
+    """Replicas that Kafka has to copy; those of new partitions are not copied."""
+    moved_bytes: int | None = None
+    """Bytes of moved replicas whose size is known."""
+    lower_bound_bytes: int | None = None
+    """No plan within the constraints moves fewer bytes."""
+    lower_bound_replicas: int | None = None
+    """The same in replicas, if those are minimised."""
+    unknown_size_replicas: int | None = None
+    """Moved replicas of partitions of unknown size."""
+    seconds: float | None = None
+    """Solver time, including leaders and batches."""
+    in_rack_bound: int | None = None
+    """Upper bound on partitions that a balanced assignment of the group reads in rack."""
+    moved_bound: int | None = None
+    """Lower bound on moved partitions of such an assignment."""
+    largest_load_bound: int | None = None
+    """Lower bound on the largest load, if one is balanced."""
 
 
 class PlansPage(BaseModel):
@@ -297,7 +303,8 @@ class PartitionDocument(BaseModel):
     """Broker id of the preferred leader, which is the first replica."""
     replicas: list[int]
     """Broker ids, the preferred leader first."""
-    unassigned: int | None = Field(None, description="Number of unassigned replicas; present if there are any.")
+    unassigned: int | None = None
+    """Number of unassigned replicas; present if there are any."""
 
 
 class ReadPartitionDocument(BaseModel):

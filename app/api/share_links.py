@@ -16,11 +16,12 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.models.fields import Id, Name, Request
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links
+from app.services.bodies import Request
+from app.services.fields import Id, Name
 from app.services.share_links import MOST_DAYS, Subject, SubjectKind
 from app.store import teams
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
@@ -20,7 +20,6 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.models.clusters import SnapshotRequest
-from app.api.models.fields import Id, Name, Release
 from app.api.models.warnings import WarningDocument
 from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
@@ -34,6 +33,7 @@ from app.formats.syntax import unique_json
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
 from app.services.cautions import Caution
+from app.services.fields import Id, Name, Release
 from app.store.records import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
@@ -62,10 +62,10 @@ class SnapshotDocument(BaseModel):
     """Number of partitions of all topics."""
     groups: int
     """Number of recorded groups."""
-    kafka_version: str | None = Field(description="The release that the brokers run; null if it is unknown.")
-    controller: Controller | None = Field(
-        description="What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."
-    )
+    kafka_version: str | None
+    """The release that the brokers run; null if it is unknown."""
+    controller: Controller | None
+    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]

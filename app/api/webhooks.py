@@ -17,12 +17,13 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.models.fields import Id, Request
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
 from app.errors.lookups import DeliveryNotFound, WebhookNotFound
 from app.errors.requests import LimitExceeded, TargetNotAllowed, WebhooksDisabled
 from app.services import webhooks
+from app.services.bodies import Request
+from app.services.fields import Id
 from app.services.webhooks.attempts import SECRET_PREFIX
 from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
 

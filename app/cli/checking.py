@@ -9,9 +9,7 @@ from xml.etree import ElementTree as ET
 
 import orjson
 import typer
-from pydantic import TypeAdapter
 
-from app.api.reassignment.resource_fields import ResourceFields
 from app.cli import plan_options, planning, summaries
 from app.cli.offline import read_json, validated
 from app.cli.output import VIOLATIONS, hand_over, read_input
@@ -38,6 +36,7 @@ from app.services.checks import (
     TopicDifference,
 )
 from app.services.plans import Allowance
+from app.services.reassignment.requests.resources import ResourceFields
 from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
@@ -164,8 +163,7 @@ def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """
     body = planning.body_of({"limits": plan_options.limits(limits)} if limits else {}, request)
-    stated = validated(ResourceFields, body)
-    return TypeAdapter(HealthRequest).validate_python(stated.model_dump())
+    return HealthRequest(**vars(validated(ResourceFields, body)))
 
 
 def allowed(*, lower_factor: bool) -> SafetyRequest:

@@ -10,6 +10,7 @@ from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -77,8 +78,8 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     before = _moves(admin, cautions)
     listed: list[Members] = _answer_of_any_broker("the topics", admin.describe_topics)
     moves = {**before, **_moves(admin, cautions)}
-    readable = [topic for topic in listed if topic["partitions"] or not topic["error_code"]]
-    cautions += [_left_out(topic) for topic in listed if topic["error_code"] and not topic["partitions"]]
+    readable = list(filter(_is_readable, listed))
+    cautions += map(_left_out, filterfalse(_is_readable, listed))
     topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
     releases = _releases(admin, cautions)
@@ -134,6 +135,10 @@ def _releases(admin: KafkaAdminClient, cautions: list[str]) -> BrokerReleases | 
 def _broker(members: Members) -> Broker:
     # Only Kafka 4.0 and later list fenced brokers; older versions leave them out.
     return Broker(members["broker_id"], members["rack"], bool(members.get("is_fenced")))
+
+
+def _is_readable(topic: Members) -> bool:
+    return bool(topic["partitions"]) or not topic["error_code"]
 
 
 def _left_out(topic: Members) -> str:

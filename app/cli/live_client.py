@@ -131,23 +131,21 @@ def _boolean(text: str) -> bool:
 
 
 # What would make the client take up other connections, as a proxy or a cloud's own authentication does, is left out.
-_PROPERTIES: Mapping[str, Callable[[str], object]] = MappingProxyType(
-    {
-        "client_id": str,
-        "security_protocol": _one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
-        "ssl_cafile": str,
-        "ssl_certfile": str,
-        "ssl_check_hostname": _boolean,
-        "ssl_crlfile": str,
-        "ssl_keyfile": str,
-        "ssl_password": str,
-        "sasl_mechanism": _one_of("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"),
-        "sasl_plain_username": str,
-        "sasl_plain_password": str,
-        "sasl_kerberos_domain_name": str,
-        "sasl_kerberos_service_name": str,
-    }
-)
+_PROPERTIES: Mapping[str, Callable[[str], object]] = {
+    "client_id": str,
+    "security_protocol": _one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+    "ssl_cafile": str,
+    "ssl_certfile": str,
+    "ssl_check_hostname": _boolean,
+    "ssl_crlfile": str,
+    "ssl_keyfile": str,
+    "ssl_password": str,
+    "sasl_mechanism": _one_of("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"),
+    "sasl_plain_username": str,
+    "sasl_plain_password": str,
+    "sasl_kerberos_domain_name": str,
+    "sasl_kerberos_service_name": str,
+}
 
 
 def _property(where: str, text: str) -> tuple[str, object]:

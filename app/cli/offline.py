@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import orjson
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from app.cli.output import read_input
 from app.core.model import Cluster
@@ -28,7 +28,7 @@ from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
 
-Model = TypeVar("Model", bound=BaseModel)
+RequestT = TypeVar("RequestT")
 
 _SNAPSHOT_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _UNNAMED = "offline"
@@ -120,10 +120,10 @@ def read_json(file: Path, what: str) -> Json:
     return document
 
 
-def validated(model: type[Model], body: Json) -> Model:
+def validated(request: type[RequestT], body: Json) -> RequestT:
     """The body as the API validates it. Raises `InvalidField`."""
     try:
-        return model.model_validate(body)
+        return TypeAdapter(request).validate_python(body)
     except ValidationError as invalid:
         from app.api.problems.field_errors import field_errors, first_of, within_body  # noqa: PLC0415 — it reads every model of the API
 

@@ -82,10 +82,9 @@ def _kind(kind: str) -> tuple[Any, Kind]:
 
         return PlaceRequest, replicas.PLAN_KIND
     if kind == "reassignment":
-        from app.api.reassignment import PlanReassignmentRequest  # noqa: PLC0415 — as above
         from app.services import reassignment  # noqa: PLC0415 — as above
 
-        return PlanReassignmentRequest, reassignment.PLAN_KIND
+        return reassignment.ReassignmentRequest, reassignment.PLAN_KIND
     if kind == "group":
         from app.api.groups import PlanGroupRequest  # noqa: PLC0415 — as above
         from app.services import groups  # noqa: PLC0415 — as above

@@ -7,7 +7,6 @@ version does not have it.
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from types import MappingProxyType
 
 import orjson
 
@@ -147,15 +146,13 @@ def _by_host(by_host: PartitionsByHost) -> Json:
     ]
 
 
-_READERS: Mapping[WireFormat, Callable[[bytes], Mapping[str, Json]]] = MappingProxyType(
-    {
-        WireFormat.REGISTRATION: _registration,
-        WireFormat.BROKER: _broker,
-        WireFormat.TOPIC_METADATA: _topic_metadata,
-        WireFormat.UPDATE_METADATA: _update_metadata,
-        WireFormat.SUBSCRIPTION: _subscription,
-        WireFormat.ASSIGNMENT: _assignment,
-        WireFormat.STREAMS_SUBSCRIPTION_INFO: _streams_subscription_info,
-        WireFormat.STREAMS_ASSIGNMENT_INFO: _streams_assignment_info,
-    }
-)
+_READERS: Mapping[WireFormat, Callable[[bytes], Mapping[str, Json]]] = {
+    WireFormat.REGISTRATION: _registration,
+    WireFormat.BROKER: _broker,
+    WireFormat.TOPIC_METADATA: _topic_metadata,
+    WireFormat.UPDATE_METADATA: _update_metadata,
+    WireFormat.SUBSCRIPTION: _subscription,
+    WireFormat.ASSIGNMENT: _assignment,
+    WireFormat.STREAMS_SUBSCRIPTION_INFO: _streams_subscription_info,
+    WireFormat.STREAMS_ASSIGNMENT_INFO: _streams_assignment_info,
+}

@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JError
@@ -27,7 +26,7 @@ from app.jobs.sources import Files, Source
 from app.jobs.spark_errors import causes
 from app.services.dataset_roots import is_uri, located
 
-_ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({"parquet": (".parquet", ".pq"), "arrow": (".arrow",)})
+_ENDINGS: Mapping[str, tuple[str, ...]] = {"parquet": (".parquet", ".pq"), "arrow": (".arrow",)}
 """File name endings of the formats that executors read directly."""
 _OF_PATTERNS = str.maketrans({mark: f"\\{mark}" for mark in "\\*?[]{}"})
 _NONE = "\ue000"

@@ -2,12 +2,14 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 import procrastinate
@@ -37,6 +39,7 @@ from app.store.webhooks import DELIVER
 if TYPE_CHECKING:
     from app.jobs.webhooks import Sender
 
+T = TypeVar("T")
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker without a heartbeat for so long is considered dead, and its jobs are run again."""
@@ -132,28 +135,36 @@ _RETRY = _Retry(after_s=RETRIED_AFTER_S)
 _RETRY_DELIVERY = _Retry(after_s=30)
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What tasks work with, as `run` has it."""
+
+    database: Database
+    limits: Limits
+    spark: Spark
+    slots: PlanSlots | None
+    sender: "Sender | None"
+    threads: Executor
+
+    @staticmethod
+    def of(context: procrastinate.JobContext) -> "_Work":
+        """What the task of this context works with."""
+        work: _Work = context.additional_context["work"]
+        return work
+
+    async def in_thread(self, function: Callable[[], T]) -> T:
+        """Call a function in a thread, within the context of this task."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, copy_context().run, function)
+
+
 async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     """Run one stored job, in a slot if the worker has slots. What is unexpected is retried, until it ends the job."""
-    slots: PlanSlots | None = context.additional_context["slots"]
-    threads: Executor = context.additional_context["threads"]
-    database: Database = context.additional_context["database"]
-    running = asyncio.get_running_loop().run_in_executor
-    try:
-        if slots is None:
-            here = partial(_run_here, database, context.additional_context["limits"], job_id)
-            await running(threads, copy_context().run, here)
+    work = _Work.of(context)
+    async with _counted(work, RUN_JOB, UUID(job_id)):
+        if work.slots is None:
+            await work.in_thread(partial(_run_here, work.database, work.limits, job_id))
         else:
-            await slots.run(UUID(job_id), partial(_log_plan, job_id))
-    except (DatabaseUnavailable, StorageFull, ServiceBusy):
-        raise
-    except Exception as unexpected:
-        if isinstance(unexpected, AttemptFailed):  # which is logged where it is raised
-            reason = str(unexpected)
-        else:
-            reason = f"of {type(unexpected).__name__}"
-            structlog.get_logger().error("job.failed", job=job_id, exc_info=unexpected)
-        if await running(threads, attempts.failed, database, RUN_JOB, UUID(job_id), reason):
-            raise
+            await work.slots.run(UUID(job_id), partial(_log_plan, job_id))
 
 
 def _run_here(database: Database, limits: Limits, job_id: str) -> None:
@@ -166,21 +177,27 @@ def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
 
 
 async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
-    """Score one chunk of a sweep, and queue the next one."""
-    database: Database = context.additional_context["database"]
-    limits: Limits = context.additional_context["limits"]
-    spark: Spark = context.additional_context["spark"]
-    threads: Executor = context.additional_context["threads"]
-    running = asyncio.get_running_loop().run_in_executor
+    """Score one chunk of a sweep, and queue the next one. What is unexpected is retried, until it ends the sweep."""
+    work = _Work.of(context)
+    async with _counted(work, RUN_SWEEP, UUID(sweep_id)):
+        await work.in_thread(partial(sweeps.run_chunk, work.database, work.spark, UUID(sweep_id), limits=work.limits))
+
+
+@asynccontextmanager
+async def _counted(work: _Work, task: str, row_id: UUID) -> AsyncIterator[None]:
+    """Count an attempt that fails unexpectedly; what is raised is retried, and nothing is after the last attempt."""
     try:
-        chunk = partial(sweeps.run_chunk, database, spark, UUID(sweep_id), limits=limits)
-        await running(threads, copy_context().run, chunk)
-    except (DatabaseUnavailable, StorageFull):
+        yield
+    except (DatabaseUnavailable, StorageFull, ServiceBusy):
         raise
     except Exception as unexpected:
-        reason = f"of {type(unexpected).__name__}"
-        structlog.get_logger().error("sweep.failed", sweep=sweep_id, exc_info=unexpected)
-        if await running(threads, attempts.failed, database, RUN_SWEEP, UUID(sweep_id), reason):
+        if isinstance(unexpected, AttemptFailed):  # which is logged where it is raised
+            reason = str(unexpected)
+        else:
+            reason = f"of {type(unexpected).__name__}"
+            noun = "job" if task == RUN_JOB else "sweep"
+            structlog.get_logger().error(f"{noun}.failed", **{noun: str(row_id)}, exc_info=unexpected)
+        if await work.in_thread(partial(attempts.failed, work.database, task, row_id, reason)):
             raise
 
 
@@ -192,10 +209,11 @@ async def deliver_webhook(
     context: procrastinate.JobContext, *, delivery_id: str, attempts: int, traceparent: str | None = None
 ) -> None:
     """Make one attempt to deliver an event; recording it queues the next one."""
-    sender: Sender = context.additional_context["sender"]
-    database: Database = context.additional_context["database"]
+    work = _Work.of(context)
     with tracing.continued(traceparent), tracing.span(DELIVER, "consumer", rackplan_delivery=delivery_id):
-        await sender.deliver(database, delivery_id=UUID(delivery_id), attempts_before=attempts)
+        await cast("Sender", work.sender).deliver(
+            work.database, delivery_id=UUID(delivery_id), attempts_before=attempts
+        )
 
 
 async def run(
@@ -217,24 +235,18 @@ async def run(
     Losing the connection to the database ends a queue's own loop. It is started again, and so are unfinished jobs.
     """
     threads = ThreadPoolExecutor(2 * CONCURRENCY, thread_name_prefix="job")
-    additional_context: dict[str, Any] = {
-        "threads": threads,
-        "slots": None if lane is None else PlanSlots(database, limits, lane, threads),
-        "database": database,
-        "limits": limits,
-        "spark": spark,
-        "sender": sender,
-    }
+    slots = None if lane is None else PlanSlots(database, limits, lane, threads)
+    work = _Work(database, limits, spark, slots, sender, threads)
     stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     dead = DeadWorkers(database, STALLED_SECONDS, _CONFIRMED_AFTER_HEARTBEATS * HEARTBEAT_SECONDS)
     loops = [
-        _loop(partial(_run_jobs, database, additional_context, stop_requested), stop_requested),
+        _loop(partial(_run_jobs, work, stop_requested), stop_requested),
         _loop(partial(keep_house, database, retention, dead, pause_s=HEARTBEAT_SECONDS), stop_requested),
     ]
     if sender is not None:
-        loops.append(_loop(partial(_deliver, database, additional_context, stop_requested), stop_requested))
+        loops.append(_loop(partial(_deliver, work, stop_requested), stop_requested))
     await asyncio.gather(*loops)
 
 
@@ -255,21 +267,21 @@ async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: a
         await asyncio.wait({stopping}, timeout=RECONNECTED_AFTER_S)
 
 
-async def _run_jobs(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
-    app = _app(database, connections=4)
+async def _run_jobs(work: _Work, stop_requested: asyncio.Event) -> None:
+    app = _app(work.database, connections=4)
     for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
         handed_back = _handed_back(_traced(name, run_one), stop_requested)
         app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
     for name in _OF_EARLIER_RELEASES:
         app.task(name=name)(_nothing)
-    await _work(app, JOBS, additional_context, stop_requested, concurrency=CONCURRENCY)
+    await _run_queue(app, JOBS, work, stop_requested, concurrency=CONCURRENCY)
 
 
-async def _deliver(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
-    app = _app(database, connections=2)
+async def _deliver(work: _Work, stop_requested: asyncio.Event) -> None:
+    app = _app(work.database, connections=2)
     handed_back = _handed_back(deliver_webhook, stop_requested)
     app.task(name=DELIVER, pass_context=True, retry=_RETRY_DELIVERY)(handed_back)
-    await _work(app, DELIVERIES, additional_context, stop_requested, concurrency=DELIVERY_CONCURRENCY)
+    await _run_queue(app, DELIVERIES, work, stop_requested, concurrency=DELIVERY_CONCURRENCY)
 
 
 def _app(database: Database, *, connections: int) -> procrastinate.App:
@@ -283,19 +295,14 @@ def _app(database: Database, *, connections: int) -> procrastinate.App:
     return app
 
 
-async def _work(
-    app: procrastinate.App,
-    queue: str,
-    additional_context: dict[str, Any],
-    stop_requested: asyncio.Event,
-    *,
-    concurrency: int,
+async def _run_queue(
+    app: procrastinate.App, queue: str, work: _Work, stop_requested: asyncio.Event, *, concurrency: int
 ) -> None:
     async with app.open_async():
         worker = Worker(
             app,
             queues=[queue],
-            additional_context=additional_context,
+            additional_context={"work": work},
             concurrency=concurrency,
             install_signal_handlers=False,
             update_heartbeat_interval=HEARTBEAT_SECONDS,

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping
 from threading import Event, Thread
-from types import MappingProxyType
 from uuid import UUID
 
 import pyarrow as pa
@@ -11,10 +10,9 @@ import pyarrow.compute as pc
 import structlog
 
 from app.errors import Failure
-from app.errors.access import DatabaseUnavailable, StorageFull
+from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkUnavailable
-from app.errors.requests import QuotaExceeded
 from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.sources import Ranges
@@ -37,46 +35,33 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID, *, limits: Limit
     A sweep that reaches its deadline fails, and its job on Spark is cancelled. It fails as well if its team may not
     store the rows; those before stay.
     """
-    limit_s = limits.sweep_deadline_seconds
     try:
-        with database.begin() as uow:
-            sweeps.fail_late(uow, sweep_id, limit_s=limit_s)
-            chunk = sweeps.next_chunk(uow, sweep_id, limits)
-    except SweepNotFound:
-        return  # deleted since it was put on the queue
-    except (DatabaseUnavailable, StorageFull):
-        raise  # the chunk is taken again once the database is back
-    except Failure as failure:
-        _fail(database, sweep_id, failure)  # stored by an earlier release, and larger than the limits are now
-        return
-    if chunk is None:
-        return
-    try:
-        spark.session()  # may take seconds to start, which are not part of the cost of the chunk
-        started = time.monotonic()
-        rows = _scored(database, spark, chunk, limit_s)
-    except SparkJobCancelled:
-        return
+        _score_chunk(database, spark, sweep_id, limits)
+    except (SweepNotFound, SparkJobCancelled):
+        return  # deleted, or cancelled
+    except (DatabaseUnavailable, StorageFull, ServiceBusy):
+        raise  # the chunk is scored again once the database is back
     except SparkUnavailable as unavailable:
         structlog.get_logger().warning("sweep.waiting", sweep=str(sweep_id), detail=unavailable.detail)
         with database.begin() as uow:
             sweeps.wait(uow, sweep_id, unavailable)
-        return
-    except (DatabaseUnavailable, StorageFull):
-        raise  # the chunk is scored again once the database is back
     except Failure as failure:
-        _fail(database, sweep_id, failure)
-        return
-    try:
+        with database.begin() as uow:
+            sweeps.fail(uow, sweep_id, failure)
+
+
+def _score_chunk(database: Database, spark: Spark, sweep_id: UUID, limits: Limits) -> None:
+    limit_s = limits.sweep_deadline_seconds
+    with database.begin() as uow:
+        sweeps.fail_late(uow, sweep_id, limit_s=limit_s)
+        # Of a sweep that an earlier release stored, this fails if it is larger than the limits are now.
+        chunk = sweeps.next_chunk(uow, sweep_id, limits)
+    if chunk is not None:
+        spark.session()  # may take seconds to start, which are not part of the cost of the chunk
+        started = time.monotonic()
+        rows = _scored(database, spark, chunk, limit_s)
         with database.begin() as uow:
             sweeps.record(uow, chunk, rows, seconds=time.monotonic() - started)
-    except QuotaExceeded as exceeded:
-        _fail(database, sweep_id, exceeded)
-
-
-def _fail(database: Database, sweep_id: UUID, failure: Failure) -> None:
-    with database.begin() as uow:
-        sweeps.fail(uow, sweep_id, failure)
 
 
 def log_traces(chunk: Chunk, rows: pa.Table) -> None:
@@ -122,7 +107,7 @@ def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     return keys.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
 
 
-_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = MappingProxyType({"key_skew": _keys})
+_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = {"key_skew": _keys}
 """By kind, how a sweep that is measured whole is scored; every other kind is scored range by range."""
 
 

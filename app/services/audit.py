@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import orjson
@@ -24,9 +23,10 @@ class AuditFormat(StrEnum):
     CSV = "csv"
 
 
-MEDIA_TYPES: Mapping[AuditFormat, str] = MappingProxyType(
-    {AuditFormat.JSONL: "application/x-ndjson", AuditFormat.CSV: "text/csv; charset=utf-8"}
-)
+MEDIA_TYPES: Mapping[AuditFormat, str] = {
+    AuditFormat.JSONL: "application/x-ndjson",
+    AuditFormat.CSV: "text/csv; charset=utf-8",
+}
 
 
 def document(entry: AuditEntry) -> dict[str, object]:
@@ -64,6 +64,7 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-_LINES: Mapping[AuditFormat, Callable[[AuditEntry], bytes]] = MappingProxyType(
-    {AuditFormat.JSONL: _json_line, AuditFormat.CSV: _csv_line}
-)
+_LINES: Mapping[AuditFormat, Callable[[AuditEntry], bytes]] = {
+    AuditFormat.JSONL: _json_line,
+    AuditFormat.CSV: _csv_line,
+}

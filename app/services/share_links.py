@@ -9,7 +9,6 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -28,9 +27,11 @@ Granted = Literal["page", "picture"]
 MOST_DAYS = 365
 PARAMETER = "share"
 """The parameter of an address that has the signed part of a link."""
-_PICTURES: Mapping[SubjectKind, str] = MappingProxyType(
-    {"plan": "pictures/plan", "cluster": "pictures/cluster-map", "sweep": "pictures/sweep-compared"}
-)
+_PICTURES: Mapping[SubjectKind, str] = {
+    "plan": "pictures/plan",
+    "cluster": "pictures/cluster-map",
+    "sweep": "pictures/sweep-compared",
+}
 _PURPOSE = "share links"
 _DOTS_WITH_TEAM = 3
 _INVALID = "the link was revoked, was changed, or is for another page"

@@ -1,26 +1,31 @@
 """Admission control: how many requests are served concurrently, how many wait, and when one is rejected.
 
-A request is rejected when it arrives or not at all: what it would wait is estimated from what is ahead of it
-(`expectation`), and it is rejected if that is longer than the limit. No request is rejected while a slot is idle.
+What a request would wait is estimated when it arrives from what is ahead of it (`expectation`), and it is rejected if
+that is longer than the limit. No request is rejected while a slot is idle. Later requests of others may begin before
+it, since slots are shared equally, so that its wait has a limit as well.
 
 A request that needs the database, or a thread for long, has to be admitted first. It is admitted when its body has been
-read, so that slow senders delay no other request. From then on the order is the same for every request: slot, thread,
+read, so that slow senders delay no other request. From then on every request takes in the same order: slot, thread,
 connection. There are at least as many threads and connections as slots (`Settings` checks it), so that no request waits
 for one of the three while it has another.
 """
 
 import asyncio
+import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.errors.access import ServiceBusy
 from app.slots.expectation import UNKNOWN, Durations, Work, remaining_s, wait_s
 
 _LONGEST_RETRY_S = 60
+_MOST_CALLERS = 10_000
+"""Teams and keys of which it is known when a request began last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,31 @@ class Occupancy:
     expected_wait_s: float
 
 
+class Caller(NamedTuple):
+    """Whose a request is: slots are shared equally among teams, and within a team among its keys."""
+
+    team: str
+    key: str
+
+
+ANYONE = Caller("", "")
+"""Of a request of which the caller is not known."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Waiting:
+    """A request that waits; `begins` is set when a slot is passed on to it."""
+
+    caller: Caller
+    work: Work
+    begins: asyncio.Future[None]
+
+
 class Admission:
-    """Admits requests in the order of their arrival. Belongs to one event loop.
+    """Admits requests in turns: of the teams, of the keys of each team, and by arrival. Belongs to one event loop.
+
+    The turn is that of the team, and then of its key, that has waited longest since one of its requests began. If the
+    queue is full, the newest request of the key that has most in it makes way for one of a key that has fewer.
 
     Parameters
     ----------
@@ -61,12 +89,14 @@ class Admission:
 
     def __init__(self, capacity: Capacity, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity, self._clock = capacity, clock
-        self._slots = asyncio.Semaphore(capacity.concurrent)
+        self._free = capacity.concurrent
         self._durations = Durations()
         # In the order of their arrival.
-        self._waiting: dict[object, Work] = {}
-        self._waiting_of: Counter[Work] = Counter()
+        self._waiting: list[_Waiting] = []
         self._served: dict[object, tuple[Work, float]] = {}
+        # When a request of a team or caller began last, as a number that only grows.
+        self._begun: dict[str | Caller, int] = {}
+        self._numbers = itertools.count(1)
 
     @property
     def occupancy(self) -> "Occupancy":
@@ -75,10 +105,13 @@ class Admission:
 
     @property
     def expected_wait_s(self) -> float:
-        """What a request that arrived now is expected to wait, in seconds; 0 if a slot is idle."""
-        if not self._slots.locked():
+        """What a request that arrived now and began last is expected to wait, in seconds; 0 if a slot is idle."""
+        return self._wait_s(self._waiting)
+
+    def _wait_s(self, ahead: Iterable[_Waiting]) -> float:
+        if self._free:
             return 0.0
-        return wait_s(self._remaining_s(), map(self._durations.expected_s, self._waiting.values()))
+        return wait_s(self._remaining_s(), (self._durations.expected_s(each.work) for each in ahead))
 
     def _remaining_s(self) -> list[float]:
         """What is expected to remain of each slot's request."""
@@ -86,29 +119,41 @@ class Admission:
         passed_on = [0.0] * (self._capacity.concurrent - len(self._served))
         return passed_on + [remaining_s(expected_s(work), now - began) for work, began in self._served.values()]
 
-    def _is_short(self) -> bool:
-        """Whether the mean time until a slot is free is within the limit, and the shortest, the expected wait, too.
+    def _in_turn(self, waiting: Iterable[_Waiting]) -> Iterator[_Waiting]:
+        """Waiting requests in the order in which they are to begin."""
+        of_team: dict[str, dict[Caller, list[_Waiting]]] = {}
+        for each in waiting:
+            of_team.setdefault(each.caller.team, {}).setdefault(each.caller, []).append(each)
+        teams = [of_team[team] for team in sorted(of_team, key=self._last_begin)]
+        return _alternating([_alternating([keys[key] for key in sorted(keys, key=self._last_begin)]) for keys in teams])
 
-        It is computed from the classes of the requests that wait; the expected wait takes a step for each of them.
-        """
-        waiting_s = sum(self._durations.expected_s(work) * count for work, count in self._waiting_of.items())
-        return sum(self._remaining_s()) + waiting_s <= self._capacity.expected_s * self._capacity.concurrent
+    def _last_begin(self, sender: str | Caller) -> int:
+        return self._begun.get(sender, 0)
 
-    def check(self) -> None:
-        """Raise `ServiceBusy` if a request that arrived now would be rejected."""
-        if not self._slots.locked():
-            return
-        if len(self._waiting) >= self._capacity.queued:
-            raise self._busy(f"{len(self._waiting)} more wait, which is the limit", self.expected_wait_s)
-        if self._is_short():
-            return
-        expected_s = self.expected_wait_s
+    def check(self, caller: Caller = ANYONE) -> None:
+        """Raise `ServiceBusy` if a request of the caller that arrived now would be rejected."""
+        self._checked(caller, UNKNOWN)
+
+    def _checked(self, caller: Caller, work: Work) -> _Waiting | None:
+        """The request that makes way for one that arrives now, if there has to be one. Raises `ServiceBusy`."""
+        if self._free:
+            return None
+        last = _Waiting(caller, work, asyncio.get_running_loop().create_future())
+        ahead = itertools.takewhile(lambda each: each is not last, self._in_turn([*self._waiting, last]))
+        expected_s = self._wait_s(ahead)
         if expected_s > self._capacity.expected_s:
             limit = f"the limit is {self._capacity.expected_s:g} s"
             raise self._busy(f"another one would wait for some {expected_s:.1f} s; {limit}", expected_s)
+        if len(self._waiting) < self._capacity.queued:
+            return None
+        waiting = Counter(each.caller for each in self._waiting)
+        most = max(waiting, key=waiting.__getitem__, default=caller)
+        if waiting[most] > waiting[caller] + 1:
+            return next(each for each in reversed(self._waiting) if each.caller == most)
+        raise self._busy(f"{len(self._waiting)} more wait, which is the limit", expected_s)
 
     @asynccontextmanager
-    async def slot(self, work: Work = UNKNOWN) -> AsyncIterator[None]:
+    async def slot(self, work: Work = UNKNOWN, caller: Caller = ANYONE) -> AsyncIterator[None]:
         """Occupy a slot for the duration of the context.
 
         Raises
@@ -116,12 +161,17 @@ class Admission:
         ServiceBusy
             The queue is full, the expected wait is too long, or no slot became free in time.
         """
-        if self._slots.locked():
-            await self._wait(work)
+        if self._free:
+            self._free -= 1
         else:
-            await self._slots.acquire()
+            await self._wait(work, caller)
         request, began = object(), self._clock()
         self._served[request] = work, began
+        for each in (caller.team, caller):
+            self._begun.pop(each, None)
+            self._begun[each] = next(self._numbers)
+        while len(self._begun) > _MOST_CALLERS:
+            del self._begun[next(iter(self._begun))]
         is_whole = False
         try:
             yield
@@ -132,24 +182,42 @@ class Admission:
             # The time of one that was stopped says something only if it is longer than what was expected.
             if is_whole or seconds > self._durations.expected_s(work):
                 self._durations.add(work, seconds)
-            self._slots.release()
+            self._pass_on()
 
-    async def _wait(self, work: Work) -> None:
-        self.check()
-        request = object()
-        self._waiting[request] = work
-        self._waiting_of[work] += 1
+    def _pass_on(self) -> None:
+        """Give a slot to the request whose turn it is, if one waits."""
+        first = next(self._in_turn(self._waiting), None)
+        if first is None:
+            self._free += 1
+        else:
+            self._waiting.remove(first)
+            first.begins.set_result(None)
+
+    async def _wait(self, work: Work, caller: Caller) -> None:
+        makes_way = self._checked(caller, work)
+        if makes_way is not None:
+            self._waiting.remove(makes_way)
+            reason = "requests of others that have fewer in the queue took its place"
+            makes_way.begins.set_exception(self._busy(reason, self.expected_wait_s))
+        request = _Waiting(caller, work, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
         try:
             async with asyncio.timeout(self._capacity.queue_s):
-                await self._slots.acquire()
+                await request.begins
         except TimeoutError:
+            self._leave(request)
             reason = f"none of them ended within {self._capacity.queue_s:g} s"
             raise self._busy(reason, self.expected_wait_s) from None
-        finally:
-            del self._waiting[request]
-            self._waiting_of[work] -= 1
-            if not self._waiting_of[work]:
-                del self._waiting_of[work]
+        except asyncio.CancelledError:
+            self._leave(request)
+            raise
+
+    def _leave(self, request: _Waiting) -> None:
+        """Leave the queue; a slot that was passed on meanwhile is passed on again."""
+        if request in self._waiting:
+            self._waiting.remove(request)
+        elif request.begins.done() and not request.begins.cancelled() and request.begins.exception() is None:
+            self._pass_on()
 
     def _busy(self, reason: str, expected_s: float) -> ServiceBusy:
         """The rejection; it is to be tried again when what is ahead of it is expected to have begun."""
@@ -159,3 +227,9 @@ class Admission:
             limit=concurrent,
             retry_after_s=min(max(1, math.ceil(expected_s)), _LONGEST_RETRY_S),
         )
+
+
+def _alternating(queues: Sequence[Iterable[_Waiting]]) -> Iterator[_Waiting]:
+    """The first request of each queue in turn, then the second of each, and so on."""
+    rounds = itertools.zip_longest(*queues)
+    return (each for of_round in rounds for each in of_round if each is not None)

@@ -22,7 +22,7 @@ import structlog
 
 from app.errors.access import ProcessLost
 from app.slots import server
-from app.slots.admission import Admission, Capacity, Occupancy
+from app.slots.admission import ANYONE, Admission, Caller, Capacity, Occupancy
 from app.slots.expectation import UNKNOWN, Work
 
 UNKNOWN_EXIT_CODE = 255
@@ -77,9 +77,9 @@ class Lane:
         self._start = start
 
     @asynccontextmanager
-    async def slot(self, work: Work = UNKNOWN) -> AsyncIterator[Slot]:
+    async def slot(self, work: Work = UNKNOWN, caller: Caller = ANYONE) -> AsyncIterator[Slot]:
         """Occupy a slot for the duration of the context. Raises `ServiceBusy` as `Admission.slot` does."""
-        async with self.admission.slot(work):
+        async with self.admission.slot(work, caller):
             slot = self._usable() or await self._start()
             try:
                 yield slot

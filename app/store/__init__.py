@@ -12,7 +12,6 @@ Rows never leave this package: its methods take and return frozen records. Only 
     tables.py       every table
     records.py      records of snapshots and plans, without the database driver
     snapshots.py    states of clusters
-    direct.py       reads in one round trip, without a unit of work
     plans.py        immutable answers, their assignments as one flat int32 array a topic
     jobs.py         requests with `Prefer: respond-async`
     sweeps.py       sweeps, their ledger and their rows

@@ -109,16 +109,11 @@ _COLUMNS = columns_of(audit_entries, AuditEntry)
 _ADDED = ("team", "actor", "name", "key_id", "address", "request_id", "action", "resource", "status", "code", "count")
 
 
-def adding(rows: str) -> str:
-    """The statement that adds entries; `rows` is what stands for a list of their rows as JSONB."""
-    return (
-        f"INSERT INTO audit_entries ({', '.join(_ADDED)}) "  # noqa: S608 -- constants
-        f"SELECT {', '.join(_ADDED)} FROM jsonb_to_recordset({rows}) AS entry (team text, actor text, name text, "
-        "key_id text, address text, request_id text, action text, resource text, status int, code text, count int)"
-    )
-
-
-_ADD = adding("%s::jsonb")
+_ADD = (
+    f"INSERT INTO audit_entries ({', '.join(_ADDED)}) "  # noqa: S608 -- constants
+    f"SELECT {', '.join(_ADDED)} FROM jsonb_to_recordset(%s::jsonb) AS entry (team text, actor text, name text, "
+    "key_id text, address text, request_id text, action text, resource text, status int, code text, count int)"
+)
 
 
 class Audit(Store):

@@ -26,7 +26,7 @@ from app.store.sessions import Sessions
 from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, RowSecurity, Transaction
+from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, SLOW, RowSecurity, Transaction
 from app.store.usage import Usage
 from app.store.webhooks import Webhooks
 
@@ -95,6 +95,7 @@ class Database:
         raise `DatabaseUnavailable` then; None is as long as it takes. Those that act for a team wait in any case:
         the deadline of their request ends them.
     quotas : of each team, in the order of `usage.QUOTAS`; statements that would exceed one raise `QuotaExceeded`.
+    statements_s : the longest time of a statement, with its wait for locks; then it raises `DatabaseUnavailable`.
     """
 
     def __init__(
@@ -104,11 +105,14 @@ class Database:
         connections: int = CONNECTIONS,
         own_locks_s: float | None = None,
         quotas: tuple[int, ...] = (),
+        statements_s: float | None = None,
     ) -> None:
         self.quotas = quotas
         options = "-c timezone=UTC" + usage.option(quotas)
         if own_locks_s is not None:
             options += f" -c lock_timeout={own_locks_s * 1000:.0f}"
+        if statements_s is not None:
+            options += f" -c statement_timeout={statements_s * 1000:.0f}"
         self.url = addresses.parsed(url)
         self.engine = sa.create_engine(
             self.url,
@@ -209,6 +213,8 @@ def _raise_failure(context: sa.engine.ExceptionContext) -> None:
         raise InvalidField("a text has the character U+0000, which no text of the database can have")
     if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
         detail = LOCKED
+    elif isinstance(context.original_exception, psycopg.errors.QueryCanceled):
+        detail = SLOW
     elif isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
         detail = READ_ONLY
         context.is_disconnect = True  # another server may take writes by now: the pool connects anew

@@ -42,7 +42,7 @@ class Plans(Rows[PlanHead]):
         if plan.snapshot_id is not None:
             lock_shared(self._writing, plan.snapshot_id, team=self._team)
         row = insert(plans).values(
-            {"id": plan_id or uuid7(), "team": self._team, "snapshot_id": plan.snapshot_id, **values_of(plan)}
+            {"id": plan_id or uuid7(), "team": self._team, "snapshot_id": plan.snapshot_id, **_values(plan)}
         )
         head = self._written(row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]))
         if head is None:
@@ -62,7 +62,7 @@ class Plans(Rows[PlanHead]):
         return head
 
     def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
-        rows = [{"plan_id": plan_id, **values} for values in topic_values(placements)]
+        rows = [{"plan_id": plan_id, **values} for values in _topic_values(placements)]
         self._writing.execute(plan_topics.insert(), rows)
 
     def find(self, plan_hash: str) -> PlanHead | None:
@@ -89,7 +89,7 @@ class Plans(Rows[PlanHead]):
         c = plan_topics.c
         query = sa.select(c.name, c.first_partition_id, c.replication_factor, c.replicas)
         rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
-        return tuple(Placement(name, first, rows_of(replicas, factor)) for name, first, factor, replicas in rows)
+        return tuple(Placement(name, first, _rows(replicas, factor)) for name, first, factor, replicas in rows)
 
     def rows(self, plan_id: UUID, topic: PlanTopic, *, start: int, stop: int) -> Int32s:
         """Rows start … stop − 1 of one topic's assignment; only these are read."""
@@ -97,7 +97,7 @@ class Plans(Rows[PlanHead]):
         width = topic.replication_factor * INT32_BYTES
         piece = sa.func.substring(c.replicas, start * width + 1, (stop - start) * width)
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
-        return rows_of(self._reading.scalars(query).one(), topic.replication_factor)
+        return _rows(self._reading.scalars(query).one(), topic.replication_factor)
 
     def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
         """Plans, newest first; `before` is the last id of the page before."""
@@ -132,7 +132,7 @@ def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
         yield plans.c.created_at < selected.created_before
 
 
-def values_of(plan: NewPlan) -> dict[str, Any]:
+def _values(plan: NewPlan) -> dict[str, Any]:
     """The columns of a new plan, but its id, its team and its snapshot."""
     return {
         "kind": plan.kind,
@@ -150,7 +150,7 @@ def values_of(plan: NewPlan) -> dict[str, Any]:
     }
 
 
-def topic_values(placements: Sequence[Placement]) -> Iterator[dict[str, Any]]:
+def _topic_values(placements: Sequence[Placement]) -> Iterator[dict[str, Any]]:
     """The columns of the topics of a new plan, but its id."""
     for ordinal, placement in enumerate(placements):
         yield {
@@ -163,6 +163,6 @@ def topic_values(placements: Sequence[Placement]) -> Iterator[dict[str, Any]]:
         }
 
 
-def rows_of(replicas: bytes, factor: int) -> Int32s:
+def _rows(replicas: bytes, factor: int) -> Int32s:
     """A stored assignment as an array of brokers, a row a partition; it is read-only."""
     return np.frombuffer(replicas, "<i4").reshape(-1, factor)

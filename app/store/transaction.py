@@ -12,6 +12,7 @@ from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.store import row_security, teams
 
 LOST = "the connection to the database was lost; try again in a moment"
+SLOW = "a statement of the database took longer than its limit; try again in a moment"
 LOCKED = "a table of the database is locked; try again in a moment"
 READ_ONLY = "the database is read-only at present; try again in a moment"
 FULL = "the disk of the database is full; nothing is stored until its operator makes space"

@@ -40,11 +40,7 @@ def lines(rows: Rows, *, x: str, y: str) -> Spec:
     return {
         "data": {"values": rows},
         "mark": {"type": "line", "point": True, "tooltip": True},
-        "encoding": {
-            "x": {"field": "x", "type": "temporal", "title": x},
-            "y": {"field": "y", "type": "quantitative", "title": y},
-            "color": {"field": "series", "type": "nominal", "title": None},
-        },
+        "encoding": {"x": _field("x", "temporal", x), "y": _field("y", "quantitative", y), "color": _BY_SERIES},
     }
 
 
@@ -53,11 +49,7 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
 
     Rows with a `front` that is not null are joined by a line.
     """
-    axes = {
-        "x": {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False}},
-        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
-    }
-    shown = [{"field": field, "title": title} for field, title in tooltips.items()]
+    axes = _plane(x, y)
     return {
         "data": {"values": rows},
         "layer": [
@@ -68,13 +60,8 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
             },
             {
                 "mark": {"type": "point", "filled": True, "opacity": 0.75, "size": 45},
-                "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
-                "encoding": {
-                    **axes,
-                    "color": {"field": "series", "type": "nominal", "title": None},
-                    "href": {"field": "href"},
-                    "tooltip": shown,
-                },
+                "params": [_ZOOM],
+                "encoding": {**axes, "color": _BY_SERIES, **_links(tooltips)},
             },
         ],
     }
@@ -87,21 +74,11 @@ def fronts(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], joined: b
     ----------
     joined : whether a line joins the points of a series, in the order of `x`.
     """
-    encoding = {
-        "x": {"field": "x", "type": "quantitative", "title": x, "scale": {"zero": False}},
-        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
-        "color": {"field": "series", "type": "nominal", "title": None},
-    }
-    shown = [{"field": field, "title": title} for field, title in tooltips.items()]
+    encoding = {**_plane(x, y), "color": _BY_SERIES}
     points = {
         "mark": {"type": "point", "filled": True, "size": 60},
-        "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
-        "encoding": {
-            **encoding,
-            "href": {"field": "href"},
-            "tooltip": shown,
-            "shape": {"field": "series", "legend": None},
-        },
+        "params": [_ZOOM],
+        "encoding": {**encoding, **_links(tooltips), "shape": {"field": "series", "legend": None}},
     }
     joins = [{"mark": {"type": "line", "opacity": 0.6}, "encoding": encoding}] if joined else []
     return {"data": {"values": rows}, "layer": [*joins, points]}
@@ -114,27 +91,22 @@ def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str]) ->
         "data": {"values": rows},
         "mark": {"type": "rect", "tooltip": True},
         "encoding": {
-            "x": {"field": "x", "type": "nominal", "title": x, "sort": order, "axis": axis},
-            "y": {"field": "y", "type": "nominal", "title": y, "sort": order, "axis": axis},
-            "color": {"field": "value", "type": "quantitative", "title": value, "scale": {"scheme": "blues"}},
+            "x": _field("x", "nominal", x, sort=order, axis=axis),
+            "y": _field("y", "nominal", y, sort=order, axis=axis),
+            "color": _field("value", "quantitative", value, scale={"scheme": "blues"}),
         },
     }
 
 
 def bars(rows: Rows, *, x: str, y: str, is_count: bool = False) -> Spec:
     """A bar for each row: columns `x` (text, in the order of the rows) and `y`, a count or any number."""
+    axis = {"labelLimit": 120, "labelAngle": 0, "labelOverlap": True}
     return {
         "data": {"values": rows},
         "mark": {"type": "bar", "tooltip": True},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "nominal",
-                "title": x,
-                "sort": None,
-                "axis": {"labelLimit": 120, "labelAngle": 0, "labelOverlap": True},
-            },
-            "y": {"field": "y", "type": "quantitative", "title": y, "axis": _COUNTS if is_count else {}},
+            "x": _field("x", "nominal", x, sort=None, axis=axis),
+            "y": _field("y", "quantitative", y, axis=_COUNTS if is_count else {}),
         },
     }
 
@@ -142,22 +114,35 @@ def bars(rows: Rows, *, x: str, y: str, is_count: bool = False) -> Spec:
 def histogram(edges: Sequence[float], counts: Sequence[int], *, x: str, y: str) -> Spec:
     """A bar for each count, between the edges on both sides of it."""
     rows = [{"x": low, "x2": high, "y": count} for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)]
+    axis = {"labelOverlap": True, "labelSeparation": 8}
     return {
         "data": {"values": rows},
         "mark": {"type": "bar", "tooltip": True, "binSpacing": 1},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "quantitative",
-                "title": x,
-                "bin": {"binned": True},
-                "scale": {"zero": False},
-                "axis": {"labelOverlap": True, "labelSeparation": 8},
-            },
+            "x": _field("x", "quantitative", x, bin={"binned": True}, scale={"zero": False}, axis=axis),
             "x2": {"field": "x2"},
-            "y": {"field": "y", "type": "quantitative", "title": y, "axis": _COUNTS},
+            "y": _field("y", "quantitative", y, axis=_COUNTS),
         },
     }
+
+
+def _field(name: str, kind: str, title: str | None, **properties: object) -> Spec:
+    """The column that an axis or colour shows, and how."""
+    return {"field": name, "type": kind, "title": title, **properties}
+
+
+def _plane(x: str, y: str) -> Spec:
+    """Two axes of numbers, which need not begin at 0."""
+    return {name: _field(name, "quantitative", title, scale={"zero": False}) for name, title in (("x", x), ("y", y))}
+
+
+def _links(tooltips: Mapping[str, str]) -> Spec:
+    shown = [{"field": field, "title": title} for field, title in tooltips.items()]
+    return {"href": {"field": "href"}, "tooltip": shown}
+
+
+_BY_SERIES = _field("series", "nominal", None)
+_ZOOM = {"name": "zoom", "select": "interval", "bind": "scales"}
 
 
 def response(spec: Spec, suffix: Suffix, *, theme: Theme = "light", width: int = WIDTH, height: int = 280) -> Response:

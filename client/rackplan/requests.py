@@ -603,11 +603,13 @@ class GroupsSweepRequest(TypedDict, total=False):
             ]
         ]
     ]
-    """Names of assignors; null keeps them."""
+    """Assignors that give each partition to one member: all except `simple`."""
     members_lost: Sequence[int]
-    """Numbers of members that a group loses at once; null keeps them."""
+    """Numbers of members that a group loses at once. They depend on `seed` and the group alone: every assignor meets
+    the same loss, and members among two lost are among three lost as well."""
     members_added: Sequence[int]
-    """Numbers of members that join in the same rebalance; null keeps them."""
+    """Numbers of members that join in the same rebalance, each in the rack with the fewest members (in none if no
+    member has a rack), with the most common subscription."""
     snapshot_id: str | None
     """The snapshot of the cluster."""
     cluster: str | None
@@ -695,13 +697,13 @@ class KeySkewSweepRequest(TypedDict, total=False):
             "random",
         ]
     ]
-    """Names of partitioners; null keeps them."""
+    """A partitioner that is listed twice is measured once."""
     partitions: Required[int]
-    """Partition count from which moves are counted; null keeps it."""
+    """The count from which moves are counted."""
     compare_partitions: Sequence[int]
-    """Other partition counts; null keeps them."""
+    """Other counts: their balance, and the shares of records and keys that move."""
     heaviest: int
-    """Number of heaviest keys to list; null keeps it."""
+    """The number of heaviest keys to list."""
     kind: Required[Literal["key_skew"]]
     """Kind of the sweep."""
     dataset: Required[DatasetRequest]

@@ -10,12 +10,13 @@ import pytest
 from app.api.examples import EXAMPLE_GROUP_PLAN_ID
 from app.core.groups.model import Owned
 from app.core.groups.registry import ASSIGNORS
-from app.formats.groups import assignor_user_data
-from app.formats.groups.consumer_protocol import Subscription, write_subscription
+from app.formats.groups.consumer_protocol import Subscription
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import problem
 from tests.api.group_requests import ask, brokers, codes, member, owning, plan, read_in, three, topic
 from tests.api.test_jobs import _until
+from tests.formats.writers.assignor_user_data import write_sticky
+from tests.formats.writers.consumer_protocol import write_subscription
 
 
 def metadata(*topics: str, **fields: Any) -> str:
@@ -248,7 +249,7 @@ class TestRawMetadata:
     def test_each_sticky_assignor_reads_ownership_where_its_client_writes_it(self, client: httpx.Client) -> None:
         """The eager one in user data, the cooperative one in the subscription."""
         owned = (Owned("t", np.array([5, 4, 3], np.int32)),)
-        user_data = assignor_user_data.write_sticky(owned, generation_id=4)
+        user_data = write_sticky(owned, generation_id=4)
         in_data = {"member_id": "m0", "member_metadata": metadata("t", user_data=user_data)}
         in_field = {"member_id": "m0", "member_metadata": metadata("t", owned=owned, generation_id=4)}
         for assignor, keeping, losing in (

@@ -25,6 +25,7 @@ from app.formats.tables import placement_tables
 from app.services.plans import FORMATS
 from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
+from tests.formats.readers.replica_assignment import read as read_assignment
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
 EXAMPLES = [
@@ -312,14 +313,14 @@ class TestExport:
         written = self._export(client, two_topics, "replica_assignment", topic="z").text
         rows = two_topics["topics"][0]["replicas"]
         assert written == replica_assignment.write(np.array(rows, np.int32)) + "\n"
-        assert replica_assignment.read(written.strip()).tolist() == rows
+        assert read_assignment(written.strip()).tolist() == rows
 
     def test_replica_assignment_goes_on_from_what_there_is(self, client: httpx.Client) -> None:
         """`kafka-topics --alter` counts off the partitions that the topic has already."""
         plan = place(client, topic("orders", 2, start_partition_id=2), seed=1).json()
         written = self._export(client, plan, "replica_assignment").text
         existing = [partition["replicas"] for partition in SNAPSHOT["topics"][0]["partitions"]]
-        assert replica_assignment.read(written.strip()).tolist() == existing + plan["topics"][0]["replicas"]
+        assert read_assignment(written.strip()).tolist() == existing + plan["topics"][0]["replicas"]
 
     def test_replica_assignment_of_what_it_cannot_say(self, client: httpx.Client, two_topics: dict[str, Any]) -> None:
         path = f"/v1/plans/{two_topics['id']}/export"

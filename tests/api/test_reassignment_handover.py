@@ -8,10 +8,11 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from app.formats.kafka_files import leader_election, reassignment
+from app.formats.kafka_files import reassignment
 from app.services.plans import FORMATS
 from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, problem
+from tests.formats.readers import leader_election
 
 Lists = dict[tuple[str, int], tuple[int, ...]]
 EXECUTE = FORMATS["reassignment"].media_type

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.http.auth import CHECKED_WITHIN_S
 from app.api.slots import buffers, scopes
+from app.api.slots.sizes import is_small
 from app.slots import frames
 from app.store.audit import AuditFilter
 from app.store.database import Database
@@ -31,6 +32,11 @@ from tests.jobs.cluster import wait_for
 from tests.profiles import costly
 from tests.service import client_of, served
 
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
 DEADLINE_S, MEMORY_MIB = 5, 128
 HEALTHY_S = 10.0
 """A health check takes milliseconds; the machine of the tests may be busy with others."""
@@ -258,7 +264,7 @@ class TestLockedKeys:
 
 @pytest.mark.slow
 class TestSmallPlans:
-    """Plans that take no slot, beside a service without slots, whose operation answers."""
+    """Plans that take no slot, beside a service without slots."""
 
     SMALL: Mapping[str, object] = {
         "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}],
@@ -319,11 +325,67 @@ class TestSmallPlans:
             with locked(database, "answers"):
                 waiting = threads.submit(slotted.post, PLAN, json=seeded(931), headers={"Idempotency-Key": "waits"})
                 assert slotted.post(PLAN, json={**self.SMALL, "seed": 2}).status_code == 201
-                assert slotted.post(PLAN, json={**self.SMALL, "seed": 2}).status_code == 201, "it is looked up"
-                again = slotted.post(PLAN, json={**self.SMALL, "seed": 2, "algorithm": "striped"})
-                assert again.status_code == 201, "another body of the same plan"
                 assert not waiting.done()
             assert waiting.result().status_code == 201
+
+
+@pytest.mark.slow
+def test_a_key_that_is_revoked_reads_nothing_more(slotted: httpx.Client, database: Database) -> None:
+    with database.begin() as uow:
+        _, secret = uow.api_keys.create("reads", ["read"], team="default")
+    key = {"Authorization": f"Bearer {secret}"}
+    assert [slotted.get(READ, headers=key).status_code for _ in range(3)] == [200] * 3
+    assert slotted.get(READ).status_code == 401
+    with database.begin() as uow:
+        uow.api_keys.revoke("reads", team="default")
+        uow.api_keys.create("another", ["read"], team="default")
+    assert slotted.get(READ, headers=key).status_code == 401
+
+
+class TestSmall:
+    """Requests of little work are known by their bodies."""
+
+    BODY: Mapping[str, object] = {
+        "brokers": [{"id": broker, "rack": f"r{broker % 3}"} for broker in range(6)],
+        "algorithm": "striped",
+        "seed": 7,
+        "topics": [{"name": "orders", "partitions": 5, "replication_factor": 3}],
+    }
+
+    @given(anything, st.sampled_from(sorted(BODY)))
+    def test_any_document_is_looked_at(self, value: object, field: str) -> None:
+        assert not is_small("POST", PLAN, orjson.dumps(value))
+        is_small("POST", PLAN, orjson.dumps({**self.BODY, field: value}))
+
+    def test_only_what_states_little_work_is_small(self) -> None:
+        assert is_small("POST", PLAN, orjson.dumps(self.BODY))
+        assert not is_small("POST", "/v1/plans/group", orjson.dumps(self.BODY))
+        assert not is_small("POST", PLAN, orjson.dumps({**self.BODY, "labels": {"a": "x" * 8192}}))
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"seed": None},
+            {"algorithm": "admin_utils"},
+            {"snapshot_id": "0191d0e4-0000-7000-8000-000000000000"},
+            {"kafka_version": "4.0"},
+            {"brokers": [{"id": broker} for broker in range(65)]},
+            {"topics": [{"name": "t", "partitions": 121, "replication_factor": 1}]},
+            {"topics": [{"name": "t", "partitions": 1e6, "replication_factor": 1}]},
+            {"topics": [{"name": f"t{n}", "partitions": 1, "replication_factor": 1} for n in range(11)]},
+        ],
+    )
+    def test_what_is_not_small_takes_a_slot(self, changed: dict[str, object]) -> None:
+        assert not is_small("POST", PLAN, orjson.dumps({**self.BODY, **changed}))
+
+
+@pytest.mark.slow
+def test_a_small_plan_that_waits_for_a_lock_is_a_503_at_its_deadline(slotted: httpx.Client, database: Database) -> None:
+    """No process is there to be stopped: Postgres ends the statement."""
+    with locked(database, "plans"):
+        response = slotted.post(PLAN, json={**TestSmallPlans.SMALL, "seed": 3})
+    assert "took longer than its limit" in problem(response, 503, "unavailable")["detail"]
+    assert slotted.post(PLAN, json={**TestSmallPlans.SMALL, "seed": 3}).status_code == 201
 
 
 def is_slot(process: psutil.Process) -> bool:
@@ -355,55 +417,6 @@ def test_the_service_is_not_tied_to_what_started_it() -> None:
     assert printed.strip() == "0"
 
 
-@pytest.mark.slow
-class TestDirectReads:
-    """Reads of small plans, beside a service without slots, whose operation answers."""
-
-    @pytest.mark.parametrize(
-        ("method", "path", "headers"),
-        [
-            ("GET", READ, {}),
-            ("GET", READ, {"Accept": "application/json"}),
-            ("GET", READ, {"Accept-Encoding": "gzip"}),
-            ("HEAD", READ, {}),
-            ("GET", READ, {"If-None-Match": "*"}),
-            ("GET", READ, {"If-None-Match": 'W/"x"'}),
-            ("GET", READ, {"Accept": "text/csv"}),
-            ("GET", READ, {"Authorization": "Bearer x"}),
-            ("GET", f"{READ}?page_size=1", {}),
-            ("GET", "/v1/plans/00000000-0000-7000-8000-000000000000", {}),
-        ],
-    )
-    def test_an_answer_is_that_of_the_operation(
-        self, slotted: httpx.Client, client: httpx.Client, method: str, path: str, headers: dict[str, str]
-    ) -> None:
-        same = {"X-Request-ID": "same", **headers}
-        ours, theirs = (each.request(method, path, headers=same) for each in (slotted, client))
-        assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
-        assert {**ours.headers, "date": ""} == {**theirs.headers, "date": ""}
-
-    def test_a_change_shows_at_once_and_metrics_name_the_route(self, slotted: httpx.Client) -> None:
-        before = slotted.get(READ)
-        assert slotted.patch(READ, json={"notes": "looked at"}).is_success
-        after = slotted.get(READ, headers={"If-None-Match": before.headers["ETag"]})
-        assert after.json()["notes"] == "looked at"
-        text = slotted.get("/metrics").text
-        assert 'route="/v1/plans/{plan_id:uuid}",status="200"' in text
-        assert 'rackplan_slots{lane="direct"} 4.0' in text
-
-    def test_a_key_that_is_revoked_reads_nothing_more(self, slotted: httpx.Client, database: Database) -> None:
-        with database.begin() as uow:
-            _, secret = uow.api_keys.create("reads", ["read"], team="default")
-        key = {"Authorization": f"Bearer {secret}"}
-        assert [slotted.get(READ, headers=key).status_code for _ in range(3)] == [200] * 3
-        assert slotted.get(READ).status_code == 401
-        with database.begin() as uow:
-            uow.api_keys.revoke("reads", team="default")
-            uow.api_keys.create("another", ["read"], team="default")
-        assert slotted.get(READ, headers=key).status_code == 401
-
-
-@pytest.mark.slow
 @pytest.mark.slow
 class TestSlowReaders:
     """Clients that request more than they read."""

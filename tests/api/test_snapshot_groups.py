@@ -11,11 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.examples import SNAPSHOT_WITH_GROUP
-from app.formats.groups.consumer_protocol import Subscription, write_subscription
+from app.formats.groups.consumer_protocol import Subscription
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import only_error, problem
 from tests.conftest import SAMPLES
+from tests.formats.writers.consumer_protocol import write_subscription
 
 BROKERS = (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()
 TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_bytes()

@@ -11,9 +11,10 @@ import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_SNAPSHOT_ID, EXAMPLE_STREAMS_PLAN_ID, STREAMS, STREAMS_REQUEST
-from app.formats.streams.streams_subscription import SubscriptionInfo, write
+from app.formats.streams.streams_subscription import SubscriptionInfo
 from tests.api.contract import UNKNOWN_ID, only_error, problem
 from tests.conftest import SAMPLES, VECTORS
+from tests.formats.writers.streams_subscription import write
 
 Json = dict[str, Any]
 ZONES = ("a", "b", "c")

@@ -19,9 +19,9 @@ from app.core.groups.lifecycle import topic_hash
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.kafka_versions import MEASURED, KafkaRange
-from app.core.replicas import admin_utils, generate, striped
+from app.core.replicas import admin_utils, striped
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from tests.conformance import groups, jvm, keys, placement, protocol, streams, streams_groups
+from tests.conformance import generate, groups, jvm, keys, placement, protocol, streams, streams_groups
 
 Answer = Callable[[Mapping[str, Any]], Any]
 Invariants = Callable[[Mapping[str, Any], Any, Any], bool]

@@ -5,8 +5,9 @@ from typing import Any
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic
-from app.core.replicas import admin_utils, generate, striped
+from app.core.replicas import admin_utils, striped
 from app.core.replicas.striped import SINCE_4_3, UNTIL_4_2, Rejections
+from tests.conformance import generate
 from tests.conformance.refusals import attempt
 
 

@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from app.core.groups.model import Owned
-from app.formats.groups.assignor_user_data import write_cooperative, write_sticky
-from app.formats.groups.consumer_protocol import (
-    Assignment,
-    Subscription,
-    read_assignment,
-    read_subscription,
-    write_assignment,
-    write_subscription,
-)
+from app.formats.groups.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
+from tests.formats.writers.assignor_user_data import write_cooperative, write_sticky
+from tests.formats.writers.consumer_protocol import write_assignment, write_subscription
 
 
 def _owned(listed: Iterable[tuple[str, list[int]]]) -> tuple[Owned, ...]:

@@ -6,14 +6,8 @@ from functools import partial
 from typing import Any
 
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from app.core.streams.coordinator.model import (
-    AssignGroupTasks,
-    MemberTasks,
-    StreamsMember,
-    Subtopology,
-    Task,
-    standby_replicas,
-)
+from app.core.streams.coordinator.model import AssignGroupTasks, MemberTasks, StreamsMember, Subtopology, Task
+from tests.conformance.standby_replicas import standby_replicas
 
 
 def _tasks(listed: Iterable[tuple[str, list[int]]]) -> tuple[Task, ...]:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker
-from app.core.replicas.generate import propose
 from app.core.replicas.striped import SINCE_4_3
 from app.errors.kafka import BrokersWithoutRack, InvalidReplicationFactor, ListedTwice, TopicToMoveMissing
+from tests.conformance.generate import propose
 
 BROKERS = [Broker(number, rack) for number, rack in enumerate("AABBCC")]
 SEEDS = st.integers(-(2**63), 2**63 - 1)

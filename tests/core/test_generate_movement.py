@@ -11,9 +11,9 @@ from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import Broker, NewTopic, padded, unpadded
 from app.core.replicas import admin_utils
-from app.core.replicas.generate import propose
 from app.core.replicas.generate_movement import CurrentTopic, movement_by_seed
 from app.errors.kafka import BrokersWithoutRack, InvalidReplicationFactor
+from tests.conformance.generate import propose
 from tests.profiles import costly
 
 BROKERS = [Broker(number, f"r{number % 3}") for number in range(7)]

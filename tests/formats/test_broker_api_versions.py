@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.formats.clusters.broker_api_versions import BrokerHeader, brokers, read, write
+from app.formats.clusters.broker_api_versions import BrokerHeader, brokers, read
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
+from tests.formats.writers.broker_api_versions import write
 from tests.profiles import costly
 
 CAPTURES = ["kafka-broker-api-versions.txt", "kafka-broker-api-versions-two-brokers-down.txt"]

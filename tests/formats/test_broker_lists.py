@@ -12,6 +12,8 @@ from app.formats.clusters import broker_binary, topic_metadata
 from app.formats.clusters.broker_binary import Endpoint, LiveBroker
 from app.formats.clusters.topic_metadata import MetadataBroker, MetadataBrokers
 from tests.formats.strategies import broker_ids, rejection_of
+from tests.formats.writers import broker_binary as written_brokers
+from tests.formats.writers import topic_metadata as written_metadata
 from tests.profiles import costly
 
 hosts = st.text(max_size=12)
@@ -57,24 +59,24 @@ class TestReadAndWrite:
     @given(st.integers(0, 2).flatmap(lambda version: st.tuples(st.just(version), live_brokers(version))))
     def test_live_brokers_read_back(self, case: tuple[int, list[LiveBroker]]) -> None:
         version, listed = case
-        data = broker_binary.write(listed, version=version)
+        data = written_brokers.write(listed, version=version)
         assert broker_binary.read(data, version=version) == tuple(listed)
 
     @given(st.integers(0, 1).flatmap(lambda version: st.tuples(st.just(version), metadata_brokers(version))))
     def test_metadata_brokers_read_back_with_the_bytes_after_them(self, case: tuple[int, MetadataBrokers]) -> None:
         version, metadata = case
-        assert topic_metadata.read(topic_metadata.write(metadata, version=version), version=version) == metadata
+        assert topic_metadata.read(written_metadata.write(metadata, version=version), version=version) == metadata
 
     @pytest.mark.parametrize("version", UPDATE_METADATA)
     def test_worked_bytes_of_live_brokers(self, version: int) -> None:
         data = bytes.fromhex(UPDATE_METADATA[version])
         assert broker_binary.read(data, version=version) == (LIVE[version],)
-        assert broker_binary.write([LIVE[version]], version=version) == data
+        assert written_brokers.write([LIVE[version]], version=version) == data
 
     def test_no_rack_is_a_length_of_minus_one(self) -> None:
         data = bytes.fromhex(UPDATE_METADATA[2].replace("0001 72", "ffff"))
         assert broker_binary.read(data, version=2)[0].rack is None
-        assert broker_binary.write([LiveBroker(7, LIVE[2].endpoints)], version=2) == data
+        assert written_brokers.write([LiveBroker(7, LIVE[2].endpoints)], version=2) == data
         empty = bytes.fromhex(UPDATE_METADATA[2].replace("0001 72", "0000"))
         assert broker_binary.read(empty, version=2)[0].rack == ""
 
@@ -84,7 +86,7 @@ class TestReadAndWrite:
             data = bytes.fromhex(TOPIC_METADATA[version]) + rest
             metadata = MetadataBrokers((MetadataBroker(7, "h1", 9092, rack),), rest)
             assert topic_metadata.read(data, version=version) == metadata
-            assert topic_metadata.write(metadata, version=version) == data
+            assert written_metadata.write(metadata, version=version) == data
 
     def test_brokers_come_by_id_with_their_racks(self) -> None:
         live = [LiveBroker(2, (), "b"), LiveBroker(1, ())]
@@ -110,15 +112,15 @@ class TestWhatAVersionCannotHold:
     )
     def test_it_is_not_written(self, broker: LiveBroker, version: int, says: str) -> None:
         with pytest.raises(ValueError, match=says):
-            broker_binary.write([broker], version=version)
+            written_brokers.write([broker], version=version)
 
     def test_a_metadata_rack_needs_version_one(self) -> None:
         metadata = MetadataBrokers((MetadataBroker(7, "h", 1, "r"),))
         with pytest.raises(ValueError, match="knows no rack"):
-            topic_metadata.write(metadata, version=0)
+            written_metadata.write(metadata, version=0)
         for version in (-1, 2):
             with pytest.raises(ValueError, match="versions 0 to 1"):
-                topic_metadata.write(metadata, version=version)
+                written_metadata.write(metadata, version=version)
             with pytest.raises(ValueError, match="versions 0 to 1"):
                 topic_metadata.read(b"", version=version)
 

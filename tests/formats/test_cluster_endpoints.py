@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.clusters import broker_lists
-from app.formats.clusters.cluster_endpoints import BrokerEndpoint, brokers, read, write
+from app.formats.clusters.cluster_endpoints import BrokerEndpoint, brokers, read
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
+from tests.formats.writers.cluster_endpoints import write
 from tests.profiles import examples
 
 SAMPLE = sample("kafka-cluster-list-endpoints.txt")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.errors import Failure
 from app.formats.clusters import broker_api_versions, broker_registration, cluster_endpoints, log_dirs, topic_describe
 from app.formats.groups import described_groups, group_texts
-from app.formats.kafka_files import leader_election, reassignment, replica_assignment, topics_to_move
+from app.formats.kafka_files import reassignment, topics_to_move
 from app.formats.snapshots import assembly, pasted
 from app.formats.sources.sources import SOURCES
 from app.formats.streams import topology_text
@@ -29,10 +29,8 @@ READERS: dict[str, Callable[[str], Any]] = {
         cluster_endpoints,
         described_groups,
         group_texts,
-        leader_election,
         log_dirs,
         reassignment,
-        replica_assignment,
         topic_describe,
         topics_to_move,
         topology_text,

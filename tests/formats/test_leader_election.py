@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from app.core.jvm.hashes import TopicPartition
 from app.core.model import INT32_MAX
-from app.formats.kafka_files.leader_election import read, write
+from app.formats.kafka_files.leader_election import write
+from tests.formats.readers.leader_election import read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, topic_names
 
 partitions = st.lists(st.tuples(topic_names, st.integers(0, INT32_MAX)), unique=True, max_size=6)

@@ -13,13 +13,12 @@ from app.formats.clusters.log_dirs import (
     LogDirs,
     cordons,
     directories,
-    disks,
     read,
     sizes,
-    write,
 )
 from app.formats.snapshots import pasted
 from tests.formats.strategies import assembled, broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
+from tests.formats.writers.log_dirs import write
 from tests.profiles import costly
 
 CAPTURE = "kafka-log-dirs-describe.txt"
@@ -87,8 +86,6 @@ def test_sizes_are_those_of_the_largest_replica_that_is_not_a_future_one() -> No
     third = LogDir("/a", (LogDirReplica("a-b-12", 0, 9), LogDirReplica("f", 0, 5, is_future=True)))
     answer = LogDirs((BrokerLogDirs(1, (first, second)), BrokerLogDirs(2, (third,))))
     assert sizes(answer) == {("a-b-12", 0): 9, ("t", 1): 0}
-    assert disks(answer) == {1: (first, second), 2: (third,)}
-    assert [disk.used_bytes for disk in disks(answer)[1]] == [7, 99]
 
 
 def test_the_space_of_log_directories_is_read_and_minus_one_is_unknown() -> None:

@@ -15,7 +15,6 @@ from app.formats.kafka_files.reassignment import (
     read_executed,
     read_generated,
     write,
-    write_generated,
     write_placements,
 )
 from tests.formats.strategies import (
@@ -28,6 +27,7 @@ from tests.formats.strategies import (
     sample,
     topic_names,
 )
+from tests.formats.writers.reassignment import write_generated
 from tests.profiles import costly
 
 GENERATE, EXECUTE = "kafka-reassign-partitions-generate.txt", "kafka-reassign-partitions-execute.txt"

@@ -11,19 +11,14 @@ from hypothesis import strategies as st
 
 from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
 from app.formats.groups import recorded_groups
-from app.formats.groups.consumer_groups import (
-    GroupMember,
-    GroupState,
-    PartitionOffsets,
-    write_members,
-    write_offsets,
-    write_states,
-)
-from app.formats.groups.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
+from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
+from app.formats.groups.consumer_protocol import Assignment, Subscription
 from app.formats.groups.group_forms import Section
 from app.formats.groups.group_texts import read
 from app.formats.groups.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
+from tests.formats.writers.consumer_protocol import write_assignment, write_subscription
+from tests.formats.writers.group_tables import write_members, write_offsets, write_states
 from tests.profiles import costly, examples
 
 OFFSETS = sample("kafka-consumer-groups-describe.txt")

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import padded
-from app.formats.kafka_files.replica_assignment import read, write
+from app.formats.kafka_files.replica_assignment import write
+from tests.formats.readers.replica_assignment import read
 from tests.formats.strategies import broken, broker_ids, matrix, reads_or_rejects, rejected
 
 

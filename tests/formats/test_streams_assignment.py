@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from app.core.model import INT32_MAX
 from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.errors.texts import MalformedText
-from app.formats.streams.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, by_task, read, write
-from app.formats.syntax.data_streams import DataReader, text
+from app.formats.streams.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, read
+from app.formats.syntax.data_streams import DataReader
 from tests.formats.strategies import rejection_of
+from tests.formats.writers.data_streams import text
+from tests.formats.writers.streams_assignment import write
 
 HOST = HostInfo("h", 80)
 V1 = "00000001 00000002 00000000 00000003 00000001 00000003 00000000"
@@ -97,26 +99,6 @@ class TestByHand:
     def test_hosts_that_count_below_0_are_none(self) -> None:
         """Kafka only loops over them, where it makes room for tasks and partitions."""
         assert read(bytes.fromhex("00000002 00000000 00000000 ffffffff")).partitions_by_host == {}
-
-
-class TestByTask:
-    def test_tasks_stand_beside_sorted_partitions(self) -> None:
-        """By topic as Java sorts texts, then by number: task 0_1 joins two topics."""
-        info = AssignmentInfo(active_tasks=((0, 1), (1, 10), (0, 1)))
-        found = by_task(info, [("right", 1), ("left", 10), ("left", 2)])
-        assert found == {(0, 1): (("left", 2), ("right", 1)), (1, 10): (("left", 10),)}
-
-    def test_another_number_of_partitions_is_rejected(self) -> None:
-        with pytest.raises(CorruptProtocolBytes, match="expected 2 active tasks, one for each assigned partition, fou"):
-            by_task(AssignmentInfo(active_tasks=((0, 0),)), [("a", 0), ("a", 1)])
-
-    @given(st.lists(st.tuples(texts, int32s), max_size=6, unique=True), st.data())
-    def test_every_partition_is_read_by_one_task(self, given_to_it: list[tuple[str, int]], data: st.DataObject) -> None:
-        size = len(given_to_it)
-        active = tuple(data.draw(st.lists(tasks, min_size=size, max_size=size)))
-        found = by_task(AssignmentInfo(active_tasks=active), given_to_it)
-        assert set(found) == set(active)
-        assert sorted(one for read_by_it in found.values() for one in read_by_it) == sorted(given_to_it)
 
 
 class TestLaws:

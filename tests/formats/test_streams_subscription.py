@@ -11,8 +11,9 @@ from app.core.model import INT32_MAX
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
 from app.errors.kafka import CorruptProtocolBytes, NotSerializable
 from app.errors.texts import MalformedText
-from app.formats.streams.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
+from app.formats.streams.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read
 from tests.formats.strategies import rejection_of
+from tests.formats.writers.streams_subscription import write
 from tests.profiles import costly
 
 PROCESS = UUID(int=1)

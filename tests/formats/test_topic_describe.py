@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
 from app.errors.texts import MalformedText
 from app.formats.clusters import topic_describe
-from app.formats.clusters.topic_describe import TopicDescription, read, topics, write
+from app.formats.clusters.topic_describe import TopicDescription, read, topics
 from app.formats.clusters.topic_rows import (
     ELR_COLUMNS,
     HEADER_COLUMNS,
@@ -28,6 +28,7 @@ from tests.formats.strategies import (
     topic_ids,
     topic_names,
 )
+from tests.formats.writers.topic_describe import write
 from tests.profiles import costly, examples
 
 CAPTURES = [

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.kafka_files.topics_to_move import read, write
+from app.formats.kafka_files.topics_to_move import read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample, topic_names
+from tests.formats.writers.topics_to_move import write
 
 CAPTURE = "topics-to-move.json"
 

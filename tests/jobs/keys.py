@@ -4,11 +4,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from app.core.keys.partitioners import PARTITIONERS, partition
-from app.core.keys.serializers import string_keys
 from app.core.keys.skew import skew
 from app.jobs.kernels import key_hashes
 from app.jobs.sources import Source
 from app.jobs.spark import Spark
+from tests.core.keys.serializers import string_keys
 
 NAMES = ("murmur2", "consistent_random")
 COUNTS = (4, 12)

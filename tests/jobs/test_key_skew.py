@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from app.core.keys.model import keys_of
 from app.core.keys.partitioners import PARTITIONERS
-from app.core.keys.serializers import string_keys
 from app.core.keys.skew import heaviest
 from app.core.keys.sweep import KeyTally, suggested
 from app.errors import Failure
@@ -44,6 +43,7 @@ from app.services.sweeps import SweepRequest
 from app.services.sweeps import results as sweep_results
 from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database
+from tests.core.keys.serializers import string_keys
 
 NAMES = ["murmur2_sticky", "murmur2_abs", "consistent", "consistent_random", "random"]
 COUNTS = [5, 12, 7]

@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.api.models.clusters import SnapshotRequest
-from app.api.reassignment import PlanReassignmentRequest
 from app.errors import Failure
 from app.services.plans import draft_plan, plan_json
-from app.services.reassignment import PLAN_KIND
+from app.services.reassignment import PLAN_KIND, READER
 from app.settings import Settings
 from tests.oracle.clusters import Document
 
@@ -38,7 +37,7 @@ def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> 
     """The answer to a request on a snapshot; files of batches are read if `with_files`."""
     try:
         cluster = SnapshotRequest.model_validate(snapshot).core()
-        body = PlanReassignmentRequest.model_validate(request).service()
+        body = READER.validate_python(request)
         made = draft_plan(PLAN_KIND.planner, body, cluster, _LIMITS)
     except ValidationError as invalid:
         return Answer(422, {"code": "validation", "detail": str(invalid)})

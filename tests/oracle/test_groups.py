@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from ortools.sat.python import cp_model
+from pydantic import TypeAdapter
 
 from app.api.groups import PlanGroupRequest
 from app.services.groups import PLAN_KIND
@@ -48,7 +49,7 @@ def planned(seed: int) -> Document:
 
 def plan_of(group: Document) -> Document:
     """The service's plan of a group, in this process."""
-    request = PlanGroupRequest.model_validate(group).service()
+    request = TypeAdapter(PlanGroupRequest).validate_python(group).service()
     document: Document = json.loads(plan_json(draft_plan(PLAN_KIND.planner, request, None, Settings().limits)))
     return document
 

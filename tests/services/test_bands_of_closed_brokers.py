@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, product
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -147,6 +149,78 @@ def test_a_closed_broker_never_falls_below_its_count_or_the_floor(
         for broker in ids:
             low = floors.get(1 + broker % 2, 0) if floors else of_kind["low"] or 0
             assert counts[broker] >= (min(before[broker], low) if broker in closed else low)
+
+
+def _bands_of_topic(before: Mapping[int, int], closed: Sequence[int]) -> Mapping[int, tuple[int, int]]:
+    """The tight band of a topic on each broker of a cluster without racks, from its counts before the change."""
+    apart: list[int] = []
+    while True:
+        open_brokers = [broker for broker in before if broker not in apart]
+        mean = Fraction(sum(before[broker] for broker in open_brokers), max(1, len(open_brokers)))
+        below = [broker for broker in open_brokers if broker in closed and before[broker] <= mean]
+        if not below:
+            return {
+                broker: (min(floor(mean), before[broker]) if broker in apart else floor(mean), ceil(mean))
+                for broker in before
+            }
+        apart += below
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CLOSING)
+@pytest.mark.parametrize("of_cluster", ["keep", "tight"])
+def test_topics_have_the_least_excess_and_closed_brokers_their_floors(of_cluster: Any, name: str, seed: int) -> None:
+    """By enumeration, without racks: the least excess of all topics, then the fewest moves."""
+    rng = np.random.default_rng(seed)
+    brokers = tuple(Broker(broker) for broker in range(int(rng.integers(3, 5))))
+    ids = [broker.id for broker in brokers]
+    lists = [rng.permutation(ids)[: int(rng.integers(1, 3))].tolist() for _ in range(int(rng.integers(3, 6)))]
+    cut = int(rng.integers(1, len(lists)))
+    parts = (slice(0, cut), slice(cut, None))
+    topics = tuple(topic(f"t{number}", lists[part], [1] * len(lists[part])) for number, part in enumerate(parts))
+    cluster, closed = Cluster("c", brokers, topics), _some(rng, ids, name)
+    bands = [_bands_of_topic(_counts(ids, lists[part]), closed) for part in parts]
+
+    def excess(placed: Sequence[Any]) -> int:
+        counts = [_counts(ids, placed[part]) for part in parts]
+        return sum(
+            max(low - count[broker], count[broker] - high, 0)
+            for count, ends in zip(counts, bands, strict=True)
+            for broker, (low, high) in ends.items()
+        )
+
+    per_topic = BalanceRequest(of_cluster, per_topic=PerTopicRequest("tight"))
+    after, answer = _planned(cluster, replace(_closed(name, cluster, closed), balance=per_topic, minimise="replicas"))
+    of_kind = answer["balance"]["replicas"]
+    low, high = (0, len(lists)) if of_kind["low"] is None else (of_kind["low"], of_kind["high"])
+    every = [
+        (excess(placed), sum(len(new - set(old)) for new, old in zip(placed, lists, strict=True)))
+        for placed in _placements(cluster, lists, closed)
+        for counts in [_counts(ids, placed)]
+        if all(min(low, _counts(ids, lists)[each] if each in closed else low) <= counts[each] <= high for each in ids)
+    ]
+    moved = sum(len(set(new) - set(old)) for new, old in zip(after, lists, strict=True))
+    assert (excess(after), moved) == min(every)
+    assert (of_kind["per_topic"]["excess"], answer["certificate"]["optimal"]) == (excess(after), True)
+    if of_cluster == "keep" or not excess(after):
+        counts_of_topics = [_counts(ids, after[part]) for part in parts]
+        for count, ends, part in zip(counts_of_topics, bands, parts, strict=True):
+            assert all(count[each] >= min(_counts(ids, lists[part])[each], ends[each][0]) for each in closed)
+
+
+def test_a_topic_is_not_drained_from_a_closed_broker() -> None:
+    """5 and 1 replicas on open brokers and 2 on the closed one, which has fewer than the mean: it keeps them, and the
+    open ones get 3 each.
+    """
+    lists = [[1]] * 5 + [[2]] + [[3]] * 2
+    cluster = Cluster("c", (Broker(1), Broker(2), Broker(3)), (topic("t", lists, [1] * 8),))
+    for name in CLOSING:
+        request = replace(
+            _closed(name, cluster, [3]), balance=BalanceRequest("keep", per_topic=PerTopicRequest("tight"))
+        )
+        after, answer = _planned(cluster, request)
+        assert _counts([1, 2, 3], after) == {1: 3, 2: 3, 3: 2}
+        assert answer["balance"]["replicas"]["per_topic"]["excess"] == 0
 
 
 def test_a_closed_broker_of_a_rack_does_not_fill_the_open_one() -> None:

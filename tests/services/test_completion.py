@@ -9,12 +9,12 @@ import orjson
 import pytest
 
 from app.api.models.clusters import SnapshotRequest
-from app.api.reassignment import PlanReassignmentRequest
 from app.core.kafka_versions import Controller, release_of
 from app.core.model import Cluster, unpadded
 from app.formats.snapshots import snapshot_json
 from app.services.limits import Limits
 from app.services.plans import Allowance
+from app.services.reassignment import READER
 from app.services.reassignment.planning.solve import solve
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.report import answer
@@ -70,7 +70,7 @@ def random_cluster(random: Random, *, is_kraft: bool) -> Cluster:
 
 def planned(cluster: Cluster, body: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[Sequence[Any]]]:
     """The answer, and of each batch its steps: the partition, and its replicas before and after."""
-    request = PlanReassignmentRequest.model_validate({"cluster": "c", "on_conflict": "relax", **body}).service()
+    request = READER.validate_python({"cluster": "c", "on_conflict": "relax", **body})
     problem = resolve(request, cluster, Allowance(Limits(), is_job=True), release_of(request.kafka_version, None))
     solution = solve(problem)
     steps = solution.steps

@@ -20,7 +20,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.checks.requests import ReassignedPartition
 from app.api.models.clusters import SnapshotRequest
-from app.api.models.fields import Attributes, GroupString, Labels, LogDirPath, Name, Rack
 from app.core.model import Cluster, Cordon
 from app.core.names import control_in
 from app.core.recorded import RecordedGroup, RecordedMember
@@ -28,6 +27,7 @@ from app.errors.requests import NotExportable
 from app.errors.texts import MalformedText
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
+from app.services.fields import Attributes, GroupString, Labels, LogDirPath, Name, Rack
 from app.services.limits import Limits
 from app.services.plans import BATCH, FORMATS, draft_plan
 from app.services.plans.kinds import KINDS

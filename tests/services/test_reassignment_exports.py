@@ -16,9 +16,10 @@ import pytest
 from app.core.model import NO_REPLICA, Cluster, Cordon, Placement, padded
 from app.errors import Json
 from app.errors.requests import NotExportable
-from app.formats.kafka_files import leader_election, reassignment, replica_assignment
+from app.formats.kafka_files import reassignment
 from app.services.reassignment import EXPORTS, StoredSteps, one_batch
 from app.store.records import NewPlan
+from tests.formats.readers import leader_election, replica_assignment
 from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
 
 Lists = Mapping[tuple[str, int], tuple[int, ...]]

@@ -109,10 +109,10 @@ def batch_files(of: NewPlan, *, is_inverse: bool = False) -> list[bytes]:
 @pytest.mark.parametrize(
     "request_",
     [
-        {"log_dirs": {"drain": {101: ["/data/d1"]}}, "batches": {"max_disk_share": 0.7}},
-        {"log_dirs": {"drain": {101: ["/data/d1"], 104: ["/data/d2", "/data/d3"]}}, "remove_brokers": [105]},
+        {"log_dirs": {"drain": {"101": ["/data/d1"]}}, "batches": {"max_disk_share": 0.7}},
+        {"log_dirs": {"drain": {"101": ["/data/d1"], "104": ["/data/d2", "/data/d3"]}}, "remove_brokers": [105]},
         {"log_dirs": {"balance": "tight"}, "batches": {"max_disk_share": 0.8}, "remove_brokers": [105]},
-        {"log_dirs": {"balance": {"tolerance": 0.2}, "drain": {108: ["/data/d2"]}}, "leaders_only": True},
+        {"log_dirs": {"balance": {"tolerance": 0.2}, "drain": {"108": ["/data/d2"]}}, "leaders_only": True},
     ],
 )
 def test_files_lead_to_the_directories_within_limits_and_back(request_: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.replicas import EXPORTS, PLANNER, ReplicasRequest
 from app.store.records import NewPlan
+from tests.formats.readers.replica_assignment import read as read_assignment
 from tests.services.reassignments import topic
 
 BROKERS = tuple(Broker(1000 + number, "abc"[number % 3]) for number in range(6))
@@ -82,7 +83,7 @@ def test_every_topic_is_created_as_planned(tmp_path: Path) -> None:
         assert given["--command-config"] == "my client.properties"
         assert "--create" in words
         assert given["--topic"] == placement.topic
-        assert replica_assignment.read(given["--replica-assignment"]).tolist() == placement.replicas.tolist()
+        assert read_assignment(given["--replica-assignment"]).tolist() == placement.replicas.tolist()
 
 
 @pytest.mark.parametrize("end", ["", "/"])
@@ -100,7 +101,7 @@ def test_more_partitions_of_a_topic(tmp_path: Path) -> None:
     given = options(words)
     assert "--alter" in words
     assert (given["--topic"], given["--partitions"]) == (r"or\.ders", "5")
-    rows = replica_assignment.read(given["--replica-assignment"]).tolist()
+    rows = read_assignment(given["--replica-assignment"]).tolist()
     assert rows == [[1000, 1001], [1001, 1002], *plan.placements[0].replicas.tolist()]
 
 

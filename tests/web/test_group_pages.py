@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from app.api.examples import GROUP, GROUP_REQUEST, SNAPSHOT_WITH_GROUP
 from app.api.groups import PlanGroupRequest
@@ -30,7 +31,7 @@ Json = dict[str, Any]
 
 def keep(database: Database, **changed: Any) -> Plan:
     """The example's group, planned."""
-    request = PlanGroupRequest.model_validate(GROUP | changed).service()
+    request = TypeAdapter(PlanGroupRequest).validate_python(GROUP | changed).service()
     with database.begin() as uow:
         return make_plan(uow, PLANNER, request, Limits())
 
@@ -43,7 +44,7 @@ def keep_recorded(database: Database, **fields: Any) -> Plan:
         body: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
         if body.pop("previous", False):
             body["previous_snapshot_id"] = str(snapshot.id)
-        return make_plan(uow, PLANNER, PlanGroupRequest.model_validate(body).service(), Limits())
+        return make_plan(uow, PLANNER, TypeAdapter(PlanGroupRequest).validate_python(body).service(), Limits())
 
 
 def answer_of(plan: Plan) -> Json:

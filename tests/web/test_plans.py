@@ -15,7 +15,6 @@ from fastapi import Depends, FastAPI, HTTPException
 from app.api.forms import FormRequests
 from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
-from app.formats.kafka_files import replica_assignment
 from app.services import plans as services
 from app.services import snapshots
 from app.services.limits import Limits
@@ -26,6 +25,7 @@ from app.web import console
 from app.web.access import Access
 from app.web.plans import page as plans
 from app.web.plans import replicas as replica_plans
+from tests.formats.readers import replica_assignment
 from tests.services.reassignments import topic
 from tests.web.browser import Browser, Page
 from tests.web.test_clusters import TEXT

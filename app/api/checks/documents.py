@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from app.api.models.fields import Id
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.fields import Id
 from app.services.reassignment.requests.resources import Limited
 
 
@@ -198,45 +198,32 @@ class CheckDocument(BaseModel):
     """The least movement with the same end; null of a cluster as it is."""
     fresh: bool
     """Whether no newer snapshot of the cluster differs from the checked one."""
-    kafka_version: str = Field(description="The release of Kafka that the check is for.", examples=["4.2.0"])
+    kafka_version: str = Field(examples=["4.2.0"])
+    """The release of Kafka that the check is for."""
     changed: ChangedDocument | None
     """What the newest snapshot has otherwise; null if `fresh`."""
     source: Literal["file", "generate", "execute", "verify"] | None
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
-    loads: dict[str, BrokerLoads] | None = Field(
-        None,
-        description="By broker id, the load of each resource of known load; absent if a reassignment is checked.",
-    )
-    cross_rack: CrossRackDocument | None = Field(
-        None, description="Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."
-    )
-    skew: dict[Limited, float] | None = Field(
-        None,
-        description="By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked.",
-    )
-    over_limit: list[OverLimitDocument] | None = Field(
-        None,
-        description="Brokers above a limit, by broker id and resource; absent if a reassignment is checked.",
-    )
-    log_dirs_over_limit: list[LogDirOverLimit] | None = Field(
-        None,
-        description="Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent "
-        "if a reassignment is checked.",
-    )
-    fails_first: list[FirstToFailDocument] | None = Field(
-        None,
-        description="What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of "
-        "a rack; absent if a reassignment is checked.",
-    )
-    least_repair: LeastRepairDocument | None = Field(
-        None, description="The least repair; absent if a reassignment is checked, null if there is none (a warning)."
-    )
-    losses: list[BrokerLossDocument] | None = Field(
-        None,
-        description="What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a "
-        "reassignment is checked.",
-    )
+    loads: dict[str, BrokerLoads] | None = None
+    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
+    cross_rack: CrossRackDocument | None = None
+    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
+    skew: dict[Limited, float] | None = None
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
+    over_limit: list[OverLimitDocument] | None = None
+    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    log_dirs_over_limit: list[LogDirOverLimit] | None = None
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
+    reassignment is checked."""
+    fails_first: list[FirstToFailDocument] | None = None
+    """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
+    if a reassignment is checked."""
+    least_repair: LeastRepairDocument | None = None
+    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
+    losses: list[BrokerLossDocument] | None = None
+    """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
+    checked."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""

@@ -1,23 +1,25 @@
 """The request for a check."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 from uuid import UUID
 
 from pydantic import Field, TypeAdapter
 
-from app.api.models.fields import Int32, LogDirPath, Rack, RequestedRelease, TopicName
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
-from app.api.reassignment.resource_fields import ResourceFields
 from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
+from app.services.bodies import Read
+from app.services.bodies import Request as RequestModel
+from app.services.fields import Int32, LogDirPath, Rack, RequestedRelease, TopicName
 from app.services.limits import Limits
+from app.services.plans import LossSelection
+from app.services.reassignment.requests.resources import ResourceFields
+from app.services.snapshot_choice import SnapshotFields
 from app.store.database import UnitOfWork
 
 _REASSIGNMENT = TypeAdapter(Reassignment)
-_HEALTH = TypeAdapter(checks.HealthRequest)
 
 
 class ReassignedPartition(RequestModel):
@@ -51,6 +53,10 @@ class LossesFields(RequestModel):
     """Names of racks."""
 
 
+def _losses(losses: Literal["all"] | LossesFields) -> LossSelection:
+    return LossSelection() if isinstance(losses, str) else LossSelection(losses.brokers, losses.racks)
+
+
 class CheckDefaults(RequestModel):
     """What counts if the snapshot does not have it."""
 
@@ -58,30 +64,28 @@ class CheckDefaults(RequestModel):
     """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
 
 
-class CheckRequest(ResourceFields, OnSnapshot):
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest(ResourceFields, SnapshotFields):
     """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
     requires_snapshot = True
     reassignment: ReassignmentFile | None = None
     """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both, the
     cluster is checked as it is."""
-    output: Annotated[str, Field(min_length=1)] | None = Field(
-        None,
-        description="What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of "
-        "`--generate` the proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of "
-        "`--verify` the answer has the `progress` of each partition beside what was planned, which is `reassignment` "
-        "if it is given too.",
-    )
-    losses: Literal["all"] | LossesFields | None = Field(
-        None,
-        description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of each "
-        f"broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads.",
-    )
-    running_reassignment: Literal["refuse", "merge"] = Field(
-        "merge",
-        description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
-        "`refuse` returns 409.",
-    )
+    output: Annotated[str, Field(min_length=1)] | None = None
+    """What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of `--generate` the proposed
+    lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the answer has the
+    `progress` of each partition beside what was planned, which is `reassignment` if it is given too."""
+    losses: Annotated[
+        Annotated[LossSelection, Read(Literal["all"] | LossesFields, _losses)] | None,
+        Field(
+            description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of "
+            f"each broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads."
+        ),
+    ] = None
+    running_reassignment: Literal["refuse", "merge"] = "merge"
+    """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse` returns
+    409."""
     kafka_version: RequestedRelease = None
     allow_lower_factor: bool = False
     """Whether a reassignment may lower replication factors below 2, `min.insync.replicas`, or those of the topic's
@@ -91,8 +95,7 @@ class CheckRequest(ResourceFields, OnSnapshot):
 
     def health(self) -> checks.HealthRequest:
         """The request of the service for a cluster as it is."""
-        plain = self.model_dump(include={*ResourceFields.model_fields, "losses"})
-        return _HEALTH.validate_python(plain | ({"losses": {}} if self.losses == "all" else {}))
+        return checks.HealthRequest(**{name: getattr(self, name) for name in _OF_CLUSTER})
 
     @property
     def safety(self) -> checks.SafetyRequest:
@@ -109,11 +112,15 @@ class CheckRequest(ResourceFields, OnSnapshot):
                     detail = f"{name} is about a reassignment, and the cluster is checked as it is; leave it out"
                     raise ConflictingFields(detail, path=(name,))
             return True
-        for name in (*ResourceFields.model_fields, "losses"):
-            if name in self.model_fields_set:
+        unstated = CheckRequest()
+        for name in _OF_CLUSTER:
+            if getattr(self, name) != getattr(unstated, name):
                 detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
                 raise ConflictingFields(detail, path=(name,))
         return False
+
+
+_OF_CLUSTER = (*ResourceFields.__dataclass_fields__, "losses")
 
 
 def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:

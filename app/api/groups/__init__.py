@@ -7,4 +7,4 @@ documents.py   its answer
 Requests are imported from here, since they need no web framework. The other modules need one.
 """
 
-from app.api.groups.requests import AssignorName, GroupTopicRequest, PlanGroupRequest
+from app.api.groups.requests import GroupTopicRequest, PlanGroupRequest

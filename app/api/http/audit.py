@@ -14,6 +14,7 @@ from ipaddress import ip_address
 import sqlalchemy as sa
 import structlog
 from anyio import CancelScope
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +22,7 @@ from app.api.problems.documents import of_failure
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.quotation import quoted
+from app.slots.admission import Caller
 from app.store.actors import Actor
 from app.store.audit import AuditConnection, NewEntry
 
@@ -161,9 +163,9 @@ class Audit:
         location = headers.get(b"location", b"").decode("latin-1")
         try:
             if is_denied:
-                await self._log.add_or_count(entry_of(scope, status=status))
+                await self._log.add_or_count(_entry(scope, status=status))
             else:
-                await self._log.add(entry_of(scope, status=status, made=location))
+                await self._log.add(_entry(scope, status=status, made=location))
         except (DatabaseUnavailable, StorageFull) as failure:
             structlog.get_logger().error("audit.lost", detail=failure.detail)
             return None if status >= HTTPStatus.BAD_REQUEST else failure
@@ -171,14 +173,9 @@ class Audit:
 
     async def _without_answer(self, scope: Scope) -> None:
         try:
-            await self._log.add(entry_of(scope, status=None))
+            await self._log.add(_entry(scope, status=None))
         except (DatabaseUnavailable, StorageFull) as failure:
             structlog.get_logger().error("audit.lost", detail=failure.detail)
-
-
-def note_entry(scope: Scope) -> None:
-    """Note that the entry on a request is stored already, in the transaction of its change."""
-    scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
 
 
 def note_untouched(scope: Scope) -> None:
@@ -186,7 +183,7 @@ def note_untouched(scope: Scope) -> None:
     scope.setdefault("state", {})[_NEEDS_NO_ENTRY] = True
 
 
-def entry_of(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
+def _entry(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
     """The entry on a request.
 
     Parameters
@@ -211,6 +208,15 @@ def actor_of(scope: Scope) -> Actor:
     state = scope.setdefault("state", {})
     known: Actor = state.get("actor") or Actor("unknown")
     return replace(known, address=address_of(scope), request_id=state.get("request_id") or None)
+
+
+def caller_of(scope: Scope) -> Caller:
+    """Whose turn in a queue a request takes: its sender's, or that of the credentials which are to be checked yet."""
+    actor: Actor | None = scope.get("state", {}).get("actor")
+    if actor is not None:
+        return Caller(actor.team or "", actor.key_id or actor.name or "")
+    headers = Headers(scope=scope)
+    return Caller("", str(hash(headers.get("authorization") or headers.get("cookie"))))
 
 
 def address_of(scope: Scope) -> str | None:

@@ -31,7 +31,6 @@ from app.store import actors, teams
 from app.store.actors import Actor
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
 from app.store.database import Database
-from app.store.direct import Acting
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -48,7 +47,6 @@ CHECKED_WITHIN_S = 2.0
 """Longest wait for a lock that the check of a key needs; then the request is answered 503."""
 _REJECTED_WITHIN_S = 2 * CHECKED_WITHIN_S
 """The same before the body, with the wait for a thread and for a database that does not answer at all."""
-_ACTING = "acting"
 _ALL_TEAMS = frozenset({Scope.READ, Scope.ADMIN})
 """The scopes of operations that a key of all teams does for all of them."""
 
@@ -192,7 +190,6 @@ class KeyBeforeBody:
     ----------
     open_paths : beginnings of the paths that need no key.
     may_be_open : whether the service is open until the first key is created.
-    known : a cheaper look at the secret of a request, or None; what it does not know is looked at once more.
     """
 
     def __init__(
@@ -202,10 +199,9 @@ class KeyBeforeBody:
         database: Database,
         open_paths: Collection[str],
         may_be_open: bool,
-        known: Callable[[str | None], Awaitable[Acting | None]] | None = None,
     ) -> None:
         self._app, self._database, self._open_paths = app, database, tuple(open_paths)
-        self._may_be_open, self._known = may_be_open, known
+        self._may_be_open = may_be_open
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].startswith(self._open_paths):
@@ -232,11 +228,6 @@ class KeyBeforeBody:
                 _note(request.scope, _actor_of_token(caller))
                 return None
             bearer, basic = await _BEARER(request), await _BASIC(request)
-            acting = None if self._known is None else await self._known(_secret(bearer, basic))
-            if acting is not None:
-                _note(request.scope, acting.actor)
-                request.scope["state"][_ACTING] = acting
-                return None
             # What waits in a thread for a database that does not answer goes on without the request.
             presented = await to_thread.run_sync(self._check, bearer, basic, abandon_on_cancel=True)
             _note(request.scope, _actor_of_key(presented))
@@ -255,16 +246,6 @@ class KeyBeforeBody:
             return _presented(uow.api_keys, bearer, basic, may_be_open=self._may_be_open)
 
 
-def acting_in(scope: ASGIScope) -> Acting | None:
-    """The caller of a request, if the cheaper look at its key has identified it."""
-    acting: Acting | None = scope.get("state", {}).get(_ACTING)
-    return acting
-
-
-def _secret(bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None) -> str | None:
-    return bearer.credentials if bearer else basic.password if basic else None
-
-
 def _presented(
     keys: ApiKeys,
     bearer: HTTPAuthorizationCredentials | None,
@@ -273,7 +254,7 @@ def _presented(
     may_be_open: bool,
 ) -> PresentedKey | None:
     """The key of a request, expired or not; None if the service is open. Raises `Unauthenticated`."""
-    secret = _secret(bearer, basic)
+    secret = bearer.credentials if bearer else basic.password if basic else None
     presented = None if secret is None else keys.authenticate(secret)
     if presented is None:
         if may_be_open and not keys.any_created():

@@ -7,6 +7,7 @@ from anyio import CancelScope
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
+from app.api.http.audit import caller_of
 from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits
@@ -18,7 +19,7 @@ from app.store.database import Database, UnitOfWork
 async def _unit_of_work(request: Request) -> AsyncIterator[UnitOfWork]:
     database: Database = request.app.state.database
     admission: Admission = request.app.state.admission
-    async with admission.slot():
+    async with admission.slot(caller=caller_of(request.scope)):
         uow = database.unit_of_work()
         try:
             yield uow

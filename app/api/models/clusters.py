@@ -6,28 +6,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from app.api.models.fields import (
-    Attributes,
-    BrokerId,
-    Bytes,
-    LogDirPath,
-    Name,
-    PartitionId,
-    Rack,
-    Release,
-    TopicConfigs,
-    TopicId,
-    TopicName,
-)
-from app.api.models.fields import Request as RequestModel
 from app.api.models.recorded_groups import RecordedGroupRequest
 from app.core.kafka_versions import Controller, normal_release
 from app.core.model import (
     NO_LEADER,
     NO_LOG_DIR,
     UNKNOWN_SIZE,
-    Broker,
-    BrokerCapacity,
     Cluster,
     Cordon,
     Int32s,
@@ -39,45 +23,20 @@ from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
 from app.formats.snapshots.snapshot_json import ingress_rates
 from app.formats.syntax.unique_json import members_of
+from app.services.bodies import Request as RequestModel
+from app.services.brokers import BrokerRequest
+from app.services.fields import (
+    BrokerId,
+    Bytes,
+    LogDirPath,
+    Name,
+    PartitionId,
+    Release,
+    TopicConfigs,
+    TopicId,
+    TopicName,
+)
 from app.services.snapshots import log_dir_index
-
-
-class CapacityRequest(RequestModel):
-    """Capacity of a broker."""
-
-    disk_bytes: Bytes | None = None
-    """Bytes of the log directories together; null if unknown."""
-    nic_in_bytes_per_s: Bytes | None = None
-    """Bytes/s that the network interface receives; null if unknown."""
-    nic_out_bytes_per_s: Bytes | None = None
-    """Bytes/s that the network interface sends; null if unknown."""
-    vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
-    """Number of virtual CPUs; null if unknown."""
-
-
-class BrokerRequest(RequestModel):
-    """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
-
-    id: BrokerId
-    """`broker.id` or `node.id`."""
-    rack: Rack | None = None
-    """`broker.rack`; null for none, which differs from the rack `""`."""
-    fenced: bool = False
-    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
-    capacity: CapacityRequest | None = None
-    """Capacity of the broker; null if unknown."""
-    attributes: Attributes = Field(default_factory=dict)
-    weight: float = Field(
-        1.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="Relative size of the broker: awareness places twice as many replicas on a broker of weight 2.",
-    )
-
-    def broker(self) -> Broker:
-        """The record of the core."""
-        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
-        return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
 class LogDirectoryRequest(RequestModel):
@@ -100,18 +59,13 @@ class LogDirectoryRequest(RequestModel):
 class CordonableBrokerRequest(BrokerRequest):
     """A broker, its log directories, and what is cordoned of it."""
 
-    log_dirs: list[LogDirectoryRequest] | None = Field(
-        None, max_length=1000, description="The log directories of the broker, each path once; null if unknown."
-    )
+    log_dirs: list[LogDirectoryRequest] | None = Field(None, max_length=1000)
+    """The log directories of the broker, each path once; null if unknown."""
 
-    cordoned: bool = Field(
-        False,
-        description="Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new "
-        "replica to it.",
-    )
-    cordoned_log_dirs: list[LogDirPath] = Field(
-        default_factory=list, description="The paths of its cordoned log directories, if they are known."
-    )
+    cordoned: bool = False
+    """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
+    cordoned_log_dirs: list[LogDirPath] = Field(default_factory=list)
+    """The paths of its cordoned log directories, if they are known."""
 
     def cordon(self) -> Cordon | None:
         """What is cordoned of it, or None."""
@@ -126,8 +80,10 @@ class PartitionRequest(RequestModel):
     """Id of the partition in its topic, from 0."""
     replicas: Annotated[list[BrokerId], Field(min_length=1)]
     """Broker ids, the preferred leader first."""
-    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; if missing, all replicas.")
-    leader: BrokerId | None = Field(None, description="None if the partition has no leader.")
+    isr: list[BrokerId] | None = None
+    """In-sync replicas; if missing, all replicas."""
+    leader: BrokerId | None = None
+    """None if the partition has no leader."""
     size_bytes: Bytes | None = None
     """Bytes of one replica; null if unknown."""
     ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
@@ -136,16 +92,11 @@ class PartitionRequest(RequestModel):
     """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment removes."""
-    log_dirs: list[LogDirPath | None] | None = Field(
-        None,
-        description="The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; "
-        "null for one that is unknown.",
-    )
-    future_log_dirs: list[LogDirPath | None] | None = Field(
-        None,
-        description="The log directory that each of `replicas` is being moved to within its broker; null for one that "
-        "is not moved.",
-    )
+    log_dirs: list[LogDirPath | None] | None = None
+    """The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; null for one
+    that is unknown."""
+    future_log_dirs: list[LogDirPath | None] | None = None
+    """The log directory that each of `replicas` is being moved to within its broker; null for one that is not moved."""
 
 
 class TopicRequest(RequestModel):
@@ -170,17 +121,12 @@ class SnapshotRequest(RequestModel):
     """Topics in any order, each once."""
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
     """Consumer, share and Streams groups in any order, each once."""
-    kafka_version: Release | None = Field(
-        None,
-        description="The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the "
-        "snapshot are made for it.",
-        examples=["4.1.0"],
-    )
-    controller: Controller | None = Field(
-        None,
-        description="What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of "
-        "`kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0.",
-    )
+    kafka_version: Release | None = Field(None, examples=["4.1.0"])
+    """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
+    it."""
+    controller: Controller | None = None
+    """What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of `kafka_version`:
+    `zookeeper` before 3.3, `kraft` since 4.0."""
 
     @property
     def members(self) -> int:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.api.models.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
-from app.api.models.fields import Request as RequestModel
 from app.core.recorded import GroupType, RecordedGroup
 from app.formats.groups import recorded_json
+from app.services.bodies import Request as RequestModel
+from app.services.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
 
 ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
 """Partitions by topic; the order of the topics has no meaning."""
@@ -42,16 +42,26 @@ class RecordedMemberRequest(RequestModel):
     """`group.instance.id` of a static member; null for a dynamic one."""
     rack_id: Annotated[Rack | None, AfterValidator(lambda rack: rack or None)] = None
     """`client.rack`; null or `""` for none."""
-    topics: list[TopicName] | None = Field(None, description="Its subscription.")
-    owned_partitions: ByTopic | None = Field(None, description="Partitions that it owned, by its subscription.")
-    generation_id: Generation | None = Field(None, description="The generation of its owned partitions.")
-    user_data: Base64 | None = Field(None, description="The assignor's own bytes in the subscription, in base64.")
-    assigned_partitions: ByTopic | None = Field(None, description="Partitions that are assigned to it.")
-    member_epoch: Epoch | None = Field(None, description="Of the protocols of KIP-848, KIP-932 and KIP-1071.")
-    target_partitions: ByTopic | None = Field(None, description="Its partitions in the target assignment (KIP-848).")
-    process_id: GroupString | None = Field(None, description="The process of a member of a Streams group.")
-    tasks: RecordedTasksRequest | None = Field(None, description="Of a member of a Streams group (KIP-1071).")
-    target_tasks: RecordedTasksRequest | None = Field(None, description="Its tasks in the target assignment.")
+    topics: list[TopicName] | None = None
+    """Its subscription."""
+    owned_partitions: ByTopic | None = None
+    """Partitions that it owned, by its subscription."""
+    generation_id: Generation | None = None
+    """The generation of its owned partitions."""
+    user_data: Base64 | None = None
+    """The assignor's own bytes in the subscription, in base64."""
+    assigned_partitions: ByTopic | None = None
+    """Partitions that are assigned to it."""
+    member_epoch: Epoch | None = None
+    """Of the protocols of KIP-848, KIP-932 and KIP-1071."""
+    target_partitions: ByTopic | None = None
+    """Its partitions in the target assignment (KIP-848)."""
+    process_id: GroupString | None = None
+    """The process of a member of a Streams group."""
+    tasks: RecordedTasksRequest | None = None
+    """Of a member of a Streams group (KIP-1071)."""
+    target_tasks: RecordedTasksRequest | None = None
+    """Its tasks in the target assignment."""
 
 
 class RecordedOffsetRequest(RequestModel):
@@ -64,8 +74,10 @@ class RecordedOffsetRequest(RequestModel):
     """Committed offset of the group; null if it has none."""
     log_end_offset: Int64 | None = None
     """Offset after the last record of the partition; null if unknown."""
-    lag: Int64 | None = Field(None, description="Records; negative if the log was truncated.")
-    member_id: GroupString | None = Field(None, description="The member that reads the partition.")
+    lag: Int64 | None = None
+    """Records; negative if the log was truncated."""
+    member_id: GroupString | None = None
+    """The member that reads the partition."""
 
 
 class RecordedGroupRequest(RequestModel):
@@ -81,11 +93,14 @@ class RecordedGroupRequest(RequestModel):
     """Members, in the order of the tool."""
     offsets: list[RecordedOffsetRequest] = Field(default_factory=list)
     """Committed offsets, by partition."""
-    type: GroupType | None = Field(None, description="Null for a classic group, and if the type is unknown.")
+    type: GroupType | None = None
+    """Null for a classic group, and if the type is unknown."""
     group_epoch: Epoch | None = None
     """Epoch of the group; null for a classic group, or if unknown."""
-    assignment_epoch: Epoch | None = Field(None, description="Of the target assignment.")
-    topology_epoch: Epoch | None = Field(None, description="Of a Streams group.")
+    assignment_epoch: Epoch | None = None
+    """Of the target assignment."""
+    topology_epoch: Epoch | None = None
+    """Of a Streams group."""
 
     def core(self) -> RecordedGroup:
         """As the core knows it."""

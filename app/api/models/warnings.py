@@ -1,6 +1,6 @@
 """Warnings in answers."""
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 
 class WarningDocument(BaseModel):
@@ -12,4 +12,5 @@ class WarningDocument(BaseModel):
     """The warning in a sentence, with its numbers."""
     brokers: list[int] | None = None
     """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
-    kafka_version: str | None = Field(None, description="The release that the warning is about.")
+    kafka_version: str | None = None
+    """The release that the warning is about."""

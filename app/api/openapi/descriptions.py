@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+_BELOW = ("default", "examples")
 _ROOT = __name__.partition(".")[0]
 
 
@@ -24,13 +25,15 @@ def describe(schemas: Mapping[str, Any], types: list[Any]) -> None:
 
     Parameters
     ----------
-    schemas : JSON schemas by the name of their class.
+    schemas : JSON schemas by their name.
     """
-    for model in {model.__name__: model for of in types for model in _models(TypeAdapter(of).core_schema)}.values():
-        properties = schemas.get(model.__name__, {}).get("properties", {})
-        for name, description in _of_class(model).items():
-            if (shown := _alias(model, name)) in properties:
-                properties[shown]["description"] = description
+    for name, model in {_name(one): one for of in types for one in _models(TypeAdapter(of).core_schema)}.items():
+        properties = schemas.get(name, {}).get("properties", {})
+        for field, description in _of_class(model).items():
+            if (shown := _alias(model, field)) in properties:
+                # In the place that FastAPI gives the description of a `Field`.
+                below = {member: properties[shown].pop(member) for member in _BELOW if member in properties[shown]}
+                properties[shown] |= {"description": description} | below
 
 
 def _models(schema: Any) -> Iterator[type]:
@@ -43,6 +46,11 @@ def _models(schema: Any) -> Iterator[type]:
     if isinstance(schema, list | tuple):
         for member in schema:
             yield from _models(member)
+
+
+def _name(model: type) -> str:
+    title: str | None = getattr(model, "__pydantic_config__", {}).get("title")
+    return title or model.__name__
 
 
 def _alias(model: type, name: str) -> str:

@@ -1,5 +1,7 @@
 """The OpenAPI document: FastAPI's own, completed."""
 
+import json
+import re
 from typing import Any
 
 from fastapi import FastAPI
@@ -8,16 +10,17 @@ from pydantic.json_schema import models_json_schema
 
 from app.api.http.auth import TEAM_HEADER
 from app.api.models.clusters import SnapshotRequest
-from app.api.models.fields import INT64_MAX
 from app.api.openapi import response_headers
 from app.api.openapi.descriptions import describe
 from app.api.problems.codes import FAMILIES
 from app.api.problems.models import Problem
 from app.api.problems.responses import MEDIA_TYPE
+from app.services.fields import INT64_MAX
 from app.services.limits import Limits
 from app.store import teams
 
 TITLE = "Rackplan"
+_SCHEMAS = "#/components/schemas/"
 DESCRIPTION = """\
 Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.
 
@@ -71,11 +74,12 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
+    document = _named(document)
     document["info"]["x-limits"] = values
     schemas = document["components"]["schemas"]
     # These are referenced only: the body of a snapshot has three media types, and FastAPI does not know problems.
     _, extra = models_json_schema(
-        [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template="#/components/schemas/{model}"
+        [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template=f"{_SCHEMAS}{{model}}"
     )
     schemas |= extra["$defs"]
     fields = get_fields_from_routes(app.routes)
@@ -90,6 +94,18 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
     document["components"]["headers"] = response_headers.COMPONENTS
     whole: dict[str, Any] = _with_whole_bounds(document)
     return whole
+
+
+def _named(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with every schema under its title: some records have another name in the document than in Python."""
+    schemas = document["components"]["schemas"]
+    titles = {f"{_SCHEMAS}{name}": f"{_SCHEMAS}{schema['title']}" for name, schema in schemas.items()}
+    document["components"]["schemas"] = dict(sorted((schema["title"], schema) for schema in schemas.values()))
+    text = re.sub(
+        rf'(?<="){_SCHEMAS}[^"]+', lambda reference: titles.get(reference[0], reference[0]), json.dumps(document)
+    )
+    named: dict[str, Any] = json.loads(text)
+    return named
 
 
 def _add_codes(schemas: dict[str, Any]) -> None:

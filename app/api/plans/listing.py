@@ -9,10 +9,10 @@ from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.models.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.api.plan_documents import PlansPage
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
+from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
 from app.services.plans.kinds import KINDS
 from app.store.records import PlanFilter

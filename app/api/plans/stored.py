@@ -14,7 +14,6 @@ from app.api.http.dependencies import Uow, merge_patch_only
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.models.fields import Id, Int32, Rack, TopicName
 from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.plans.etags import etag_of, version_of
@@ -33,6 +32,7 @@ from app.errors.requests import (
     SnapshotChanged,
 )
 from app.services import plans, snapshots
+from app.services.fields import Id, Int32, Rack, TopicName
 from app.services.plans import FORMATS, Plan
 from app.services.plans.kinds import KINDS
 from app.services.plans.kinds import export as export_of

@@ -5,14 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from app.api.models.fields import Request
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
 from app.errors.suggestions import suggestion
+from app.services.bodies import request_fields
 
 _QUOTED = re.compile(r"'([^']{1,100})'")
+_UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+"""A field that does not exist, in a model and in a dataclass."""
+_NO_LIMITS = frozenset({"error", "class_name"})
+"""Context of an error that is in its detail, or that is of Python alone."""
 _OBJECT_EXPECTED = frozenset({"dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"})
 
 
@@ -59,7 +63,7 @@ def _field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
     limits = {
         name: limit
         for name, limit in error.get("ctx", {}).items()
-        if isinstance(limit, bool | int | float | str) and name != "error"  # that is in the detail
+        if isinstance(limit, bool | int | float | str) and name not in _NO_LIMITS
     }
     return document | ({"limits": limits} if limits else {})
 
@@ -68,14 +72,14 @@ def _message(error: Mapping[str, Any], path: Sequence[str | int]) -> str:
     name = str(path[-1] if path else error["loc"][0])
     if error["type"] == "missing":
         return f"{name} is required"
-    if error["type"] == "extra_forbidden":
+    if error["type"] in _UNKNOWN:
         return f"there is no field {quoted(name)} here"
     return "Input should be an object" if error["type"] in _OBJECT_EXPECTED else str(error["msg"])
 
 
 def _meant(error: Mapping[str, Any], body: object, path: Sequence[str | int]) -> str:
     """The field, or the value of a field that takes few, that a misspelt one was meant to be."""
-    if error["type"] == "extra_forbidden" and path:
+    if error["type"] in _UNKNOWN and path:
         given = None if body is None else _value_at(body, path[:-1])
         return suggestion(str(path[-1]), _further_fields(given)) if isinstance(given, Mapping) else ""
     value, expected = error.get("input"), error.get("ctx", {}).get("expected")
@@ -87,16 +91,10 @@ def _meant(error: Mapping[str, Any], body: object, path: Sequence[str | int]) ->
 def _further_fields(given: Mapping[str, object]) -> set[str]:
     """The fields that an object may have besides those given: of each request model that has most of these."""
     # Looked up one by one: `given` may have a million fields, of which a set would be made for each model.
-    models = [model.model_fields.keys() for model in _subclasses(Request)]
+    models = [*request_fields()]
     shared = [sum(name in given for name in fields) for fields in models]
     alike = (fields for fields, count in zip(models, shared, strict=True) if count == max(shared))
     return {name for fields in alike for name in fields if name not in given}
-
-
-def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for subclass in model.__subclasses__():
-        yield subclass
-        yield from _subclasses(subclass)
 
 
 def _value_at(body: object, path: Sequence[str | int]) -> object:

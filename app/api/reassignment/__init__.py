@@ -1,11 +1,6 @@
 """`/v1/plans/reassignment`: plans, their progress and their differences.
 
 operation.py   the operation that plans; progress.py: the progress of a stored plan
-requests.py    the request model; its parts are resource_fields.py and log_dir_fields.py
 documents.py   the answer; its parts are balance_documents.py, load_documents.py and log_dir_documents.py
 diff_documents.py  the difference of a plan from another plan or from a snapshot
-
-Requests are imported from here, since they need no web framework. The other modules need one.
 """
-
-from app.api.reassignment.requests import BatchFields, PlanReassignmentRequest

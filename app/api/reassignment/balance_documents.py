@@ -1,6 +1,6 @@
 """What the balance of a reassignment looks like as JSON."""
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.api.reassignment.load_documents import GoalDocument
 from app.services.reassignment import LeadersBy, ReplicasBy
@@ -67,12 +67,12 @@ class ReplicasBalance(Ends):
     """Upper end of the load band, in the unit of `by`; null without a band."""
     before: Ends
     """Extremes before the plan."""
-    largest_bound: int | None = Field(description="By bytes or throughput: no plan has a smaller `largest`.")
+    largest_bound: int | None
+    """By bytes or throughput: no plan has a smaller `largest`."""
     per_topic: PerTopicBalance | None
     """Balance of each topic; null if the request has none."""
-    weights: list[BrokerWeight] | None = Field(
-        None, description="Brokers that are balanced, if their weights differ; `low` and `high` then are extremes."
-    )
+    weights: list[BrokerWeight] | None = None
+    """Brokers that are balanced, if their weights differ; `low` and `high` then are extremes."""
 
 
 class PreferredRacksDocument(BaseModel):
@@ -118,16 +118,12 @@ class LeadersBalance(Ends):
     """Whether `changes` reaches its lower bound."""
     gap: float
     """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
-    preferred_racks: PreferredRacksDocument | None = Field(
-        None, description="With `preferred_racks`: where leaders are."
-    )
+    preferred_racks: PreferredRacksDocument | None = None
+    """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
-    weights: list[BrokerWeight] | None = Field(
-        None,
-        description="Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are "
-        "extremes.",
-    )
+    weights: list[BrokerWeight] | None = None
+    """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str
     """The solver that computed the leaders."""
 
@@ -183,6 +179,5 @@ class BalanceDocument(BaseModel):
     """Balance of preferred leaders over brokers."""
     resources: list[GoalDocument] | None
     """What each goal over resources reached; null if the request has none."""
-    sets: list[BrokerSetBalance] | None = Field(
-        None, description="With `broker_sets`: each set that has topics, by name; those outside every set come last."
-    )
+    sets: list[BrokerSetBalance] | None = None
+    """With `broker_sets`: each set that has topics, by name; those outside every set come last."""

@@ -30,14 +30,15 @@ class ReassignmentDiffSummary(DiffSummary):
 
     moved_bytes: int
     """Bytes of the replicas added, those of known size."""
-    unknown_size_replicas: int = Field(description="Of the replicas added, those of unknown size.")
-    brokers: list[BrokerTransfer] = Field(description="By ascending id.")
+    unknown_size_replicas: int
+    """Of the replicas added, those of unknown size."""
+    brokers: list[BrokerTransfer]
+    """By ascending id."""
     flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
     flows_in_all: int
     """Number of flows, listed or not."""
-    loads: dict[str, dict[str, LoadChange]] | None = Field(
-        description="By broker id and resource, as each plan states its loads; null against another snapshot."
-    )
+    loads: dict[str, dict[str, LoadChange]] | None
+    """By broker id and resource, as each plan states its loads; null against another snapshot."""
     cross_rack: CrossRackChange | None
     """Bytes/s between racks, as each plan states them; null if either does not."""
 

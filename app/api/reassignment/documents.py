@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
@@ -29,28 +29,27 @@ class BatchDocument(BaseModel):
     """The first 100 partitions of the batch, in the order of execution."""
     count: int
     """Number of partitions in the batch."""
-    moves_data: bool = Field(
-        description="False if only the order of replica lists changes, and with it preferred leaders."
-    )
+    moves_data: bool
+    """False if only the order of replica lists changes, and with it preferred leaders."""
     moved_replicas: int
     """Number of replicas that are copied."""
     moved_bytes: int
     """Bytes that are copied, of replicas of known size."""
     unknown_size_replicas: int
     """Number of copied replicas whose size is unknown."""
-    max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
-    seconds: float | None = Field(
-        description="Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if "
-        "nothing is copied; null if it never completes, neither a throttle nor a network is known, or replicas move "
-        "between log directories without a throttle."
-    )
+    max_bytes_in: int
+    """The largest number of bytes copied to one broker."""
+    seconds: float | None
+    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
+    copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
+    directories without a throttle."""
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions, or
     if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
-    log_dir_moves: int | None = Field(
-        None, description="Number of replicas moved between log directories; absent without `log_dirs`."
-    )
-    log_dir_moved_bytes: int | None = Field(None, description="Bytes of these replicas; absent without `log_dirs`.")
+    log_dir_moves: int | None = None
+    """Number of replicas moved between log directories; absent without `log_dirs`."""
+    log_dir_moved_bytes: int | None = None
+    """Bytes of these replicas; absent without `log_dirs`."""
 
 
 class ExecutionStepDocument(BaseModel):
@@ -69,9 +68,12 @@ class ExecutionDocument(BaseModel):
 
     batches: list[ExecutionStepDocument]
     """Steps of the batches, in the order of execution."""
-    rollback: list[ExecutionStepDocument] = Field(description="The inverses of batches, from the last to the first.")
-    at_once: list[ExecutionStepDocument] = Field(description="The whole plan as one file, `format=reassignment`.")
-    rollback_at_once: list[ExecutionStepDocument] = Field(description="Its inverse, `format=rollback`.")
+    rollback: list[ExecutionStepDocument]
+    """The inverses of batches, from the last to the first."""
+    at_once: list[ExecutionStepDocument]
+    """The whole plan as one file, `format=reassignment`."""
+    rollback_at_once: list[ExecutionStepDocument]
+    """Its inverse, `format=rollback`."""
 
 
 class RebalancingGroup(BaseModel):
@@ -99,13 +101,16 @@ class KafkaGenerateDocument(BaseModel):
     receive replicas. It draws a random seed; the runs have the same seeds in every plan.
     """
 
-    algorithm: Literal["striped", "admin_utils"] = Field(description="`striped` since 4.1, `admin_utils` before.")
-    seeds: int = Field(description="The number of runs: 20, fewer of a large cluster.")
+    algorithm: Literal["striped", "admin_utils"]
+    """`striped` since 4.1, `admin_utils` before."""
+    seeds: int
+    """The number of runs: 20, fewer of a large cluster."""
     moved_replicas: MovementRange | None
     """Number of replicas that the runs move; null if there is no comparison."""
     moved_bytes: MovementRange | None
     """Bytes that the runs move, of replicas of known size; null if there is no comparison."""
-    left_out: str | None = Field(description="Why there is no comparison; null if there is one.")
+    left_out: str | None
+    """Why there is no comparison; null if there is one."""
 
 
 class BrokerMovement(BaseModel):
@@ -148,7 +153,8 @@ class TradeOffPoint(BaseModel):
     """Number of replicas that are copied."""
     moved_bytes: int
     """Bytes that are copied, of replicas of known size."""
-    optimal: bool = Field(description="Whether no plan within this band moves less.")
+    optimal: bool
+    """Whether no plan within this band moves less."""
 
 
 class RelaxedConstraint(BaseModel):
@@ -191,24 +197,21 @@ class ReassignmentPlanDocument(WholePlan):
     """What is moved, and the proof that no plan within the constraints moves less."""
     leader_changes: int
     """Number of partitions whose preferred leader changes."""
-    not_preferred: int = Field(
-        description="Partitions that are led by another replica than the preferred leader before the plan."
-    )
+    not_preferred: int
+    """Partitions that are led by another replica than the preferred leader before the plan."""
     balance: BalanceDocument
     """Load of brokers before and after the plan."""
     batches: list[BatchDocument]
     """Steps of the plan, in the order of execution."""
-    recommended_throttle_bytes_per_s: int | None = Field(
-        description="Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions "
-        "which one broker sends or receives in a batch; null if no rate is known, or a network has less left."
-    )
-    fewest_batches: int = Field(description="No schedule of these steps has fewer batches.")
-    execution: ExecutionDocument | None = Field(
-        description="Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."
-    )
-    rebalancing_groups: list[RebalancingGroup] = Field(
-        description="Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."
-    )
+    recommended_throttle_bytes_per_s: int | None
+    """Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions which one broker
+    sends or receives in a batch; null if no rate is known, or a network has less left."""
+    fewest_batches: int
+    """No schedule of these steps has fewer batches."""
+    execution: ExecutionDocument | None
+    """Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."""
+    rebalancing_groups: list[RebalancingGroup]
+    """Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."""
     kafka_generate: KafkaGenerateDocument
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
@@ -219,9 +222,8 @@ class ReassignmentPlanDocument(WholePlan):
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
     excess: ExcessDocument | None
     """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
-    log_dirs: LogDirsDocument | None = Field(
-        None, description="Log directories before and after; absent if the request has no `log_dirs`."
-    )
+    log_dirs: LogDirsDocument | None = None
+    """Log directories before and after; absent if the request has no `log_dirs`."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]

@@ -1,6 +1,6 @@
 """What loads of brokers look like as JSON, in plans and in checks."""
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.services.reassignment.requests.resources import GoalName, Limited
 
@@ -33,15 +33,15 @@ class ResourceLoadDocument(BaseModel):
     """Capacity of the broker; null if unknown."""
     limit: float | None
     """Limit of the request; null without one."""
-    headroom: float | None = Field(
-        description="Limit, or capacity if there is no limit, minus `after`; null if neither is known."
-    )
+    headroom: float | None
+    """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
 
 
 class SentLoadDocument(ResourceLoadDocument):
     """The bytes/s that a broker sends."""
 
-    potential: float = Field(description="Bytes/s that the broker sends if it leads all partitions that it has.")
+    potential: float
+    """Bytes/s that the broker sends if it leads all partitions that it has."""
 
 
 class BrokerLoads(BaseModel):

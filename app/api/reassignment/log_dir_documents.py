@@ -1,6 +1,6 @@
 """What log directories look like in a plan as JSON."""
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 
 class LogDirDocument(BaseModel):
@@ -10,7 +10,8 @@ class LogDirDocument(BaseModel):
     """Path of the directory."""
     total_bytes: int | None
     """Bytes of its file system; null if unknown."""
-    limit_bytes: int | None = Field(description="Bytes of replicas that it may have at any time; null without a limit.")
+    limit_bytes: int | None
+    """Bytes of replicas that it may have at any time; null without a limit."""
     drained: bool
     """Whether the request drains it."""
     offline: bool
@@ -19,8 +20,10 @@ class LogDirDocument(BaseModel):
     """Bytes before the plan."""
     bytes_after: int
     """Bytes after the plan."""
-    replicas_in: int = Field(description="Replicas that are moved into it from another directory of the broker.")
-    replicas_out: int = Field(description="Replicas that are moved out of it to another directory of the broker.")
+    replicas_in: int
+    """Replicas that are moved into it from another directory of the broker."""
+    replicas_out: int
+    """Replicas that are moved out of it to another directory of the broker."""
 
 
 class BrokerLogDirsDocument(BaseModel):
@@ -28,16 +31,15 @@ class BrokerLogDirsDocument(BaseModel):
 
     broker: int
     """Id of the broker."""
-    largest_share: float | None = Field(
-        description="Largest share in use after the plan, of directories that are neither drained nor offline; null if "
-        "a size is unknown."
-    )
-    largest_share_lower_bound: float | None = Field(
-        description="Lower bound on it, with `keep` among plans that move no more; 0 with a tolerance."
-    )
+    largest_share: float | None
+    """Largest share in use after the plan, of directories that are neither drained nor offline; null if a size is
+    unknown."""
+    largest_share_lower_bound: float | None
+    """Lower bound on it, with `keep` among plans that move no more; 0 with a tolerance."""
     moved_bytes: int
     """Bytes that are moved between its directories."""
-    lower_bound_bytes: int = Field(description="Lower bound on these bytes, for the largest share that is reached.")
+    lower_bound_bytes: int
+    """Lower bound on these bytes, for the largest share that is reached."""
     log_dirs: list[LogDirDocument]
     """Its directories by path."""
 
@@ -53,9 +55,8 @@ class LogDirsDocument(BaseModel):
     """Bytes of these replicas."""
     lower_bound_bytes: int
     """Lower bound on these bytes, for the largest share that each broker reaches."""
-    optimal: bool = Field(
-        description="Whether moved bytes reach their lower bound, and every largest share is within 0.1 % of its own."
-    )
+    optimal: bool
+    """Whether moved bytes reach their lower bound, and every largest share is within 0.1 % of its own."""
     gap: float
     """Relative optimality gap of the moved bytes."""
     solver: str

@@ -8,9 +8,8 @@ from app.api import examples
 from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.reassignment.requests import PlanReassignmentRequest
 from app.errors import kafka, reassignments, requests
-from app.services.reassignment import PLANNER
+from app.services.reassignment import PLANNER, ReassignmentRequest
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 
@@ -53,7 +52,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 )
 def plan_reassignment(
     planning: PlanningOnce,
-    body: Annotated[PlanReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)],
+    body: Annotated[ReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)],
 ) -> Response:
     """Add, remove and replace brokers, change replication factors, repair racks, balance replicas and leaders: with the
     least movement, proven by the `certificate`.

@@ -11,8 +11,6 @@ from app.api.http.dependencies import Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.models.fields import Id
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.models.warnings import WarningDocument
 from app.api.problems.responses import responses
 from app.api.reassignment.documents import ExecutionStepDocument
@@ -21,8 +19,10 @@ from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields
 from app.services import plans
+from app.services.fields import Id
 from app.services.reassignment import Drift
 from app.services.reassignment.progress.progress import progress_of
+from app.services.snapshot_choice import OnSnapshot
 
 router = APIRouter(route_class=JsonRoute)  # is included in that of stored plans
 

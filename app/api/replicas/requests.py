@@ -6,7 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from app.api.models.clusters import CordonableBrokerRequest
-from app.api.models.fields import (
+from app.core.replicas.options import Option
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.fields import (
     AttributeName,
     BrokerId,
     ComparedReleases,
@@ -18,11 +21,8 @@ from app.api.models.fields import (
     Seed,
     TopicName,
 )
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
-from app.core.replicas.options import Option
-from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.replicas import PLANNER, ReplicasRequest
+from app.services.snapshot_choice import OnSnapshot
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
@@ -48,11 +48,9 @@ class _PlaceFields(OnSnapshot):
 
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
     """Brokers to place on, each once; null if a snapshot has them."""
-    cordoned_brokers: list[BrokerId] | None = Field(
-        None,
-        description="Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those "
-        "of the snapshot. `cordoned` of `brokers` adds to them.",
-    )
+    cordoned_brokers: list[BrokerId] | None = None
+    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
+    snapshot. `cordoned` of `brokers` adds to them."""
     algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # the registry is what decides
         None,
         description="By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under "
@@ -60,20 +58,14 @@ class _PlaceFields(OnSnapshot):
         "`admin_utils` with `fixed_start_index`. "
         + "; ".join(f"`{algorithm.name}`: {algorithm.summary}" for algorithm in PLACEMENTS.values()),
     )
-    rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
-        None,
-        description="How racks constrain the placement. By default admin_utils enforces racks, and striped treats "
-        "the brokers without one as a rack. Not for awareness.",
-    )
-    fixed_start_index: PartitionId | None = Field(
-        None,
-        description="Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random.",
-    )
-    seed: Seed | None = Field(
-        None,
-        description="Seed of the controller's generator, which is replayed. By default it is derived from the "
-        "request's hash, and the plan's `prediction` is `envelope` (of awareness: `pinned`).",
-    )
+    rack_mode: Literal["enforced", "safe", "disabled"] | None = None
+    """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers without
+    one as a rack. Not for awareness."""
+    fixed_start_index: PartitionId | None = None
+    """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
+    seed: Seed | None = None
+    """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
+    plan's `prediction` is `envelope` (of awareness: `pinned`)."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:

@@ -1,8 +1,9 @@
 """The middleware that passes requests to slots: body, queue, process, response, each within the deadline."""
 
 import asyncio
+import math
 import signal
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,14 +13,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.audit import note_untouched
+from app.api.http.audit import caller_of, note_untouched
 from app.api.http.metrics import count_stopped_slot
 from app.api.http.preferences import parsed
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.api.slots.buffers import Buffer, Buffers
 from app.api.slots.serving import too_large
-from app.api.slots.sizes import PLAN_PATHS, work_of
+from app.api.slots.sizes import GZIP, PLAN_PATHS, SMALL_BYTES, is_small, work_of
 from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
@@ -43,7 +44,7 @@ class SlotCrashed(Exception):
 
 
 class SlotDispatch:
-    """Serve requests in slots, besides those that compute nothing: health checks, files, streams of events.
+    """Serve requests in slots, besides those of little work: health checks, files, streams of events, small plans.
 
     Parameters
     ----------
@@ -70,6 +71,12 @@ class SlotDispatch:
         if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "POST" and _length(scope) <= SMALL_BYTES:
+            messages = await _received(receive)
+            receive = _replayed(messages, receive)
+            if is_small("POST", scope["path"], b"".join(message.get("body", b"") for message in messages)):
+                await self._app(scope, receive, send)
+                return
         lane = self._pool.lanes[READERS if scope["method"] in _READING else SOLVERS]
         exchange = _Exchange(self, lane, self._buffers.of_request(), scope, receive, send)
         try:
@@ -94,8 +101,7 @@ class SlotDispatch:
         # Other operations ignore the preference. What computes would have neither a deadline nor a limit here.
         if not path.startswith(_FOLLOWED) and not (path in PLAN_PATHS and preferences.respond_async):
             return False
-        length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
-        if length.isdigit() and int(length) <= _SMALL_BODY:
+        if _length(scope) <= _SMALL_BODY:
             return True
         _without_wait(scope)
         return False
@@ -127,7 +133,7 @@ class _Exchange:
     async def run(self) -> None:
         """Answer the request. Raises the `Failure` that is the answer."""
         try:
-            self._lane.admission.check()
+            self._lane.admission.check(caller_of(self._scope))
             body = await self._body()
         except BaseException:
             self._buffer.release_all()
@@ -187,9 +193,11 @@ class _Exchange:
             self._buffer.release(len(message.get("body", b"")))
 
     async def _exchanged(self, body: bytes) -> None:
-        deadline_s, work = self._dispatch.deadline_s, work_of(self._scope["method"], self._scope["path"], body)
+        deadline_s = self._dispatch.deadline_s
+        measuring = partial(work_of, self._scope["method"], self._scope["path"], body)
+        work = await asyncio.to_thread(measuring) if GZIP in body else measuring()
         try:
-            async with asyncio.timeout(deadline_s), self._lane.slot(work) as slot:
+            async with asyncio.timeout(deadline_s), self._lane.slot(work, caller_of(self._scope)) as slot:
                 await self._in_slot(slot, body)
         except TimeoutError:
             if not self.is_in_slot:
@@ -265,6 +273,32 @@ class _Exchange:
             limit_name="deadline_seconds",
             limit=limit,
         )
+
+
+def _length(scope: Scope) -> float:
+    """Bytes of the body of a request; infinity if it does not state them."""
+    headers = Headers(scope=scope)
+    length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
+    return int(length) if length.isdigit() else math.inf
+
+
+async def _received(receive: Receive) -> list[Message]:
+    """The messages of a body; the last one says that the client has left, if it has."""
+    messages = [await receive()]
+    while messages[-1].get("more_body"):
+        messages.append(await receive())
+    return messages
+
+
+def _replayed(messages: Sequence[Message], receive: Receive) -> Receive:
+    """Receive these messages, and then what follows."""
+    again = iter(messages)
+
+    async def received() -> Message:
+        message = next(again, None)
+        return await receive() if message is None else message
+
+    return received
 
 
 def _without_wait(scope: Scope) -> None:

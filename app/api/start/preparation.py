@@ -1,7 +1,7 @@
 """What a service does once it listens: compile and load its loops, and store the examples of the documentation."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Collection
 from threading import Event, Thread
 
 import structlog
@@ -43,15 +43,14 @@ class Preparation:
         self._database, self._is_ending, self._has_webhooks = database, is_ending, has_webhooks
         self._thread: Thread | None = None
 
-    def start(self, routers: DeferredRouters | None, load: Callable[[], None] | None = None) -> None:
+    def start(self, routers: DeferredRouters, ahead: Collection[str] | None) -> None:
         """Begin, without waiting for the end.
 
         Parameters
         ----------
-        routers : are built ahead of the requests that need them, and loops are loaded; None if slots serve requests.
-        load : imports what this process needs beside slots.
+        ahead : keys of the routers that are built ahead of requests. If None, all are, and all loops are loaded.
         """
-        self._thread = Thread(target=self._run, args=(routers, load), name="prepare", daemon=True)
+        self._thread = Thread(target=self._run, args=(routers, ahead), name="prepare", daemon=True)
         self._thread.start()
 
     def wait_for_end(self) -> None:
@@ -59,15 +58,15 @@ class Preparation:
         if self._thread is not None:
             self._thread.join(_ENDS_WITHIN_S)
 
-    def _run(self, routers: DeferredRouters | None, load: Callable[[], None] | None) -> None:
+    def _run(self, routers: DeferredRouters, ahead: Collection[str] | None) -> None:
         self._compile()
         if not self._is_ending.is_set():
             self._store_examples()
-        if routers is not None:
+        if ahead is None:
             routers.build_all(self._is_ending)
             load_all(self._is_ending)
-        if load is not None:
-            load()
+        for key in ahead or ():
+            routers.build(key)
         if not self._is_ending.is_set():
             self.is_done.set()
 

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
 from app.api import examples
 from app.api.groups import PlanGroupRequest
 from app.api.models.clusters import SnapshotRequest
-from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
@@ -35,7 +36,7 @@ def store_examples(database: Database) -> None:
         _store_snapshot(uow, examples.EXAMPLE_SNAPSHOT_ID, examples.SNAPSHOT)
         _store_snapshot(uow, examples.EXAMPLE_GROUPS_SNAPSHOT_ID, examples.SNAPSHOT_WITH_GROUP)
         _store_plan(uow, examples.EXAMPLE_PLAN_ID, replicas.PLANNER, place)
-        group = PlanGroupRequest.model_validate(examples.STORED_GROUP_PLAN).service()
+        group = TypeAdapter(PlanGroupRequest).validate_python(examples.STORED_GROUP_PLAN).service()
         _store_plan(uow, examples.EXAMPLE_GROUP_PLAN_ID, groups.PLANNER, group)
         application = PlanStreamsRequest.model_validate(examples.STORED_STREAMS_PLAN).service()
         _store_plan(uow, examples.EXAMPLE_STREAMS_PLAN_ID, streams.PLANNER, application)
@@ -47,7 +48,7 @@ def store_examples(database: Database) -> None:
 
 def store_example_reassignment(database: Database) -> None:
     """Store the example reassignment. Planning it loads compiled loops, so it follows the other examples."""
-    change = PlanReassignmentRequest.model_validate(examples.STORED_REASSIGNMENT).service()
+    change = reassignment.READER.validate_python(examples.STORED_REASSIGNMENT)
     with database.begin() as uow:
         _store_plan(uow, examples.EXAMPLE_REASSIGNMENT_PLAN_ID, reassignment.PLANNER, change)
 

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, Tag
 
-from app.api.models.fields import GroupString, Int32, Int64, Name, Rack, by_only_field
-from app.api.models.fields import Request as RequestModel
+from app.services.bodies import Request as RequestModel
+from app.services.bodies import by_only_field
+from app.services.fields import GroupString, Int32, Int64, Name, Rack
 
 TagKey = Annotated[str, Field(min_length=1, max_length=249)]
 Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]
@@ -14,17 +15,18 @@ Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of
 class RollingDeployment(RequestModel):
     """Every client restarts, one after another."""
 
-    keeps_state: bool = Field(True, description="Whether a client still has its state directory after the restart.")
+    keeps_state: bool = True
+    """Whether a client still has its state directory after the restart."""
     behind: Behind = 0
-    outlasts_session: bool = Field(
-        True, description="Whether the restart exceeds the session timeout, so that the group rebalances."
-    )
+    outlasts_session: bool = True
+    """Whether the restart exceeds the session timeout, so that the group rebalances."""
 
 
 class Deployment(RequestModel):
     """All clients restart together."""
 
-    keeps_state: bool = Field(True, description="Whether clients still have their state directories after the restart.")
+    keeps_state: bool = True
+    """Whether clients still have their state directories after the restart."""
     behind: Behind = 0
 
 
@@ -48,9 +50,8 @@ class JoiningClient(RequestModel):
     """`client.tag.<key>` by key."""
     rack_id: Rack | None = None
     """`client.rack` of its consumers; null for none."""
-    member_ids: list[GroupString] = Field(
-        default_factory=list, description="Under `streams`, the ids of its threads; `<process_id>-1` and so on."
-    )
+    member_ids: list[GroupString] = Field(default_factory=list)
+    """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
 
 
 class RollingDeployRequest(RequestModel):

@@ -9,9 +9,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.models.fields import Int32, Labels, Rack, Seed, TopicName
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import Axes, KnownKind, model_of
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import (
@@ -25,6 +22,9 @@ from app.core.capacity.scenario import (
     Zipf,
 )
 from app.core.replicas.registry import PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.fields import Int32, Labels, Rack, Seed, TopicName
+from app.services.snapshot_choice import OnSnapshot
 from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 
@@ -73,7 +73,8 @@ class TopicDetails(RequestModel):
     """One topic; its retention is given in bytes, as a time, or as an upper bound for each partition."""
 
     name: TopicName
-    retained_bytes_per_partition: list[Amount] | None = Field(None, description="The same by partition.")
+    retained_bytes_per_partition: list[Amount] | None = None
+    """The same by partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | list[Amount] = "uniform"
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
@@ -93,28 +94,22 @@ class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)): 
 class BytesInRequest(RequestModel):
     """Measured ingress by topic or by partition; one of the two formats."""
 
-    csv: Annotated[str, Field(min_length=1)] | None = Field(
-        None,
-        description="With a header line: the columns `topic` and `bytes_in_per_s`, optionally `partition` and "
-        "`timestamp`. With several timestamps the mean is the ingress and the largest sum its peak.",
-    )
-    prometheus: dict[str, Any] | None = Field(
-        None,
-        description="An answer of `/api/v1/query_range` or `/api/v1/query`, unchanged; every series has a label "
-        "`topic`, optionally a label `partition`, and bytes/s. Series of the same topic are added up.",
-    )
+    csv: Annotated[str, Field(min_length=1)] | None = None
+    """With a header line: the columns `topic` and `bytes_in_per_s`, optionally `partition` and `timestamp`. With
+    several timestamps the mean is the ingress and the largest sum its peak."""
+    prometheus: dict[str, Any] | None = None
+    """An answer of `/api/v1/query_range` or `/api/v1/query`, unchanged; every series has a label `topic`, optionally a
+    label `partition`, and bytes/s. Series of the same topic are added up."""
 
 
 class MeasuredRequest(OnSnapshot):
     """The topics of a snapshot: their partitions, replicas, bytes on disk and ingress."""
 
     requires_snapshot = True
-    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
-        None, description="Topics of the snapshot; all by default."
-    )
-    bytes_in: BytesInRequest | None = Field(
-        None, description="Not stored; the sweep's definition lists by topic what was read from it."
-    )
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = None
+    """Topics of the snapshot; all by default."""
+    bytes_in: BytesInRequest | None = None
+    """Not stored; the sweep's definition lists by topic what was read from it."""
     every_topic: EveryTopicRequest | None = None
     """Values of all topics that the snapshot does not have; null for the defaults."""
 
@@ -254,7 +249,8 @@ class CapacitySweepRequest(CapacityChanges):
     """Kind of the sweep; the default if it is missing."""
     base: AnyBase
     """The scenario that axes vary."""
-    seed: Seed = Field(0, description="The source of scenarios' seeds if their placement has none.")
+    seed: Seed = 0
+    """The source of scenarios' seeds if their placement has none."""
     labels: Labels = Field(default_factory=dict)
 
     def on_newest(self, uow: UnitOfWork) -> Self:

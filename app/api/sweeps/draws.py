@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.models.clusters import BrokerRequest
-from app.api.models.fields import Int32, Labels, Seed
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.replicas import NewTopicRequest
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.replicas.registry import PLACEMENTS
+from app.services.bodies import Request as RequestModel
+from app.services.brokers import BrokerRequest
+from app.services.fields import Int32, Labels, Seed
+from app.services.snapshot_choice import OnSnapshot
 
 
 class SeedsRequest(RequestModel):
@@ -39,9 +39,8 @@ class DrawsSweepRequest(OnSnapshot, Submission, DrawsChanges):
     """Topics to place, in the order in which they are created."""
     algorithm: Literal[tuple(PLACEMENTS)] = "striped"  # type: ignore[valid-type] # the registry is what decides
     """Name of the placement algorithm."""
-    rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
-        None, description="How racks constrain the placement; the default is the algorithm's."
-    )
+    rack_mode: Literal["enforced", "safe", "disabled"] | None = None
+    """How racks constrain the placement; the default is the algorithm's."""
     seeds: SeedsRequest
     """Range of seeds; each is a scenario."""
     labels: Labels = Field(default_factory=dict)

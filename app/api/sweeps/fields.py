@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
-from app.api.models.fields import Request as RequestModel
 from app.core.sweeps.fields import DECLARED, Declared, Record
+from app.services.bodies import Request as RequestModel
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
 

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.groups import AssignorName
-from app.api.models.fields import GroupString, Int32, Labels, RequestedRelease, Seed
-from app.api.models.fields import Request as RequestModel
-from app.api.models.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import KnownKind, Submission
+from app.services.bodies import Request as RequestModel
+from app.services.fields import GroupString, Int32, Labels, RequestedRelease, Seed
+from app.services.groups.requests import AssignorName
+from app.services.snapshot_choice import OnSnapshot
 
 Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
 
@@ -30,22 +30,17 @@ class GroupsSweepRequest(OnSnapshot, Submission, GroupsChanges):
     kind: Annotated[Literal["consumer_groups"], KnownKind]
     """Kind of the sweep."""
     requires_snapshot = True
-    groups: Annotated[list[GroupString], Field(min_length=1)] | None = Field(
-        None, description="Groups of the snapshot; the default is every group that has members."
-    )
-    assignors: Annotated[list[AssignorName], Field(min_length=1)] = Field(
-        description="Assignors that give each partition to one member: all except `simple`."
-    )
-    members_lost: Numbers = Field(
-        default_factory=lambda: [0],
-        description="Numbers of members that a group loses at once. They depend on `seed` and the group alone: every "
-        "assignor meets the same loss, and members among two lost are among three lost as well.",
-    )
-    members_added: Numbers = Field(
-        default_factory=lambda: [0],
-        description="Numbers of members that join in the same rebalance, each in the rack with the fewest members "
-        "(in none if no member has a rack), with the most common subscription.",
-    )
+    groups: Annotated[list[GroupString], Field(min_length=1)] | None = None
+    """Groups of the snapshot; the default is every group that has members."""
+    assignors: Annotated[list[AssignorName], Field(min_length=1)]
+    """Assignors that give each partition to one member: all except `simple`."""
+    members_lost: Numbers = Field(default_factory=lambda: [0])
+    """Numbers of members that a group loses at once. They depend on `seed` and the group alone: every assignor meets
+    the same loss, and members among two lost are among three lost as well."""
+    members_added: Numbers = Field(default_factory=lambda: [0])
+    """Numbers of members that join in the same rebalance, each in the rack with the fewest members (in none if no
+    member has a rack), with the most common subscription."""
     kafka_version: RequestedRelease = None
-    seed: Seed = Field(0, description="Decides which members are lost.")
+    seed: Seed = 0
+    """Decides which members are lost."""
     labels: Labels = Field(default_factory=dict)

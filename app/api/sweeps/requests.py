@@ -10,6 +10,8 @@ from app.api.sweeps.fields import AnyAxes, kind_of
 from app.api.sweeps.groups import GroupsChanges, GroupsSweepRequest
 from app.api.sweeps.keys import KeySkewChanges, KeySkewSweepRequest
 from app.api.sweeps.reassignment import ReassignmentChanges, ReassignmentSweepRequest
+from app.services.bodies import stated
+from app.services.plans import as_json
 
 SweepSubmission: TypeAlias = Annotated[
     Annotated[CapacitySweepRequest, Tag("capacity")]
@@ -32,5 +34,6 @@ class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChange
 
     def changes(self) -> dict[str, Any]:
         """The changed part of the definition."""
-        given = self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        records = {name: as_json(stated(value)) for name in ("balance", "limits") if (value := getattr(self, name))}
+        given = self.model_dump(mode="json", exclude_unset=True, by_alias=True, exclude={*records}) | records
         return {name: value for name, value in given.items() if value is not None or name == "sample"}

@@ -18,7 +18,6 @@ from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.http.preferences import Preferences, WaitPreference
 from app.api.jobs import State
-from app.api.models.fields import Id
 from app.api.problems.responses import responses
 from app.api.sweeps.documents import (
     SweepDocument,
@@ -28,6 +27,7 @@ from app.api.sweeps.documents import (
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.errors import access, kafka, lookups, reassignments, requests, texts
 from app.services import sweeps
+from app.services.fields import Id
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep

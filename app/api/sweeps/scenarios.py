@@ -14,7 +14,6 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, json_response
 from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
-from app.api.models.fields import NAMED_VALUE, Id
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
 from app.api.problems.responses import responses
@@ -29,6 +28,7 @@ from app.api.sweeps.documents import (
 )
 from app.errors import access, kafka, lookups, reassignments, requests
 from app.formats.tables import scenario_tables
+from app.services.fields import NAMED_VALUE, Id
 from app.services.sweeps import results
 from app.services.sweeps.results import ScenarioFilter
 

@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -48,9 +47,13 @@ class Constraint:
         return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
 
 
-OBJECTIVES: Mapping[str, int] = MappingProxyType(
-    {"monthly_cost": 1, "headroom": -1, "cross_rack_bytes_per_s": 1, "first_breaking_month": -1, "brokers": 1}
-)
+OBJECTIVES: Mapping[str, int] = {
+    "monthly_cost": 1,
+    "headroom": -1,
+    "cross_rack_bytes_per_s": 1,
+    "first_breaking_month": -1,
+    "brokers": 1,
+}
 """The columns that can be optimised: 1 if the smallest value is the best, −1 if the largest is."""
 _LARGE_ENOUGH = ("headroom", "first_breaking_month")
 _SMALL_ENOUGH = (
@@ -61,10 +64,10 @@ _SMALL_ENOUGH = (
     "partitions_under_min_isr",
     "partitions_not_rack_safe",
 )
-CONSTRAINTS: Mapping[str, Constraint] = MappingProxyType(
-    {f"min_{column}": Constraint(column, is_minimum=True) for column in _LARGE_ENOUGH}
-    | {f"max_{column}": Constraint(column) for column in _SMALL_ENOUGH}
-)
+CONSTRAINTS: Mapping[str, Constraint] = {
+    **{f"min_{column}": Constraint(column, is_minimum=True) for column in _LARGE_ENOUGH},
+    **{f"max_{column}": Constraint(column) for column in _SMALL_ENOUGH},
+}
 
 
 def columns(documents: Sequence[Mapping[str, Json]]) -> Columns:

@@ -171,9 +171,7 @@ _SECTIONS = {
     "prices": _Section.of("prices", Prices),
     "rereplication": _Section(field_names(Rereplication), read_rereplication),
 }
-SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: each.fields for name, each in _SECTIONS.items()}
-)
+SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, each in _SECTIONS.items()}
 """Every section of a scenario and its fields; none if the section is not an object."""
 READERS = MappingProxyType({name: each.read for name, each in _SECTIONS.items()})
 """The reader of each section."""

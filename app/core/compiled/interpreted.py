@@ -5,15 +5,13 @@ The source means the same as the machine code if all that it calls is Python too
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
-from app.core.compiled.loops import Function, Loop, Subroutine
+from app.core.compiled.loops import Function, Subroutine
 
 LARGEST = 20_000
 """Steps that this process takes by sources before it loads loops; a step takes 1 to 5 µs."""
@@ -25,25 +23,6 @@ class _Steps:
     taken = 0
 
 
-_is_interpreting: ContextVar[bool] = ContextVar("is_interpreting", default=False)
-
-
-@contextmanager
-def interpreting() -> Iterator[None]:
-    """Take any number of steps of `of_size` by sources until their loop is loaded: for a thread that must not wait."""
-    token = _is_interpreting.set(True)
-    try:
-        yield
-    finally:
-        _is_interpreting.reset(token)
-
-
-def load(*loops: Callable[..., Any]) -> None:
-    """Load loops, which `interpreting` then uses; those that are not compiled are compiled in this thread."""
-    for loop in loops:
-        cast("Loop", loop).prepare()
-
-
 def of_size(loop: Function, steps: int) -> Function:
     """The loop, or its source while numba is not imported and little work has been done so.
 
@@ -51,8 +30,6 @@ def of_size(loop: Function, steps: int) -> Function:
     ----------
     steps : about how often the innermost statement runs.
     """
-    if _is_interpreting.get():
-        return loop if cast("Loop", loop).is_loaded() else source_of(loop)
     if "numba" in sys.modules or _Steps.taken + steps > LARGEST:
         return loop
     _Steps.taken += steps

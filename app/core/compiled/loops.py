@@ -69,10 +69,6 @@ class Loop(_Lazy):
         """Load the loop or compile it, if that has not been done."""
         self.dispatcher.prepare()
 
-    def is_loaded(self) -> bool:
-        """Whether the loop is ready to be called."""
-        return "dispatcher" in vars(self) and bool(self.dispatcher.overloads)
-
     def _dispatcher(self) -> Any:
         from app.core.compiled.dispatchers import StoredDispatcher  # noqa: PLC0415 — see the module's docstring
 

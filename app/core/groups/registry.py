@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 
@@ -201,41 +200,39 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
 vectors."""
 
 
-LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = MappingProxyType(
-    {
-        (assignor.library.library, assignor.name): assignor
-        for assignor in (
-            Assignor(
-                "range",
-                "kafka-python's range: a range of each topic to each member, without racks",
-                kafka_python_range.assign,
-                Protocol.EAGER,
-                "leader",
-                library=kafka_python_range.REPLAYS,
-            ),
-            Assignor(
-                "sticky",
-                "kafka-python's sticky: even, then as it was, without racks",
-                kafka_python_sticky.assign,
-                Protocol.EAGER,
-                "leader",
-                owned_in=OwnedIn.USER_DATA,
-                library=kafka_python_sticky.REPLAYS,
-            ),
-            Assignor(
-                "cooperative-sticky",
-                "librdkafka's cooperative-sticky: even, then as it was, in two phases",
-                librdkafka_sticky.assign,
-                Protocol.COOPERATIVE,
-                "leader",
-                is_rack_aware=True,
-                owned_in=OwnedIn.SUBSCRIPTION,
-                library=librdkafka_sticky.REPLAYS,
-            ),
-        )
-        if assignor.library is not None
-    }
-)
+LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = {
+    (assignor.library.library, assignor.name): assignor
+    for assignor in (
+        Assignor(
+            "range",
+            "kafka-python's range: a range of each topic to each member, without racks",
+            kafka_python_range.assign,
+            Protocol.EAGER,
+            "leader",
+            library=kafka_python_range.REPLAYS,
+        ),
+        Assignor(
+            "sticky",
+            "kafka-python's sticky: even, then as it was, without racks",
+            kafka_python_sticky.assign,
+            Protocol.EAGER,
+            "leader",
+            owned_in=OwnedIn.USER_DATA,
+            library=kafka_python_sticky.REPLAYS,
+        ),
+        Assignor(
+            "cooperative-sticky",
+            "librdkafka's cooperative-sticky: even, then as it was, in two phases",
+            librdkafka_sticky.assign,
+            Protocol.COOPERATIVE,
+            "leader",
+            is_rack_aware=True,
+            owned_in=OwnedIn.SUBSCRIPTION,
+            library=librdkafka_sticky.REPLAYS,
+        ),
+    )
+    if assignor.library is not None
+}
 """By client library and name, the assignors that decide otherwise than those of Kafka's Java client."""
 
 
@@ -279,10 +276,10 @@ def later_versions(assignor: Assignor, version: KafkaVersion) -> list[KafkaVersi
     return sorted(release for release in first if release > version)
 
 
-_SINCE: Mapping[str, str] = MappingProxyType({"uniform": "4.0.0", "server-range": "4.0.0", "simple": "4.0.0"})
+_SINCE: Mapping[str, str] = {"uniform": "4.0.0", "server-range": "4.0.0", "simple": "4.0.0"}
 """The first release with each of the coordinator's assignors; those of the classic client are in all since 2.4."""
 
-ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
-    {name: assignor_for(name, NEWEST) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
-)
+ASSIGNORS: Mapping[str, Assignor] = {
+    name: assignor_for(name, NEWEST) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)
+}
 """Every assignor by name, as the newest release has it."""

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -82,6 +81,7 @@ class GroupsSweep:
     members_lost, members_added : numbers of members. seed : decides which members are lost.
     """
 
+    without_figures: ClassVar[Mapping[str, Json]] = {}
     metadata: GroupMetadata
     groups: tuple[SweptGroup, ...]
     assignors: tuple[Assignor, ...]
@@ -105,11 +105,6 @@ class GroupsSweep:
     def count(self) -> int:
         """The number of scenarios."""
         return self.grid.size
-
-    @property
-    def without_figures(self) -> Mapping[str, Json]:
-        """No further fields."""
-        return MappingProxyType({})
 
     def scenario(self, index: int) -> GroupScenario:
         """Scenario `index`. Raises IndexError beyond the last."""

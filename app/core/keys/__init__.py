@@ -1,7 +1,6 @@
 """Keys: the partition that a client sends a record to, the effect of a resize, and skew.
 
     model.py         many keys as two buffers, as in Arrow; no copy per key
-    serializers.py   bytes that Java's serialisers write
     hashes.py        murmur2, FNV-1a, CRC-32 and KafkaJS's own murmur2, of many keys at once; hashes_kernel.py
     folds.py         functions from a 32-bit hash to a partition
     partitioners.py  PARTITIONERS: name → function; the source of the API, the docs and the sweeps

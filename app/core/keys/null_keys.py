@@ -17,7 +17,6 @@ generators that cannot be seeded; the draws here are in the same order, from `ra
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Protocol, Self
 
 import numpy as np
@@ -239,28 +238,24 @@ class NullKeyPolicy:
     place: PlaceNullKeys
 
 
-NULL_KEY_POLICIES: Mapping[str, NullKeyPolicy] = MappingProxyType(
-    {
-        policy.name: policy
-        for policy in (
-            NullKeyPolicy(
-                "round_robin_skipping",
-                "in turn over all partitions, passing those without a leader",
-                round_robin_skipping,
-            ),
-            NullKeyPolicy("round_robin", "in turn over the partitions that have a leader", round_robin),
-            NullKeyPolicy(
-                "sticky_batch", "one partition until its batch is full, then another at random", sticky_batch
-            ),
-            NullKeyPolicy(
-                "adaptive",
-                "one partition for a batch's bytes, then the next at random, likelier the shorter its queue",
-                adaptive,
-            ),
-            NullKeyPolicy("random", "any partition at random, once more if it has no leader", random_once_more),
-            NullKeyPolicy(
-                "random_available", "any partition that has a leader at random, or any where none has", random_available
-            ),
-        )
-    }
-)
+NULL_KEY_POLICIES: Mapping[str, NullKeyPolicy] = {
+    policy.name: policy
+    for policy in (
+        NullKeyPolicy(
+            "round_robin_skipping",
+            "in turn over all partitions, passing those without a leader",
+            round_robin_skipping,
+        ),
+        NullKeyPolicy("round_robin", "in turn over the partitions that have a leader", round_robin),
+        NullKeyPolicy("sticky_batch", "one partition until its batch is full, then another at random", sticky_batch),
+        NullKeyPolicy(
+            "adaptive",
+            "one partition for a batch's bytes, then the next at random, likelier the shorter its queue",
+            adaptive,
+        ),
+        NullKeyPolicy("random", "any partition at random, once more if it has no leader", random_once_more),
+        NullKeyPolicy(
+            "random_available", "any partition that has a leader at random, or any where none has", random_available
+        ),
+    )
+}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -13,22 +12,19 @@ NAMED_PARTITIONS = 100
 """How many partitions a violation names; it counts them all."""
 
 
-VIOLATIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "no_replicas": "Partitions have no replica at all.",
-        "unknown_broker": "Partitions have a replica on a broker that is not in the cluster.",
-        "duplicate_replica": "Partitions name one broker twice.",
-        "fenced_leader": "Partitions are led by a fenced broker.",
-        "too_few_racks": "Partitions span fewer racks than they could.",
-        "waits_for_offline_replica": "Kafka never completes the reassignment: replicas on brokers that are fenced or "
-        "down have to be in sync first.",
-        "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
-        "none can be copied.",
-        "last_in_sync_replica_removed": "Of existing replicas the reassignment keeps those that are out of sync alone.",
-        "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the "
-        "topic.",
-    }
-)
+VIOLATIONS: Mapping[str, str] = {
+    "no_replicas": "Partitions have no replica at all.",
+    "unknown_broker": "Partitions have a replica on a broker that is not in the cluster.",
+    "duplicate_replica": "Partitions name one broker twice.",
+    "fenced_leader": "Partitions are led by a fenced broker.",
+    "too_few_racks": "Partitions span fewer racks than they could.",
+    "waits_for_offline_replica": "Kafka never completes the reassignment: replicas on brokers that are fenced or "
+    "down have to be in sync first.",
+    "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
+    "none can be copied.",
+    "last_in_sync_replica_removed": "Of existing replicas the reassignment keeps those that are out of sync alone.",
+    "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the topic.",
+}
 """What each code of a violation means: of a placement in the order of the verifier, then of a reassignment."""
 
 

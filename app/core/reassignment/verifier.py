@@ -57,12 +57,12 @@ def topic_violations(
 
     Parameters
     ----------
-    topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a target broker.
+    topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a bounded broker.
     """
     row, column = np.nonzero(placement.replicas != NO_REPLICA)
     cells = topic_of[row] * low.shape[1] + placement.replicas[row, column]
     on_each = np.bincount(cells, minlength=low.size).reshape(low.shape)
-    outside = int(np.abs(on_each - np.clip(on_each, low, high))[:, problem.target].sum())
+    outside = int(np.abs(on_each - np.clip(on_each, low, high))[:, problem.is_bounded].sum())
     if outside == placement.topic_excess:
         return []
     return [f"topics are outside their bands by {outside} replicas, not {placement.topic_excess}"]

@@ -11,6 +11,5 @@ envelope.py      possible outcomes over all random choices of a controller
 admin_utils_envelope.py  the envelope of AdminUtils; admin_utils_envelope_kernel.py has its loops
 striped_envelope.py  the envelope of the striped placer: striped_outcomes.py lists the outcomes if they are few,
                  striped_bounds.py and striped_epochs.py bound them if they are many
-generate.py      the proposal of `kafka-reassign-partitions --generate`: every topic is placed anew
-generate_movement.py  the movement of such a proposal, as a range over seeds
+generate_movement.py  the movement of what `kafka-reassign-partitions --generate` proposes, as a range over seeds
 """

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from app.core.jvm import JavaRandom
@@ -80,50 +79,46 @@ def _has(algorithm: Algorithm, option: str) -> bool:
     return algorithm.options is not None and any(field.name == option for field in algorithm.options.fields)
 
 
-PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
-    {
-        algorithm.name: algorithm
-        for algorithm in (
-            Algorithm(
-                name="admin_utils",
-                summary="AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36)",
-                place=admin_utils.place,
-                envelope=admin_utils_envelope.envelope,
-                rack_mode=RackMode.ENFORCED,
-                leaves_out_fenced=True,
-                replays=admin_utils.REPLAYS,
-            ),
-            Algorithm(
-                name="striped",
-                summary="StripedReplicaPlacer: KRaft controllers",
-                place=striped.place,
-                envelope=striped_envelope.envelope,
-                rack_mode=None,
-                leaves_out_fenced=False,
-                cordons="controllers since 4.3 place on other brokers only (KIP-1066)",
-                replays=striped.REPLAYS,
-                place_of=lambda version: partial(striped.place, rejections=striped.rejections_of(version)),
-            ),
-            Algorithm(
-                name="awareness",
-                summary="not an algorithm of Kafka: over any attributes of brokers, by a policy, balanced by weight",
-                place=Aware(Rules()),
-                envelope=None,
-                rack_mode=None,
-                leaves_out_fenced=True,
-                options=awareness.OPTIONS,
-            ),
-        )
-    }
-)
-PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = MappingProxyType(
-    {
-        option.name: (option, tuple(other.name for other in PLACEMENTS.values() if _has(other, option.name)))
-        for algorithm in PLACEMENTS.values()
-        if algorithm.options is not None
-        for option in algorithm.options.fields
-    }
-)
+PLACEMENTS: Mapping[str, Algorithm] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm(
+            name="admin_utils",
+            summary="AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36)",
+            place=admin_utils.place,
+            envelope=admin_utils_envelope.envelope,
+            rack_mode=RackMode.ENFORCED,
+            leaves_out_fenced=True,
+            replays=admin_utils.REPLAYS,
+        ),
+        Algorithm(
+            name="striped",
+            summary="StripedReplicaPlacer: KRaft controllers",
+            place=striped.place,
+            envelope=striped_envelope.envelope,
+            rack_mode=None,
+            leaves_out_fenced=False,
+            cordons="controllers since 4.3 place on other brokers only (KIP-1066)",
+            replays=striped.REPLAYS,
+            place_of=lambda version: partial(striped.place, rejections=striped.rejections_of(version)),
+        ),
+        Algorithm(
+            name="awareness",
+            summary="not an algorithm of Kafka: over any attributes of brokers, by a policy, balanced by weight",
+            place=Aware(Rules()),
+            envelope=None,
+            rack_mode=None,
+            leaves_out_fenced=True,
+            options=awareness.OPTIONS,
+        ),
+    )
+}
+PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = {
+    option.name: (option, tuple(other.name for other in PLACEMENTS.values() if _has(other, option.name)))
+    for algorithm in PLACEMENTS.values()
+    if algorithm.options is not None
+    for option in algorithm.options.fields
+}
 """Every option by name, with the algorithms that have it; the fields of the API are generated from this."""
 
 

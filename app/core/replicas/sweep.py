@@ -8,8 +8,7 @@ they have no leaders and no replicas.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from app.core.jvm import JavaRandom, independent_seed
 from app.core.measures.placement import rack_safe_share
@@ -45,6 +44,7 @@ class DrawsSweep:
     [0, 0, 0]
     """
 
+    without_figures: ClassVar[Mapping[str, Json]] = {}
     brokers: tuple[Broker, ...]
     topics: tuple[NewTopic, ...]
     algorithm: Algorithm
@@ -52,11 +52,6 @@ class DrawsSweep:
     first_seed: int
     count: int
     is_independent: bool = True
-
-    @property
-    def without_figures(self) -> Mapping[str, Json]:
-        """No further fields."""
-        return MappingProxyType({})
 
     def seed(self, index: int) -> int:
         """The seed of scenario `index`."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.streams.assignors import high_availability, sticky
@@ -91,40 +90,38 @@ def later_versions(assignor: StreamsAssignor, version: KafkaVersion) -> list[Kaf
     return sorted(release for release in first if release > version)
 
 
-STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
-    {
-        assignor.name: assignor
-        for assignor in (
-            StreamsAssignor(
-                "high_availability",
-                "the default since 2.6: balanced, then to where the state is, with warm-ups and probing rebalances",
-                high_availability.assign,
-                high_availability.REPLAYS,
-                warms_up=True,
-                uses_tags=True,
-                uses_racks=True,
-                default_costs=(high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
-            ),
-            StreamsAssignor(
-                "sticky",
-                "the default before 2.6: tasks stay where they were while no client has too many",
-                sticky.assign,
-                sticky.REPLAYS,
-                uses_racks=True,
-                default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
-            ),
-            StreamsAssignor(
-                "fallback_prior",
-                "what Kafka takes while it cannot learn the lags: every active task stays where it was",
-                sticky.assign_prior,
-                sticky.PRIOR_REPLAYS,
-            ),
-        )
-    }
-)
+STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = {
+    assignor.name: assignor
+    for assignor in (
+        StreamsAssignor(
+            "high_availability",
+            "the default since 2.6: balanced, then to where the state is, with warm-ups and probing rebalances",
+            high_availability.assign,
+            high_availability.REPLAYS,
+            warms_up=True,
+            uses_tags=True,
+            uses_racks=True,
+            default_costs=(high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
+        ),
+        StreamsAssignor(
+            "sticky",
+            "the default before 2.6: tasks stay where they were while no client has too many",
+            sticky.assign,
+            sticky.REPLAYS,
+            uses_racks=True,
+            default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
+        ),
+        StreamsAssignor(
+            "fallback_prior",
+            "what Kafka takes while it cannot learn the lags: every active task stays where it was",
+            sticky.assign_prior,
+            sticky.PRIOR_REPLAYS,
+        ),
+    )
+}
 """Every assignor of the classic protocol. To add one: a file with an `assign`, an entry here, tests and vectors."""
 
-STANDBY_POLICIES: Mapping[str, StandbyPolicy] = MappingProxyType({policy.name: policy for policy in (BY_LOAD, BY_TAGS)})
+STANDBY_POLICIES: Mapping[str, StandbyPolicy] = {policy.name: policy for policy in (BY_LOAD, BY_TAGS)}
 """Every standby policy of the high-availability assignor."""
 
 

@@ -5,7 +5,7 @@
 
 `isFenced` came with 4.0; `rack: null` is a broker without rack. A broker that answered is followed by its APIs, a line
 each, and a `)`; the one that did not has its error on the line. The API lines are checked for their shape and
-dropped: only headers are written.
+dropped.
 
 Source: `BrokerApiVersionsCommand` and, since 4.4, `ClusterTool` (KAFKA-19663), `Node.toString` and
 `NodeApiVersions.toString` of Apache Kafka.
@@ -73,11 +73,6 @@ def read(text: str) -> tuple[BrokerHeader, ...]:
     return tuple(headers.values())
 
 
-def write(headers: Iterable[BrokerHeader]) -> str:
-    """Print the headers as the tool does."""
-    return "".join([f"{_text(header)}\n" for header in headers])
-
-
 def brokers(headers: Iterable[BrokerHeader]) -> tuple[Broker, ...]:
     """The brokers by ascending id; one that the tool does not call fenced is not."""
     listed = [Broker(id=header.id, rack=header.rack, fenced=header.fenced is True) for header in headers]
@@ -102,10 +97,3 @@ def _header(line: int, content: str) -> BrokerHeader:
         fenced=None if fenced is None else fenced == "true",
         error=error,
     )
-
-
-def _text(header: BrokerHeader) -> str:
-    rack = "null" if header.rack is None else header.rack
-    fenced = "" if header.fenced is None else f" isFenced: {str(header.fenced).lower()}"
-    answer = "(" if header.error is None else f"ERROR: {header.error}"
-    return f"{header.host}:{header.port} (id: {header.id} rack: {rack}{fenced}) -> {answer}"

@@ -8,7 +8,7 @@ The list is the last field of the request, so bytes after it are rejected.
 Source: KIP-36, "Changes to Broker"; the schema of UpdateMetadataRequest in Apache Kafka.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.model import Broker
@@ -78,19 +78,6 @@ def read_list(cursor: wire.Cursor, *, version: int) -> tuple[LiveBroker, ...]:
     return tuple(brokers.values())
 
 
-def write(brokers: Sequence[LiveBroker], *, version: int) -> bytes:
-    """The list in bytes.
-
-    Raises
-    ------
-    ValueError
-        There is no such version, or it cannot hold what is given: in version 0 anything but one plain-text endpoint,
-        a rack before version 2, an id, a port or a string beyond Kafka's bounds.
-    """
-    _require_version(version)
-    return wire.int32(len(brokers)) + b"".join([_bytes(broker, version) for broker in brokers])
-
-
 def brokers(live: Iterable[LiveBroker]) -> tuple[Broker, ...]:
     """The brokers by ascending id, as the core knows them."""
     return tuple(sorted((Broker(id=broker.id, rack=broker.rack) for broker in live), key=lambda broker: broker.id))
@@ -114,20 +101,3 @@ def _broker(cursor: wire.Cursor, version: int) -> LiveBroker:
 def _endpoint(cursor: wire.Cursor) -> Endpoint:
     port, host = cursor.port(), cursor.string("a host")
     return Endpoint(host, port, cursor.int16("a security protocol (int16)"))
-
-
-def _bytes(broker: LiveBroker, version: int) -> bytes:
-    if version < 2 and broker.rack is not None:
-        raise ValueError(f"version {version} knows no rack; broker {broker.id} has one")
-    start = wire.broker_id(broker.id)
-    if version == 0:
-        if [endpoint.security_protocol for endpoint in broker.endpoints] != [PLAINTEXT]:
-            raise ValueError(f"version 0 holds one plain-text endpoint; broker {broker.id} has others")
-        return start + wire.string(broker.endpoints[0].host) + wire.port(broker.endpoints[0].port)
-    endpoints = [_endpoint_bytes(endpoint) for endpoint in broker.endpoints]
-    rack = wire.string(broker.rack) if version >= 2 else b""
-    return b"".join([start, wire.int32(len(endpoints)), *endpoints, rack])
-
-
-def _endpoint_bytes(endpoint: Endpoint) -> bytes:
-    return wire.port(endpoint.port) + wire.string(endpoint.host) + wire.int16(endpoint.security_protocol)

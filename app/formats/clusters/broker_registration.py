@@ -14,8 +14,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import orjson
-
 from app.core.model import Broker
 from app.errors import FieldPath
 from app.formats.syntax.documents import Document
@@ -53,16 +51,6 @@ class BrokerRegistration:
     listener_security_protocols: Mapping[str, str] = field(default_factory=dict)
     features: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
-    def least_version(self) -> int:
-        """The first version that can say all of this."""
-        is_present = {
-            "endpoints": bool(self.endpoints) or self.host is None,
-            "rack": self.rack is not None,
-            "listener_security_protocol_map": bool(self.listener_security_protocols),
-            "features": bool(self.features),
-        }
-        return max([1, *(version for key, version in _SINCE.items() if is_present[key])])
-
 
 def read(text: str) -> BrokerRegistration:
     """Read a registration of any version.
@@ -93,35 +81,6 @@ def read(text: str) -> BrokerRegistration:
     if "listener_security_protocol_map" in members:
         _require_protocols(document, registration)
     return registration
-
-
-def write(registration: BrokerRegistration, *, version: int) -> str:
-    """Print the registration as a broker of that version writes it.
-
-    Raises
-    ------
-    ValueError
-        There is no such version, or it cannot say what is registered: a rack before version 3, endpoints before 2.
-    """
-    if not 1 <= version <= NEWEST_VERSION:
-        raise ValueError(f"registrations have versions 1 to {NEWEST_VERSION}; {version} given")
-    if version < registration.least_version():
-        raise ValueError(f"this registration needs version {registration.least_version()}; {version} given")
-    members: dict[str, object] = {}
-    if version >= 4 and registration.listener_security_protocols:
-        # Left out if there are none: an empty map would leave the endpoints without a protocol.
-        members["listener_security_protocol_map"] = registration.listener_security_protocols
-    if version >= 2:
-        members["endpoints"] = registration.endpoints
-    if registration.rack is not None:
-        members["rack"] = registration.rack
-    members["jmx_port"] = registration.jmx_port
-    if version >= 5:
-        members["features"] = registration.features
-    members["host"] = registration.host
-    members["timestamp"] = str(registration.timestamp_ms)
-    members |= {"port": registration.port, "version": version}
-    return orjson.dumps(members).decode()
 
 
 def broker(registration: BrokerRegistration, *, broker_id: int) -> Broker:

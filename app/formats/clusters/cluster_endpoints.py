@@ -12,7 +12,7 @@ Source: `ClusterTool.listEndpoints` of Apache Kafka 4.x.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.model import Broker
@@ -20,12 +20,10 @@ from app.formats.syntax.lines import last_line, numbered, rejection, shown, whol
 from app.formats.syntax.wire import HIGHEST_PORT
 
 HEADER = re.compile(r"ID\s+HOST\s+PORT\s+RACK\s+(?:STATE\s+)?ENDPOINT_TYPE\s*")
-_COLUMNS = ("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE")
 _EXPECTED_HEADER = "the header `ID HOST PORT RACK STATE ENDPOINT_TYPE`"
 _EXPECTED_ROW = "a broker's row (`101 kafka-1 9092 use1-az1 unfenced broker`)"
 _TYPES = ("broker", "controller")
 _STATES = ("fenced", "unfenced")
-_WIDTH_WITHOUT_NODES, _WIDTH_WITHOUT_RACKS = 100, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +70,6 @@ def read(text: str) -> tuple[BrokerEndpoint, ...]:
     return tuple(rows.values())
 
 
-def write(rows: Iterable[BrokerEndpoint]) -> str:
-    """Print the table as the tool does."""
-    listed = list(rows)
-    with_state = any(row.fenced is not None for row in listed)
-    widths = (
-        10,
-        max([len(row.host) for row in listed], default=_WIDTH_WITHOUT_NODES),
-        10,
-        max([len(row.rack) for row in listed if row.rack is not None], default=_WIDTH_WITHOUT_RACKS),
-        *((10,) if with_state else ()),
-        15,
-    )
-    header = [name for name in _COLUMNS if with_state or name != "STATE"]
-    lines = [header, *(_cells(row, with_state=with_state) for row in listed)]
-    return "".join([_padded(cells, widths) + "\n" for cells in lines])
-
-
 def brokers(rows: Iterable[BrokerEndpoint]) -> tuple[Broker, ...]:
     """The brokers by ascending id; without the column STATE none is fenced."""
     listed = [Broker(id=row.id, rack=row.rack, fenced=row.fenced is True) for row in rows]
@@ -98,7 +79,8 @@ def brokers(rows: Iterable[BrokerEndpoint]) -> tuple[Broker, ...]:
 def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
     # A rack may contain blanks; the other cells do not.
     first = content.split(maxsplit=3)
-    last = first[-1].rsplit(maxsplit=2 if with_state else 1)
+    columns = 2 if with_state else 1
+    last = first[-1].rsplit(maxsplit=columns)
     endpoint_type, state = last[-1], last[-2] if with_state and len(last) > 1 else None
     if len(first) < 4 or endpoint_type not in _TYPES or state not in (_STATES if with_state else (None,)):
         raise rejection(line, expected=_EXPECTED_ROW, actual=shown(content))
@@ -109,7 +91,7 @@ def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
         raise rejection(line, expected="a broker id from 0 to 2147483647 under ID", actual=shown(first[0]))
     if port is None or port > HIGHEST_PORT:
         raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT} under PORT", actual=shown(first[2]))
-    rack = last[0] if len(last) > (2 if with_state else 1) else ""
+    rack = last[0] if len(last) > columns else ""
     return BrokerEndpoint(
         id=broker_id,
         host=first[1],
@@ -117,12 +99,3 @@ def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
         rack=None if rack == "null" else rack,
         fenced=None if state is None else state == "fenced",
     )
-
-
-def _cells(row: BrokerEndpoint, *, with_state: bool) -> list[str]:
-    state = ["fenced" if row.fenced else "unfenced"] if with_state else []
-    return [str(row.id), row.host, str(row.port), "null" if row.rack is None else row.rack, *state, "broker"]
-
-
-def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return " ".join([cell.ljust(width) for cell, width in zip(cells, widths, strict=True)])

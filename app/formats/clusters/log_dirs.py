@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 from itertools import compress, repeat
 from typing import Any, NamedTuple, cast
 
-import orjson
-
 from app.core.model import INT32_MAX, Cordon, LogDirectory
 from app.errors import FieldPath
 from app.formats.clusters import broker_configs
@@ -68,11 +66,6 @@ class LogDir:
     cordoned: bool | None = None
     total_bytes: int | None = None
     usable_bytes: int | None = None
-
-    @property
-    def used_bytes(self) -> int:
-        """Bytes of all replicas in it, future ones included."""
-        return sum(replica.size_bytes for replica in self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +119,6 @@ def read(text: str) -> LogDirs:
     return LogDirs(brokers, requested, cordoned)
 
 
-def write(log_dirs: LogDirs) -> str:
-    """Print the answer as the tool does, with its prose if it had any."""
-    document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
-    prose = ""
-    if log_dirs.requested is not None:
-        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.requested))}\n"
-    return f"{prose}{document.decode()}\n"
-
-
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
     """Bytes on disk of each partition's largest replica, future replicas left out, by topic and partition."""
     # By topic first: numbers are keys in half the time of pairs.
@@ -150,11 +134,6 @@ def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
         for topic, of_topic in largest.items()
         for partition, size_bytes in of_topic.items()
     }
-
-
-def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
-    """Each broker's log directories by broker id."""
-    return {broker.broker: broker.log_dirs for broker in log_dirs.brokers}
 
 
 def directories(log_dirs: LogDirs) -> Mapping[int, tuple[LogDirectory, ...]]:
@@ -328,28 +307,3 @@ def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplic
         offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=_INT64_MAX),
         is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
     )
-
-
-def _broker_members(broker: BrokerLogDirs) -> dict[str, object]:
-    return {"broker": broker.broker, "logDirs": [_log_dir_members(log_dir) for log_dir in broker.log_dirs]}
-
-
-def _log_dir_members(log_dir: LogDir) -> dict[str, object]:
-    return {
-        "partitions": [_replica_members(replica) for replica in log_dir.replicas],
-        # Before `error` in the order of a Java HashMap.
-        **({} if log_dir.cordoned is None else {"isCordoned": log_dir.cordoned}),
-        "error": log_dir.error,
-        "logDir": log_dir.path,
-        **({} if log_dir.total_bytes is None else {"totalBytes": log_dir.total_bytes}),
-        **({} if log_dir.usable_bytes is None else {"usableBytes": log_dir.usable_bytes}),
-    }
-
-
-def _replica_members(replica: LogDirReplica) -> dict[str, object]:
-    return {
-        "partition": f"{replica.topic}-{replica.partition}",
-        "size": replica.size_bytes,
-        "offsetLag": replica.offset_lag,
-        "isFuture": replica.is_future,
-    }

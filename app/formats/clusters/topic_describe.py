@@ -30,7 +30,6 @@ from app.formats.clusters.topic_rows import (
     columns_of,
     number_in,
     require,
-    row_texts,
 )
 from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, rejection, says_something, shown
 
@@ -82,16 +81,6 @@ def read(text: str) -> tuple[TopicDescription, ...]:
     return reader.finished(last_line(text))
 
 
-def write(descriptions: Iterable[TopicDescription]) -> str:
-    """Print the descriptions as the tool does; what `read` read comes back verbatim, in one generation's layout."""
-    lines: list[str] = []
-    for topic in descriptions:
-        lines.append(_header_text(topic))
-        start = f"\tTopic: {topic.name}\t"
-        lines += [start + "\t".join(row_texts(row)) for row in topic.partitions]
-    return "".join([line + "\n" for line in lines])
-
-
 def topics(descriptions: Iterable[TopicDescription]) -> tuple[Topic, ...]:
     """The described topics by name as the core knows them, their sizes unknown."""
     return tuple(_topic(description) for description in sorted(descriptions, key=lambda topic: topic.name))
@@ -130,18 +119,6 @@ def _table(lists: list[tuple[int, ...]]) -> Int32s:
     """As `padded`; lists of equal length, as nearly all are, are copied at once."""
     widths = set(map(len, lists))
     return np.array(lists, np.int32).reshape(len(lists), *widths) if len(widths) == 1 else padded(lists)
-
-
-def _header_text(topic: TopicDescription) -> str:
-    values = {
-        "TopicId": topic.topic_id or "",
-        "PartitionCount": str(len(topic.partitions)),
-        "ReplicationFactor": str(topic.replication_factor),
-        "Configs": topic.configs,
-        **dict(topic.others),
-    }
-    printed = [("Topic", topic.name), *((name, values[name]) for name in topic.columns)]
-    return "\t".join([f"{name}{topic.separator}{value}" for name, value in printed])
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@
     v1  as v0, with rack:nullable string after each broker's port (length −1 for none), controller_id:int32 after the
         brokers, and is_internal:boolean after each topic's name
 
-`read` and `write` convert the list of brokers alone, with the bytes after it as they are; `read_response` the whole.
+`read` reads the list of brokers alone and leaves the bytes after it as they are; `read_response` reads all.
 The response's header (its size and correlation id) is not part of the body.
 Source: KIP-36, "Changes to TopicMetadataRequest/TopicMetadataResponse"; the schema of MetadataResponse in Apache Kafka.
 """
@@ -115,19 +115,6 @@ def read_response(data: bytes, *, version: int = NEWEST_VERSION) -> TopicMetadat
     return TopicMetadata(listed.brokers, controller_id, topics)
 
 
-def write(metadata: MetadataBrokers, *, version: int) -> bytes:
-    """The list in bytes, and what follows it.
-
-    Raises
-    ------
-    ValueError
-        There is no such version, a rack is given to version 0, or an id, a port or a string is beyond Kafka's bounds.
-    """
-    _require_version(version)
-    listed = [_bytes(broker, version) for broker in metadata.brokers]
-    return b"".join([wire.int32(len(listed)), *listed, metadata.rest])
-
-
 def brokers(metadata: MetadataBrokers | TopicMetadata) -> tuple[Broker, ...]:
     """The brokers by ascending id, as the core knows them."""
     return tuple(sorted([Broker(broker.id, broker.rack) for broker in metadata.brokers], key=lambda broker: broker.id))
@@ -150,10 +137,3 @@ def _partition(cursor: wire.Cursor) -> MetadataPartition:
     partition, leader = cursor.int32("a partition (int32)"), cursor.int32("a leader (int32)")
     replicas, isr = cursor.int32s("replicas"), cursor.int32s("in-sync replicas")
     return MetadataPartition(partition, leader, replicas, isr, error_code)
-
-
-def _bytes(broker: MetadataBroker, version: int) -> bytes:
-    if version == 0 and broker.rack is not None:
-        raise ValueError(f"version 0 knows no rack; broker {broker.id} has one")
-    rack = wire.string(broker.rack) if version >= 1 else b""
-    return wire.broker_id(broker.id) + wire.string(broker.host) + wire.port(broker.port) + rack

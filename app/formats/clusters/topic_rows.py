@@ -198,26 +198,6 @@ def _are_distinct(ids: tuple[int, ...]) -> bool:
     return len(set(ids)) == len(ids)
 
 
-def row_texts(row: PartitionDescription) -> list[str]:
-    """The columns of a row after `Topic`, as the tool prints them."""
-    values = {
-        "Partition": str(row.partition),
-        "Leader": "none" if row.leader is None else str(row.leader),
-        "Replicas": _joined(row.replicas),
-        "Isr": _joined(row.isr),
-        "Adding Replicas": _joined(row.adding),
-        "Removing Replicas": _joined(row.removing),
-        "Elr": "N/A" if row.elr is None else _joined(row.elr),
-        "LastKnownElr": "N/A" if row.last_known_elr is None else _joined(row.last_known_elr),
-        **dict(row.others),
-    }
-    return [f"{name}: {values[name]}" for name in row.columns]
-
-
-def _joined(ids: Sequence[int]) -> str:
-    return ",".join(map(str, ids))
-
-
 _ROW_FIELDS = frozenset({*ROW_COLUMNS, *ELR_COLUMNS, *REASSIGNMENT_COLUMNS})
 
 

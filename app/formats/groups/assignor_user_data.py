@@ -11,20 +11,11 @@ Neither library can read sticky data of the other one.
 Source: `StickyAssignor`, `CooperativeStickyAssignor` of Apache Kafka; KIP-341; kafka-python's `StickyAssignorUserData`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.core.groups.model import Owned
-from app.core.jvm import JavaHashMap
-from app.core.jvm.hashes import STRING
-from app.core.model import Int32s
-from app.errors.kafka import KafkaError, NotSerializable
-from app.formats.syntax import generated_bytes as generated
+from app.errors.kafka import KafkaError
 from app.formats.syntax.generated_bytes import GeneratedReader
-
-NO_GENERATION = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,28 +59,6 @@ def read_versioned_sticky(data: bytes) -> StickyUserData:
     return StickyUserData(owned, reader.int32("a generation (int32)") if version else None)
 
 
-def write_sticky(owned: Iterable[Owned], *, generation_id: int | None) -> bytes:
-    """Write a sticky assignor's user data: topics in the order of the HashMap that Kafka groups them in.
-
-    Raises
-    ------
-    NotSerializable
-        There is no generation, which the newer form must have; or a topic's name is longer than 32767 bytes.
-    """
-    if generation_id is None:
-        message = "Missing value for field 'generation' which has no default value."
-        kafka = KafkaError("SchemaException", f"Error computing size for field 'generation': {message}")
-        raise NotSerializable("sticky user data needs a generation", kafka=kafka)
-    by_topic: JavaHashMap[str, list[Int32s]] = JavaHashMap(STRING)
-    for entry in owned:
-        # Kafka asks for the topic's list once a partition, and asking alone may let the map grow.
-        for partitions in (entry.partitions[:1], entry.partitions[1:]):
-            if len(partitions):
-                by_topic.compute_if_absent(entry.topic, list).append(partitions)
-    entries = [Owned(topic, np.concatenate(parts)) for topic, parts in by_topic.items()]
-    return generated.topic_partitions(entries) + generated.int32(generation_id)
-
-
 def read_cooperative(data: bytes) -> int | None:
     """Read a cooperative sticky assignor's user data: the generation, None for one below 0.
 
@@ -100,8 +69,3 @@ def read_cooperative(data: bytes) -> int | None:
     """
     generation_id = GeneratedReader(data, "cooperative user data").int32("a generation (int32)")
     return generation_id if generation_id >= 0 else None
-
-
-def write_cooperative(generation_id: int | None) -> bytes:
-    """Write a cooperative sticky assignor's user data; None is written as −1."""
-    return generated.int32(NO_GENERATION if generation_id is None else generation_id)

@@ -27,10 +27,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.core.groups.model import Member, Owned
-from app.core.jvm.hashes import utf16_order
 from app.core.kafka_versions import KafkaVersion
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
-from app.formats.syntax import generated_bytes as generated
+from app.errors.kafka import CorruptProtocolBytes, KafkaError
 from app.formats.syntax.generated_bytes import GeneratedReader
 
 NEWEST_VERSION = 3
@@ -113,34 +111,6 @@ def read_subscription(data: bytes, *, wraps_errors: bool = False) -> Subscriptio
     )
 
 
-def write_subscription(subscription: Subscription) -> bytes:
-    """Write a member's metadata as Kafka's client does: topics sorted, owned partitions sorted by topic and number.
-
-    What the version has no field for is left out; a version above `NEWEST_VERSION` is written as that.
-
-    Raises
-    ------
-    NotSerializable
-        The version is below 0, or a string is longer than 32767 bytes.
-    """
-    version = _checked(subscription.version, "subscription")
-    topics = sorted(subscription.topics, key=utf16_order)
-    fields = [
-        generated.int16(version),
-        generated.int32(len(topics)),
-        *[generated.string(topic, "topics element") for topic in topics],
-        generated.nullable_bytes(subscription.user_data),
-    ]
-    if version >= 1:
-        fields.append(generated.topic_partitions(generated.sorted_grouped(subscription.owned)))
-    if version >= 2:
-        generation_id = subscription.generation_id
-        fields.append(generated.int32(-1 if generation_id is None or generation_id < 0 else generation_id))
-    if version >= 3:
-        fields.append(generated.nullable_string(subscription.rack_id, "rackId"))
-    return b"".join(fields)
-
-
 def read_assignment(data: bytes, *, wraps_errors: bool = False) -> Assignment:
     """Read what a member was given; bytes after the last field are not looked at.
 
@@ -161,19 +131,6 @@ def read_assignment(data: bytes, *, wraps_errors: bool = False) -> Assignment:
     return Assignment(partitions, user_data, version)
 
 
-def write_assignment(assignment: Assignment) -> bytes:
-    """Write what a member is given as Kafka's leader does: one entry a topic, in order of first appearance.
-
-    Raises
-    ------
-    NotSerializable
-        The version is below 0, or a topic's name is longer than 32767 bytes.
-    """
-    version = _checked(assignment.version, "assignment")
-    partitions = generated.topic_partitions(generated.grouped(assignment.partitions))
-    return generated.int16(version) + partitions + generated.nullable_bytes(assignment.user_data)
-
-
 @contextmanager
 def _errors_of(part: str, *, wraps_errors: bool) -> Iterator[None]:
     """Give failures of fields the exception that wraps them."""
@@ -191,13 +148,6 @@ def _version(reader: GeneratedReader, part: str) -> tuple[int, int]:
     if version < 0:
         raise reader.reject(0, "a version from 0", str(version), _unsupported(version, part))
     return version, min(version, NEWEST_VERSION)
-
-
-def _checked(version: int, part: str) -> int:
-    if version < 0:
-        detail = f"the protocol's versions start at 0; {version} given"
-        raise NotSerializable(detail, kafka=_unsupported(version, part), version=version)
-    return min(version, NEWEST_VERSION)
 
 
 def _unsupported(version: int, part: str) -> KafkaError:

@@ -23,7 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from app.core.groups.model import Member, Owned
+from app.core.groups.model import Owned
 from app.core.names import control_in
 from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
@@ -64,16 +64,6 @@ class DescribedGroup:
     protocol: str
     members: tuple[DescribedMember, ...]
     error: str | None = None
-
-    def assignor_members(self) -> tuple[Member, ...]:
-        """The members as an assignor sees them, in listed order; those without subscription are left out."""
-        return tuple(
-            [
-                member.subscription.member(member.member_id, group_instance_id=member.group_instance_id)
-                for member in self.members
-                if member.subscription is not None
-            ]
-        )
 
 
 def read(text: str) -> tuple[DescribedGroup, ...]:

@@ -1,15 +1,14 @@
-"""The cells of the tables of groups: how each kind is read from what is printed, and printed from it."""
+"""The cells of the tables of groups: how each kind is read from what is printed."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 from app.core.recorded import TopicPartitions
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number, whole_numbers
 
 MISSING = "-"
-COORDINATOR = re.compile(r".*:-?[0-9]+ +\((?P<id>-?[0-9]{1,10})\)")
+_COORDINATOR = re.compile(r".*:-?[0-9]+ +\(-?[0-9]{1,10}\)")
 _INT64 = re.compile(r"-?[0-9]{1,19}")
 _INT64_LIMIT = 2**63
 
@@ -61,7 +60,7 @@ def topic(cell: str, line: int, column: str) -> str | None:
 
 def coordinator(cell: str, line: int, column: str) -> str:
     """`host:port  (id)`."""
-    if not COORDINATOR.fullmatch(cell):
+    if not _COORDINATOR.fullmatch(cell):
         raise rejection(line, expected=f"`host:port  (id)` under {column}", actual=shown(cell))
     return cell
 
@@ -98,35 +97,8 @@ def share_assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions
     return tuple([TopicPartitions(topic, tuple(partitions)) for topic, partitions in by_topic.items()])
 
 
-def printed_share_assignment(value: Sequence[TopicPartitions] | None) -> str:
-    """`orders:0,1;payments:2`, or nothing."""
-    return ";".join([f"{topic}:{','.join(map(str, ids))}" for topic, ids in value or ()])
-
-
-def printed(value: object) -> str:
-    """A value, or `-`."""
-    return MISSING if value is None else str(value)
-
-
-def printed_instance_id(value: str | None) -> str:
-    """A text, or nothing."""
-    return value or ""
-
-
-def printed_in_brackets(value: Sequence[TopicPartitions] | None) -> str:
-    """`orders(0,1), payments(2)`, up to 3.9."""
-    return ", ".join([f"{topic}({','.join(map(str, ids))})" for topic, ids in value or ()]) or MISSING
-
-
-def printed_with_colons(value: Sequence[TopicPartitions] | None) -> str:
-    """`orders:0,1;payments:2`, since 4.0."""
-    return ";".join([f"{topic}:{','.join(map(str, ids))}" for topic, ids in value or ()]) or MISSING
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """How a column is read into a field and printed from it."""
+class Cell(NamedTuple):
+    """The field that a column's cells are read into, and how."""
 
     field: str
     read: Callable[[str, int, str], object]
-    print: Callable[[Any], str] = printed

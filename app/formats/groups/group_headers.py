@@ -9,7 +9,6 @@ Most tables have a column that no other has. Two pairs differ in less:
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 
 from app.core.recorded import GroupType
 from app.formats.groups import consumer_groups, group_tables, share_groups, streams_groups
@@ -65,14 +64,12 @@ def _width(line: str, column: str) -> int:
 
 
 # The first that fits counts: LAG is also a column of share groups, and ASSIGNMENT of consumer groups.
-_REQUIRED: Mapping[Table, tuple[str, ...]] = MappingProxyType(
-    {
-        Table.SHARE_OFFSETS: share_groups.OFFSETS.required,
-        Table.STREAMS_OFFSETS: streams_groups.OFFSETS.required,
-        Table.STREAMS_MEMBERS: streams_groups.MEMBERS.required,
-        Table.OFFSETS: consumer_groups.OFFSETS.required,
-        Table.MEMBERS: consumer_groups.MEMBERS.required,
-        Table.STATES: consumer_groups.STATES.required,
-        Table.SHARE_MEMBERS: share_groups.MEMBERS.required,
-    }
-)
+_REQUIRED: Mapping[Table, tuple[str, ...]] = {
+    Table.SHARE_OFFSETS: share_groups.OFFSETS.required,
+    Table.STREAMS_OFFSETS: streams_groups.OFFSETS.required,
+    Table.STREAMS_MEMBERS: streams_groups.MEMBERS.required,
+    Table.OFFSETS: consumer_groups.OFFSETS.required,
+    Table.MEMBERS: consumer_groups.MEMBERS.required,
+    Table.STATES: consumer_groups.STATES.required,
+    Table.SHARE_MEMBERS: share_groups.MEMBERS.required,
+}

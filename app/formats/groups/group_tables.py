@@ -11,7 +11,7 @@ its blanks. Lines of prose about a group's state between the tables are ignored.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -96,26 +96,6 @@ def is_header(content: str, required: Sequence[str]) -> bool:
 def is_prose(content: str) -> bool:
     """Whether a line is a sentence that the tool prints between its tables."""
     return _PROSE.match(content) is not None
-
-
-def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]], *, after_blank_line: bool = True) -> str:
-    """Print tables as the tool does: each after an empty line, but those of Streams groups."""
-    lines: list[str] = []
-    for layout, rows in tables:
-        header = {column.name: column.name for column in layout}
-        lines += [""] if after_blank_line else []
-        padded = [[cells[column.name].ljust(column.width) for column in layout] for cells in (header, *rows)]
-        lines += [" ".join(cells) for cells in padded]
-    return "".join([line + "\n" for line in lines])
-
-
-def fitting(names: Mapping[str, int], rows: Sequence[Mapping[str, str]], *, growing: Iterable[str]) -> Layout:
-    """Columns of at least the given widths; those named in `growing` are as wide as their longest cell."""
-    grows = frozenset(growing)
-    return tuple(
-        Column(name, max([least, *(len(cells[name]) for cells in rows)]) if name in grows else least)
-        for name, least in names.items()
-    )
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:

@@ -14,7 +14,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import orjson
@@ -72,19 +71,17 @@ def _as_it_is(value: object) -> object:
 
 _FIELDS = {"owned_partitions": "owned", "assigned_partitions": "assigned", "target_partitions": "target"}
 """The fields of a member whose keys have other names."""
-_CONVERTED: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], object]]] = MappingProxyType(
-    {
-        "members": (
-            lambda members: [*map(_members_of, members)],
-            lambda of: tuple([_record(RecordedMember, m) for m in of]),
-        ),
-        "offsets": (_offsets, lambda offsets: tuple([RecordedOffset(**offset) for offset in offsets])),
-        "topics": (_as_it_is, tuple),
-        **dict.fromkeys(_FIELDS, (_by_topic, _listed)),
-        "user_data": (lambda content: b64encode(content).decode(), b64decode),
-        **dict.fromkeys(("tasks", "target_tasks"), (_as_it_is, _tasks)),
-    }
-)
+_CONVERTED: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], object]]] = {
+    "members": (
+        lambda members: [*map(_members_of, members)],
+        lambda of: tuple([_record(RecordedMember, m) for m in of]),
+    ),
+    "offsets": (_offsets, lambda offsets: tuple([RecordedOffset(**offset) for offset in offsets])),
+    "topics": (_as_it_is, tuple),
+    **dict.fromkeys(_FIELDS, (_by_topic, _listed)),
+    "user_data": (lambda content: b64encode(content).decode(), b64decode),
+    **dict.fromkeys(("tasks", "target_tasks"), (_as_it_is, _tasks)),
+}
 """By key: how a value is written, and read."""
 _NAMES = {kind: [field.name for field in fields(kind)] for kind in (RecordedGroup, RecordedMember, RecordedOffset)}
 _VALUES = {kind: attrgetter(*names) for kind, names in _NAMES.items()}

@@ -13,14 +13,11 @@ Source: `StreamsGroupCommand` of Apache Kafka 4.1 to 4.4 (KIP-1071).
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from types import MappingProxyType
 
 from app.core.recorded import RecordedTasks
 from app.formats.groups import group_cells as cell
-from app.formats.groups.consumer_groups import GroupState, Others, PartitionOffsets
+from app.formats.groups.consumer_groups import GroupState, PartitionOffsets
 from app.formats.groups.group_cells import Cell
 from app.formats.groups.group_forms import TableForm
 from app.formats.groups.group_tables import MAY_BE_EMPTY
@@ -62,7 +59,6 @@ class StreamsMember:
     topology_epoch: int | None = None
     protocol: str | None = None
     member_epoch: int | None = None
-    others: Others = ()
 
     @property
     def is_verbose(self) -> bool:
@@ -86,92 +82,44 @@ def _read_tasks(content: str, line: int, column: str) -> MemberTasks:
     return MemberTasks(current, target)
 
 
-def _print_tasks(tasks: MemberTasks) -> str:
-    printed = []
-    for prefix, of in (("", tasks.current), (_TARGET, tasks.target)):
-        for kind in _KINDS:
-            names: tuple[str, ...] = getattr(of, kind.lower())
-            runs = groupby([name.rpartition("_") for name in names], key=lambda name: name[0])
-            listed = [f"{subtopology}:[{','.join([name[2] for name in run])}]; " for subtopology, run in runs]
-            printed += [f"{prefix}{kind}: ", *listed] if listed else []
-    return "".join(printed)
-
-
-def _widths_of_offsets(rows: Sequence[PartitionOffsets]) -> Mapping[str, int]:
-    first = {"GROUP": 15, "TOPIC": 15, "PARTITION": 10}
-    if all(row.log_end_offset is None for row in rows):
-        return {**first, "OFFSET-LAG": 0}
-    return {**first, "CURRENT-OFFSET": 15, "LEADER-EPOCH": 15, "LOG-END-OFFSET": 15, "OFFSET-LAG": 15}
-
-
-def _widths_of_members(rows: Sequence[StreamsMember]) -> Mapping[str, int]:
-    last = {"PROCESS": 15, "CLIENT-ID": 15, "ASSIGNMENTS": 0}
-    if not any(row.is_verbose for row in rows):
-        return {"GROUP": 15, "MEMBER": 15, **last}
-    # The tool prints no blank after TOPOLOGY-EPOCH, which it pads to 15.
-    epochs = {"TARGET-ASSIGNMENT-EPOCH": 25, "TOPOLOGY-EPOCH": 14}
-    return {"GROUP": 15, **epochs, "MEMBER": 15, "MEMBER-PROTOCOL": 15, "MEMBER-EPOCH": 15, **last}
-
-
-def _widths_of_states(rows: Sequence[GroupState]) -> Mapping[str, int]:
-    has_epochs = any(row.group_epoch is not None for row in rows)
-    epochs = {"GROUP-EPOCH": 15, "TARGET-ASSIGNMENT-EPOCH": 25} if has_epochs else {}
-    return {"GROUP": 15, "COORDINATOR (ID)": 25, "STATE": 25, **epochs, "#MEMBERS": 0}
-
-
 OFFSETS = TableForm(
     record=PartitionOffsets,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "TOPIC": Cell("topic", cell.topic),
-            "PARTITION": Cell("partition", cell.optional_count),
-            "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
-            "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-            "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
-            "OFFSET-LAG": Cell("lag", cell.optional_int64),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "TOPIC": Cell("topic", cell.topic),
+        "PARTITION": Cell("partition", cell.optional_count),
+        "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
+        "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
+        "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
+        "OFFSET-LAG": Cell("lag", cell.optional_int64),
+    },
     required=("GROUP", "TOPIC", "PARTITION", "OFFSET-LAG"),
-    widths=_widths_of_offsets,
-    growing=("GROUP", "TOPIC"),
-    after_blank_line=False,
 )
 MEMBERS = TableForm(
     record=StreamsMember,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.count),
-            "TOPOLOGY-EPOCH": Cell("topology_epoch", cell.count),
-            "MEMBER": Cell("member_id", cell.text),
-            "MEMBER-PROTOCOL": Cell("protocol", cell.text),
-            "MEMBER-EPOCH": Cell("member_epoch", cell.count),
-            "PROCESS": Cell("process_id", cell.text),
-            "CLIENT-ID": Cell("client_id", cell.text),
-            "ASSIGNMENTS": Cell("tasks", _read_tasks, _print_tasks),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.count),
+        "TOPOLOGY-EPOCH": Cell("topology_epoch", cell.count),
+        "MEMBER": Cell("member_id", cell.text),
+        "MEMBER-PROTOCOL": Cell("protocol", cell.text),
+        "MEMBER-EPOCH": Cell("member_epoch", cell.count),
+        "PROCESS": Cell("process_id", cell.text),
+        "CLIENT-ID": Cell("client_id", cell.text),
+        "ASSIGNMENTS": Cell("tasks", _read_tasks),
+    },
     required=("GROUP", "MEMBER", "CLIENT-ID", "ASSIGNMENTS", "PROCESS"),
-    widths=_widths_of_members,
-    growing=("GROUP", "MEMBER", "PROCESS", "CLIENT-ID"),
     may_be_empty=MAY_BE_EMPTY | {"ASSIGNMENTS"},
-    after_blank_line=False,
 )
 STATES = TableForm(
     record=GroupState,
-    cells=MappingProxyType(
-        {
-            "GROUP": Cell("group", cell.text),
-            "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
-            "STATE": Cell("state", cell.text),
-            "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-            "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
-            "#MEMBERS": Cell("members", cell.count),
-        }
-    ),
+    cells={
+        "GROUP": Cell("group", cell.text),
+        "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
+        "STATE": Cell("state", cell.text),
+        "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
+        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
+        "#MEMBERS": Cell("members", cell.count),
+    },
     required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"),
-    widths=_widths_of_states,
-    growing=("GROUP", "COORDINATOR (ID)"),
-    after_blank_line=False,
 )

@@ -117,11 +117,6 @@ def read_generated(text: str) -> Generated:
     )
 
 
-def write_generated(generated: Generated) -> str:
-    """Print both documents as `--generate` does."""
-    return f"{CURRENT}\n{write(generated.current)}\n{PROPOSED}\n{write(generated.proposed)}"
-
-
 def read_executed(text: str) -> Reassignment:
     """Read the assignment that `--execute` prints for a rollback; raises `MalformedText` as `read` does."""
     return read(_between(text, after=CURRENT, until=SAVE))

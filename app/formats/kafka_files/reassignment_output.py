@@ -32,7 +32,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from json import JSONDecoder
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from app.errors.texts import MalformedText
@@ -69,15 +68,13 @@ _FORMS = (
         r"on broker (?P<broker>\d+)\."
     ),
 )
-_STATES: Mapping[str | None, State] = MappingProxyType(
-    {
-        "is complete": "complete",
-        "is completed": "complete",
-        "completed successfully": "complete",
-        "is still in progress": "in_progress",
-        "in progress": "in_progress",
-    }
-)
+_STATES: Mapping[str | None, State] = {
+    "is complete": "complete",
+    "is completed": "complete",
+    "completed successfully": "complete",
+    "is still in progress": "in_progress",
+    "in progress": "in_progress",
+}
 """By the words of a line; any other line is of what has failed."""
 _PROSE = re.compile(
     r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run "

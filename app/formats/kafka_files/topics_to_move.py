@@ -5,10 +5,6 @@
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parseTopicsData`.
 """
 
-from collections.abc import Iterable
-
-import orjson
-
 from app.formats.syntax.documents import Document
 
 
@@ -32,8 +28,3 @@ def read(text: str) -> tuple[str, ...]:
             raise document.reject(path, expected="each topic once", actual=f"topic {topic!r} again")
         topics[topic] = None
     return tuple(topics)
-
-
-def write(topics: Iterable[str]) -> str:
-    """Print the document on one compact line."""
-    return orjson.dumps({"version": 1, "topics": [{"topic": topic} for topic in topics]}).decode() + "\n"

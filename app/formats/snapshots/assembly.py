@@ -4,9 +4,10 @@ Whichever texts are there are used.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
 from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +97,12 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
 
 
 def _assembled(name: str, texts: Pasted) -> Assembled:
-    contents: list[Contents] = []
-    with _located(texts, "topics"):
-        if texts.topics is not None:
-            contents.append(Contents(topics=topic_describe.read(texts.topics)))
-    with _located(texts, "log_dirs"):
-        disks = log_dirs.read(texts.log_dirs) if texts.log_dirs is not None else LogDirs(())
-    with _located(texts, "brokers"):
-        if texts.brokers is not None:
-            contents.append(Contents(brokers=broker_lists.read(texts.brokers)))
-    with _located(texts, "groups"):
-        joined = recorded_groups.join(group_texts.read(texts.groups or ""))
-    with _located(texts, "features"):
-        releases = broker_features.read(texts.features) if texts.features is not None else None
+    described_topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
+    disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
+    listed_brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
+    joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
+    releases = _read(texts, "features", texts.features, broker_features.read)
+    contents = [Contents(listed_brokers, topics=described_topics)]
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents.append(SOURCES[source].read(text))
@@ -117,14 +113,28 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     releases = releases or _releases(found.kafka_version)
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
     directories, topics = with_log_dirs(measured, disks)
-    directories = {broker.id: directories[broker.id] for broker in brokers if broker.id in directories}
-    cordons = log_dirs.cordons(disks)
-    cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
+    ids = [broker.id for broker in brokers]
+    directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     require_plain_names(cluster, texts.uploads)
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
+
+
+def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:
+    """What a part of the texts says; None if there is none. Raises `MalformedText` with the upload and its line."""
+    with _located(texts, part):
+        return None if text is None else read(text)
+
+
+def _only(ids: Sequence[int], of_brokers: Mapping[int, Read]) -> dict[int, Read]:
+    """What there is of these brokers, in their order."""
+    return {broker: of_brokers[broker] for broker in ids if broker in of_brokers}
+
+
+def _joined(text: str) -> JoinedGroups:
+    return recorded_groups.join(group_texts.read(text))
 
 
 @contextmanager

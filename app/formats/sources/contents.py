@@ -114,8 +114,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         size_bytes=sizes,
         ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
         moves=_first_of(source.moves for source in sources),
-        controller=next((source.controller for source in sources if source.controller), None),
-        kafka_version=next((source.kafka_version for source in sources if source.kafka_version), None),
+        controller=next(filter(None, (source.controller for source in sources)), None),
+        kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),
     )
 

@@ -101,13 +101,15 @@ def read(text: str) -> Contents:
         if number < counts[noun]:
             actual = f"{number}: the text is cut off"
             raise rejection(last_line(text), expected=f"{counts[noun]} {noun}", actual=actual)
-    described: dict[str, TopicDescription] = {}
-    for name, (line, partitions, listed) in topics.items():
-        if len(listed) != partitions:
-            actual = f"{len(listed)}: the text is cut off"
-            raise rejection(line, expected=f"{partitions} partitions of topic {name!r}", actual=actual)
-        described[name] = topic_of(name, listed, partial(rejection, line))
-    return _contents(brokers, described)
+    return _contents(brokers, {name: _described(name, *counted) for name, counted in topics.items()})
+
+
+def _described(name: str, line: int, partitions: int, rows: list[PartitionDescription]) -> TopicDescription:
+    """A topic whose header on that line counts its partitions."""
+    if len(rows) != partitions:
+        actual = f"{len(rows)}: the text is cut off"
+        raise rejection(line, expected=f"{partitions} partitions of topic {name!r}", actual=actual)
+    return topic_of(name, rows, partial(rejection, line))
 
 
 def _id(line: int, text: str) -> int:

@@ -43,8 +43,7 @@ def read(text: str) -> Contents:
     rates: dict[tuple[str, int | None], float] = defaultdict(float)
     is_assumed = False
     for document in each_document(text, "an answer of Prometheus"):
-        root = document.mapping(document.root, ())
-        data = document.mapping(root.get("data"), ("data",))
+        data = document.mapping(document.mapping(document.root, ()).get("data"), ("data",))
         for i, value in enumerate(document.array(data.get("result"), ("data", "result"))):
             path = ("data", "result", i)
             members = document.mapping(value, path)

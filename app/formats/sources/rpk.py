@@ -104,7 +104,11 @@ class _Reader:
             self.table, self.current = None, self._section(line, topic["name"], int(topic["count"]))
         elif self.table is None and (count := _COUNTED.fullmatch(content)) and self.current is not None:
             self.current.count = int(count["count"])
-        elif self.table is _BROKERS:
+        else:
+            self._take_row(line, content)
+
+    def _take_row(self, line: int, content: str) -> None:
+        if self.table is _BROKERS:
             broker = _broker(line, content)
             self.brokers[broker.id] = broker
         elif self.table is _TABLE:

@@ -108,11 +108,7 @@ def _take(resources: _Resources, resource: Mapping[str, object]) -> bool:
     if version == "v1" and kind == "Node":
         resources.labels_of[name] = labels
     elif version == "v1" and kind == "Pod":
-        pod = _POD.fullmatch(name)
-        broker_id = None if pod is None else whole_number(pod["id"])
-        is_broker = labels.get(_BROKER_ROLE, "true") == "true" and _CLUSTER in labels
-        if is_broker and broker_id is not None and _text(spec, "nodeName"):
-            resources.node_of[broker_id] = _text(spec, "nodeName")
+        _take_pod(resources, name, labels, spec)
     elif not (isinstance(version, str) and version.startswith(_GROUP)):
         return False
     elif kind == "Kafka":
@@ -127,6 +123,14 @@ def _take(resources: _Resources, resource: Mapping[str, object]) -> bool:
         counts = f"{_text(spec, 'partitions') or '?'} partitions, {_text(spec, 'replicas') or '?'} replicas"
         resources.topics.append(f"{shown(topic)} ({counts[:60]})")
     return True
+
+
+def _take_pod(resources: _Resources, name: str, labels: Mapping[str, object], spec: Mapping[str, object]) -> None:
+    pod = _POD.fullmatch(name)
+    broker_id = None if pod is None else whole_number(pod["id"])
+    is_broker = labels.get(_BROKER_ROLE, "true") == "true" and _CLUSTER in labels
+    if is_broker and broker_id is not None and _text(spec, "nodeName"):
+        resources.node_of[broker_id] = _text(spec, "nodeName")
 
 
 def _take_kafka(

@@ -13,7 +13,7 @@ One topic (`/topics/orders`) is the same object alone. kafka-ui has no racks. Pa
 Source: `org.akhq.models` of AKHQ 0.2x; the OpenAPI contract of kafka-ui.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from app.core.model import Broker
@@ -24,6 +24,7 @@ from app.formats.sources.contents import Contents, Note, Partition, Source, topi
 from app.formats.syntax.documents import Document, each_document
 
 _INT64_MAX = 2**63 - 1
+_LISTS = ("nodes", "results", "topics")
 _NO_RACKS = Note("racks_not_in_source", "kafka-ui lists no racks; kafka-broker-api-versions does")
 
 
@@ -40,14 +41,7 @@ def read(text: str) -> Contents:
     sizes: dict[Partition, int] = {}
     rates: dict[tuple[str, int | None], float] = {}
     for document in each_document(text, "an answer of AKHQ or kafka-ui"):
-        root = document.root
-        members: Mapping[str, object] = root if isinstance(root, dict) else {}
-        key = next((key for key in ("nodes", "results", "topics") if key in members), None)
-        path: FieldPath = () if key is None else (key,)
-        listed = root if isinstance(root, list) else [root] if key is None else document.array(members[key], path)
-        for i, value in enumerate(listed):
-            where = path if isinstance(value, dict) and value is root else (*path, i)
-            item = document.mapping(value, where)
+        for item, where in _items(document):
             if "partitions" in item and "name" in item:
                 topic = _topic(document, item, where, sizes)
                 topics[topic.name] = topic
@@ -63,6 +57,19 @@ def read(text: str) -> Contents:
     described = tuple([topic for topic in topics.values() if topic.partitions])
     notes = (_NO_RACKS,) if brokers and not has_racks else ()
     return Contents(tuple(brokers.values()), topics=described, size_bytes=sizes, ingress_bytes_per_s=rates, notes=notes)
+
+
+def _items(document: Document) -> Iterator[tuple[dict[str, object], FieldPath]]:
+    """The brokers and topics of an answer with their paths: of a list, of a member of the answer, or the answer."""
+    root = document.root
+    members = root if isinstance(root, dict) else {}
+    key = next((key for key in _LISTS if key in members), None)
+    if key is None and not isinstance(root, list):
+        yield document.mapping(root, ()), ()
+        return
+    path: FieldPath = () if key is None else (key,)
+    for i, value in enumerate(document.array(root if key is None else members[key], path)):
+        yield document.mapping(value, (*path, i)), (*path, i)
 
 
 def _topic(
@@ -95,25 +102,25 @@ def _topic(
 
 def _owns(document: object) -> bool:
     if isinstance(document, list):
-        first = document[0] if document else None
-        return isinstance(first, dict) and (
-            ({"id", "host", "port"} <= first.keys() and not first.keys() & {"endpoints", "jmx_port", "version"})
-            or _is_topic(first)
-        )
+        keys = _first_of(document).keys()
+        is_broker = {"id", "host", "port"} <= keys and not keys & {"endpoints", "jmx_port", "version"}
+        return is_broker or _is_topic(_first_of(document))
     # A snapshot of this service has the cluster's name.
     if not isinstance(document, dict) or "cluster" in document:
         return False
-    listed = next((document[key] for key in ("nodes", "results", "topics") if key in document), None)
-    first = listed[0] if isinstance(listed, list) and listed else None
-    if isinstance(first, dict) and (_is_topic(first) or ("nodes" in document and {"id", "host"} <= first.keys())):
-        return True
-    return _is_topic(document)
+    first = _first_of(next((document[key] for key in _LISTS if key in document), None))
+    is_broker = "nodes" in document and {"id", "host"} <= first.keys()
+    return is_broker or _is_topic(first) or _is_topic(document)
 
 
 def _is_topic(members: Mapping[str, object]) -> bool:
-    listed = members.get("partitions")
+    return "name" in members and bool(_first_of(members.get("partitions")).keys() & {"nodes", "replicas"})
+
+
+def _first_of(listed: object) -> Mapping[str, object]:
+    """The first item of a list, if it is an object; else an empty one."""
     first = listed[0] if isinstance(listed, list) and listed else None
-    return "name" in members and isinstance(first, dict) and bool(first.keys() & {"nodes", "replicas"})
+    return first if isinstance(first, dict) else {}
 
 
 SOURCE = Source("AKHQ or kafka-ui", read, owns=_owns)

@@ -17,21 +17,20 @@ own messages are:
     10, 11     tasks with the name of their topology, of which there is none
 
 An active task is listed once for each partition that it reads, in the order of the partitions that the assignment
-itself gives the member, sorted: `by_task` joins both. Hosts are the `application.server` of members that have one.
-Warm-ups are standby tasks here; only the leader knows them apart. Tasks of named topologies, which no public API makes,
-are rejected.
+itself gives the member, sorted by topic as Java sorts strings and by number. Hosts are the `application.server` of
+members that have one. Warm-ups are standby tasks here; only the leader knows them apart. Tasks of named topologies,
+which no public API makes, are rejected.
 
 Source: `AssignmentInfo` and `ConsumerProtocolUtils` of Apache Kafka 4.0; KIP-441, KIP-535.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from app.core.jvm.hashes import TaskId, TopicPartition, utf16_order
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
-from app.formats.syntax.data_streams import DataReader, text
-from app.formats.syntax.generated_bytes import int32, int64
+from app.core.jvm.hashes import TaskId, TopicPartition
+from app.errors.kafka import KafkaError
+from app.formats.syntax.data_streams import DataReader
 from app.formats.syntax.lines import rejection
 
 OLDEST_VERSION = 1
@@ -110,63 +109,6 @@ def read(data: bytes) -> AssignmentInfo:
     )
 
 
-def write(info: AssignmentInfo) -> bytes:
-    """Write what a member is given. What the version has no field for is left out; all else is in the given order,
-    whereas Kafka has that of its hash maps.
-
-    Raises
-    ------
-    NotSerializable
-        The version is not 1 to 11, or the name of a topic or host takes more than 65535 bytes.
-    """
-    version = info.version
-    if not OLDEST_VERSION <= version <= NEWEST_VERSION:
-        detail = f"versions are {OLDEST_VERSION} to {NEWEST_VERSION}; {version} given"
-        raise NotSerializable(detail, kafka=KafkaError("IllegalArgumentException"), version=version)
-    by_host, standby_by_host = info.partitions_by_host, info.standby_partitions_by_host
-    numbers = _numbers_of_topics([by_host] if version == 5 else [by_host, standby_by_host]) if version >= 5 else None
-    fields = [int32(version)]
-    if version >= 3:
-        common = info.commonly_supported_version
-        fields.append(int32(-1 if common is None else common))
-    fields += [_active_tasks(info.active_tasks, version), _standby_tasks(info.standby_tasks, version)]
-    if numbers is not None:
-        fields += [int32(len(numbers)), *[int32(number) + _text(topic) for topic, number in numbers.items()]]
-    if version >= 2:
-        fields.append(_partitions_by_host(by_host, numbers))
-    if version >= 6:
-        fields.append(_partitions_by_host(standby_by_host, numbers))
-    if version >= 4:
-        fields.append(int32(info.error_code))
-    if version >= 7:
-        fields.append(int64(_NEVER if info.next_rebalance_ms is None else info.next_rebalance_ms))
-    return b"".join(fields)
-
-
-def by_task(info: AssignmentInfo, partitions: Iterable[TopicPartition]) -> dict[TaskId, tuple[TopicPartition, ...]]:
-    """The member's active tasks with the partitions that each reads.
-
-    Parameters
-    ----------
-    partitions : of the assignment that carries the user data, in any order.
-
-    Raises
-    ------
-    CorruptProtocolBytes
-        There are not as many partitions as active tasks; Kafka's client fails on that, too.
-    """
-    ordered = sorted(partitions, key=lambda partition: (utf16_order(partition[0]), partition[1]))
-    if len(ordered) != len(info.active_tasks):
-        expected = f"{len(ordered)} active tasks, one for each assigned partition"
-        raise CorruptProtocolBytes(
-            f"expected {expected}, found {len(info.active_tasks)}", kafka=_REFUSED, expected=expected
-        )
-    partitions_by_task: dict[TaskId, list[TopicPartition]] = {}
-    for task, partition in zip(info.active_tasks, ordered, strict=True):
-        partitions_by_task.setdefault(task, []).append(partition)
-    return {task: tuple(read_by_it) for task, read_by_it in partitions_by_task.items()}
-
-
 class _Reader(DataReader):
     """The stream with the fields of this message. What comes twice in a map, Kafka and this take at its last."""
 
@@ -222,41 +164,3 @@ class _Reader(DataReader):
                 actual = f"a name of {length} characters at byte {start}"
                 raise rejection(None, expected="a task of no named topology", actual=actual, byte=start)
         return task
-
-
-def _text(content: str) -> bytes:
-    return text(content, "the name of a topic or host", _REFUSED)
-
-
-def _task(task: TaskId, version: int) -> bytes:
-    return int32(task[0]) + int32(task[1]) + (int32(0) if version >= 10 else b"")
-
-
-def _active_tasks(tasks: tuple[TaskId, ...], version: int) -> bytes:
-    return int32(len(tasks)) + b"".join([_task(task, version) for task in tasks])
-
-
-def _standby_tasks(tasks: Mapping[TaskId, tuple[TopicPartition, ...]], version: int) -> bytes:
-    written = [_task(task, version) + _partitions(partitions, None) for task, partitions in tasks.items()]
-    return int32(len(written)) + b"".join(written)
-
-
-def _numbers_of_topics(hosts: Iterable[PartitionsByHost]) -> dict[str, int]:
-    """The topics of some hosts' partitions, numbered from 0."""
-    topics = dict.fromkeys(topic for by_host in hosts for partitions in by_host.values() for topic, _ in partitions)
-    return {topic: number for number, topic in enumerate(topics)}
-
-
-def _partitions_by_host(by_host: PartitionsByHost, numbers: Mapping[str, int] | None) -> bytes:
-    written = [
-        _text(host.host) + int32(host.port) + _partitions(partitions, numbers) for host, partitions in by_host.items()
-    ]
-    return int32(len(written)) + b"".join(written)
-
-
-def _partitions(partitions: tuple[TopicPartition, ...], numbers: Mapping[str, int] | None) -> bytes:
-    written = [
-        (_text(topic) if numbers is None else int32(numbers[topic])) + int32(partition)
-        for topic, partition in partitions
-    ]
-    return int32(len(written)) + b"".join(written)

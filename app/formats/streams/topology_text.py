@@ -17,14 +17,18 @@ A node's name has no comma before a blank and no bracket after one, as none has 
 Rejected are a named topology (`Topology: name:`), which no public API makes, and a text in which a node names another
 that does not name it in return: it was cut off or changed. A cut between two subtopologies cannot be seen.
 
+What a description does not contain:
+
+- Internal topics are printed without their prefix, the application id. Only its name shows that a topic is internal.
+- Changelogs are not printed. A store whose logging is disabled has none, and with `topology.optimization` the source
+  topic of a table is that of its store. Neither is printed, so `changelog_topics` may have a topic too many.
+
 Source: KIP-120; `InternalTopologyBuilder` of Apache Kafka 4.0.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.formats.streams.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
 from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number
 
 _HEADING = "Topologies:"
@@ -38,7 +42,44 @@ _NONE = "none"
 _EXPECTED = "`Topologies:`, `Sub-topology: …`, `Source: …`, `Processor: …`, `Sink: …`, `--> …` or `<-- …`"
 
 
-def read(text: str) -> TopologyDescription:
+@dataclass(frozen=True, slots=True)
+class Subtopology:
+    """The topics and stores of nodes that are joined, each once and in the order in which they are printed.
+
+    Parameters
+    ----------
+    id : the number in its tasks' ids.
+    source_topics : the topics that sources list; repartition topics without the application id.
+    source_patterns : the Java patterns of the sources that list no topics.
+    stores : the stores that processors use.
+    is_global : it fills a global store, on every client, and has no tasks.
+    """
+
+    id: int
+    source_topics: tuple[str, ...] = ()
+    source_patterns: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    is_global: bool = False
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether its tasks use stores. Kafka checks changelogs: to it, a store without logging is no state."""
+        return not self.is_global and bool(self.stores)
+
+    @property
+    def repartition_topics(self) -> tuple[str, ...]:
+        """The source topics that have the name of one that Kafka Streams makes between two subtopologies.
+
+        It makes them so that records of one key meet in one task. One's own topic may have such a name, too.
+        """
+        return tuple([topic for topic in self.source_topics if topic.endswith("-repartition")])
+
+    def changelog_topics(self, application_id: str) -> tuple[str, ...]:
+        """The topics that its stores are restored from; a global store is restored from its source topic."""
+        return () if self.is_global else tuple([f"{application_id}-{store}-changelog" for store in self.stores])
+
+
+def read(text: str) -> tuple[Subtopology, ...]:
     """Read what the library prints.
 
     Raises
@@ -53,35 +94,9 @@ def read(text: str) -> TopologyDescription:
     return reader.finished(last_line(text))
 
 
-def write(description: TopologyDescription) -> str:
-    """Print a topology as the library does; what `read` read of a text of its own layout comes back verbatim."""
-    parts = [
-        f"  Sub-topology: {one.id}{_GLOBAL if one.is_global else ''}\n"
-        + "".join([f"    {_node_text(node)}\n" for node in one.nodes])
-        + ("" if one.is_global else "\n")
-        for one in description.subtopologies
-    ]
-    return f"{_HEADING}\n " + "".join(parts)
-
-
-def _node_text(node: Node) -> str:
-    if isinstance(node, Source):
-        topics = f"[{', '.join(node.topics)}]" if node.pattern is None else node.pattern
-        return f"Source: {node.name} (topics: {topics}){_arrow_text(_TO, node.successors)}"
-    if isinstance(node, Processor):
-        arrows = _arrow_text(_TO, node.successors) + _arrow_text(_FROM, node.predecessors)
-        return f"Processor: {node.name} (stores: [{', '.join(node.stores)}]){arrows}"
-    topic = f"topic: {node.topic}" if node.extractor is None else f"extractor class: {node.extractor}"
-    return f"Sink: {node.name} ({topic}){_arrow_text(_FROM, node.predecessors)}"
-
-
-def _arrow_text(arrow: str, names: Sequence[str]) -> str:
-    return f"\n      {arrow} {', '.join(names) or _NONE}"
-
-
 @dataclass(slots=True)
-class _OpenNode:
-    """A node whose arrows are being read: for each the line and the names."""
+class _Node:
+    """A node, and of each of its arrows that was read the line and the names."""
 
     line: int
     kind: str
@@ -95,31 +110,24 @@ class _OpenNode:
         """The arrow that comes next."""
         return next((arrow for arrow in _ARROWS[self.kind] if arrow not in self.arrows), None)
 
-    def finished(self) -> Node:
-        successors, predecessors = (self.arrows.get(arrow, (0, ()))[1] for arrow in (_TO, _FROM))
-        if self.kind == "Processor":
-            return Processor(self.name, self._stores(), successors, predecessors)
-        if self.kind == "Source":
-            topics = self._topics()
-            return Source(self.name, topics, None if topics else self.value, successors)
-        if self.key != "topic":
-            return Sink(self.name, None, self.value, predecessors)
-        if not is_topic_name(self.value):
-            raise self._reject("a topic's name after `topic:`")
-        return Sink(self.name, self.value, None, predecessors)
-
-    def _stores(self) -> tuple[str, ...]:
+    def stores(self) -> tuple[str, ...]:
+        """The stores of a processor. Raises `MalformedText`."""
         names = _listed(self.value)
         if names is None or "" in names:
             raise self._reject("stores' names in brackets after `stores:`")
         return names
 
-    def _topics(self) -> tuple[str, ...]:
-        """Empty for a pattern."""
+    def topics(self) -> tuple[str, ...]:
+        """The topics of a source; empty for a pattern. Raises `MalformedText`."""
         names = _listed(self.value)
         if not self.value or names == ():
             raise self._reject("topics' names in brackets, or a pattern, after `topics:`")
         return names if names is not None and all(map(is_topic_name, names)) else ()
+
+    def check_sink(self) -> None:
+        """Raise `MalformedText` if a sink has a topic whose name is none."""
+        if self.key == "topic" and not is_topic_name(self.value):
+            raise self._reject("a topic's name after `topic:`")
 
     def _reject(self, expected: str) -> Exception:
         return rejection(self.line, expected=expected, actual=shown(self.value))
@@ -134,7 +142,7 @@ class _Reader:
         self._heading = False
         self._id: int | None = None
         self._is_global = False
-        self._nodes: list[_OpenNode] = []
+        self._nodes: list[_Node] = []
 
     def take(self, line: int, content: str) -> None:
         if content.startswith((_TO, _FROM)):
@@ -155,12 +163,12 @@ class _Reader:
             named = kind == "Topology"
             raise rejection(line, expected="a topology without a name" if named else _EXPECTED, actual=shown(content))
 
-    def finished(self, line: int) -> TopologyDescription:
+    def finished(self, line: int) -> tuple[Subtopology, ...]:
         self._require_arrows(line, "the end")
         self._close(line, "the end")
         if not self._heading and not self._done:
             raise rejection(line, expected=_EXPECTED, actual="nothing")
-        return TopologyDescription(tuple(self._done.values()))
+        return tuple(self._done.values())
 
     def _require_arrows(self, line: int, actual: str) -> None:
         missing = self._nodes[-1].missing if self._nodes else None
@@ -182,7 +190,19 @@ class _Reader:
         if not self._nodes:
             raise rejection(line, expected=f"nodes of subtopology {self._id}", actual=actual)
         self._require_answers()
-        self._done[self._id] = Subtopology(self._id, tuple([node.finished() for node in self._nodes]), self._is_global)
+        topics: dict[str, None] = {}
+        patterns: dict[str, None] = {}
+        stores: dict[str, None] = {}
+        for node in self._nodes:
+            if node.kind == "Source" and (listed := node.topics()):
+                topics |= dict.fromkeys(listed)
+            elif node.kind == "Source":
+                patterns[node.value] = None
+            elif node.kind == "Processor":
+                stores |= dict.fromkeys(node.stores())
+            else:
+                node.check_sink()
+        self._done[self._id] = Subtopology(self._id, tuple(topics), tuple(patterns), tuple(stores), self._is_global)
         self._nodes = []
 
     def _require_answers(self) -> None:
@@ -212,7 +232,7 @@ class _Reader:
         if name in self._names:
             raise rejection(line, expected="each node once", actual=f"{shown(name)} again")
         self._names.add(name)
-        self._nodes.append(_OpenNode(line, kind, name, bracket[1], content[bracket.end() : -1]))
+        self._nodes.append(_Node(line, kind, name, bracket[1], content[bracket.end() : -1]))
 
     def _take_arrow(self, line: int, content: str) -> None:
         arrow, names = content[:3], content[3:].strip()

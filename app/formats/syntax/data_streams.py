@@ -1,4 +1,4 @@
-"""Bytes as Java's `DataInputStream` reads them and `DataOutputStream` writes them.
+"""Bytes as Java's `DataInputStream` reads them.
 
 Numbers are big-endian and signed. A text is its length in bytes as two bytes without sign, then Java's modified UTF-8:
 U+0000 takes two bytes, and a character beyond U+FFFF six, three for each of its surrogates.
@@ -6,9 +6,7 @@ U+0000 takes two bytes, and a character beyond U+FFFF six, three for each of its
 Source: Java's `java.io.DataInput`, "Modified UTF-8".
 """
 
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
-
-_LONGEST_TEXT_BYTES = 0xFFFF
+from app.errors.kafka import CorruptProtocolBytes, KafkaError
 
 
 class DataReader:
@@ -85,25 +83,6 @@ class DataReader:
         return taken
 
 
-def text(content: str, what: str, kafka: KafkaError) -> bytes:
-    """`writeUTF`.
-
-    Raises
-    ------
-    NotSerializable
-        It takes more than 65535 bytes; Kafka answers that with the exception given.
-    """
-    if content.isascii() and "\0" not in content:
-        written = content.encode("ascii")
-    else:
-        units = content.encode("utf-16-be", "surrogatepass")
-        written = b"".join([_bytes_of(units[place] << 8 | units[place + 1]) for place in range(0, len(units), 2)])
-    if len(written) > _LONGEST_TEXT_BYTES:
-        detail = f"{what} has at most {_LONGEST_TEXT_BYTES} bytes; {len(written)} given"
-        raise NotSerializable(detail, kafka=kafka, bytes=len(written))
-    return len(written).to_bytes(2, "big") + written
-
-
 def _unit(some: bytes) -> tuple[int, int]:
     """How many of some bytes make the first UTF-16 unit, and the unit; 0 if they make none."""
     first = some[0]
@@ -115,11 +94,3 @@ def _unit(some: bytes) -> tuple[int, int]:
     if size == 2:
         return 2, (first & 0x1F) << 6 | some[1] & 0x3F
     return 3, (first & 0x0F) << 12 | (some[1] & 0x3F) << 6 | some[2] & 0x3F
-
-
-def _bytes_of(unit: int) -> bytes:
-    if 0 < unit < 0x80:
-        return bytes([unit])
-    if unit < 0x800:
-        return bytes([0xC0 | unit >> 6, 0x80 | unit & 0x3F])
-    return bytes([0xE0 | unit >> 12, 0x80 | unit >> 6 & 0x3F, 0x80 | unit & 0x3F])

@@ -1,4 +1,4 @@
-"""Bytes as the readers and writers take them that Kafka generates from its message definitions; faults included.
+"""Bytes as the readers that Kafka generates from its message definitions take them, faults included.
 
 They differ from a careful reader (`wire.Cursor`) in what they let pass: text that is no UTF-8 becomes U+FFFD, any
 negative length of a nullable field is null, and bytes after the last field are ignored. If reading fails, the
@@ -20,11 +20,9 @@ from uuid import UUID
 import numpy as np
 
 from app.core.groups.model import Owned
-from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError
 
-_LONGEST_STRING_BYTES = 0x7FFF
 # Java takes an encoded surrogate for one fault of up to three bytes; Unicode's advice, and Python, for one a byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
@@ -162,57 +160,6 @@ class GeneratedReader:
         return taken
 
 
-def int8(number: int) -> bytes:
-    return number.to_bytes(1, "big", signed=True)
-
-
-def int16(number: int) -> bytes:
-    return number.to_bytes(2, "big", signed=True)
-
-
-def int32(number: int) -> bytes:
-    return number.to_bytes(4, "big", signed=True)
-
-
-def int64(number: int) -> bytes:
-    return number.to_bytes(8, "big", signed=True)
-
-
-def string(text: str, field: str) -> bytes:
-    """A string after its length; a lone surrogate becomes `?`, as in Java.
-
-    Raises
-    ------
-    NotSerializable
-        Its UTF-8 is longer than 32767 bytes.
-    """
-    content = text.encode("utf-8", "replace")
-    if len(content) > _LONGEST_STRING_BYTES:
-        kafka = KafkaError("RuntimeException", f"'{field}' field is too long to be serialized")
-        detail = f"{field} has at most {_LONGEST_STRING_BYTES} bytes; {len(content)} given"
-        raise NotSerializable(detail, kafka=kafka, bytes=len(content))
-    return int16(len(content)) + content
-
-
-def nullable_string(text: str | None, field: str) -> bytes:
-    """A string, or a length of −1."""
-    return int16(-1) if text is None else string(text, field)
-
-
-def nullable_bytes(content: bytes | None) -> bytes:
-    """Bytes after their length, or a length of −1."""
-    return int32(-1) if content is None else int32(len(content)) + content
-
-
-def topic_partitions(owned: Iterable[Owned]) -> bytes:
-    """Topics with their partitions, in the order given; a topic that comes twice is written twice."""
-    entries = [
-        string(entry.topic, "topic") + int32(len(entry.partitions)) + entry.partitions.astype(">i4").tobytes()
-        for entry in owned
-    ]
-    return int32(len(entries)) + b"".join(entries)
-
-
 def grouped(owned: Iterable[Owned]) -> list[Owned]:
     """One entry a topic, in order of first appearance, its partitions in theirs; topics without partitions drop out."""
     by_topic: dict[str, list[Int32s]] = {}
@@ -220,11 +167,3 @@ def grouped(owned: Iterable[Owned]) -> list[Owned]:
         if len(entry.partitions):
             by_topic.setdefault(entry.topic, []).append(entry.partitions)
     return [Owned(topic, np.concatenate(parts)) for topic, parts in by_topic.items()]
-
-
-def sorted_grouped(owned: Iterable[Owned]) -> list[Owned]:
-    """One entry a topic, topics in Java's order of strings, partitions ascending."""
-    return [
-        Owned(entry.topic, np.sort(entry.partitions))
-        for entry in sorted(grouped(owned), key=lambda entry: utf16_order(entry.topic))
-    ]

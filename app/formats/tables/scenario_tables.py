@@ -7,7 +7,6 @@ a number nor a text (a whole broker profile) is JSON.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from types import MappingProxyType
 from typing import Any, Literal
 
 import orjson
@@ -89,13 +88,11 @@ class TableFormat:
     write: Callable[[Iterable[Mapping[str, Any]], Sequence[Column]], bytes]
 
 
-TABLES: Mapping[str, TableFormat] = MappingProxyType(
-    {
-        "csv": TableFormat("text/csv", write_csv),
-        "parquet": TableFormat("application/vnd.apache.parquet", write_parquet),
-        "arrow": TableFormat("application/vnd.apache.arrow.stream", write_arrow),
-    }
-)
+TABLES: Mapping[str, TableFormat] = {
+    "csv": TableFormat("text/csv", write_csv),
+    "parquet": TableFormat("application/vnd.apache.parquet", write_parquet),
+    "arrow": TableFormat("application/vnd.apache.arrow.stream", write_arrow),
+}
 """The formats by the suffix of their files."""
 
 

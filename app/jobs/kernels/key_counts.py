@@ -8,7 +8,6 @@ import json
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -211,14 +210,12 @@ def _malformed(column: str, written: bytes | str, expected: str) -> MalformedKey
     return MalformedKey(detail, column=column, value=shown, expected=expected)
 
 
-_ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = MappingProxyType(
-    {
-        "utf8": ("text or bytes", _as_they_are),
-        "base64": ("text or bytes", _from_base64),
-        "int32": ("signed integers, or text of their digits", _from_numbers(32)),
-        "int64": ("signed integers, or text of their digits", _from_numbers(64)),
-    }
-)
+_ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = {
+    "utf8": ("text or bytes", _as_they_are),
+    "base64": ("text or bytes", _from_base64),
+    "int32": ("signed integers, or text of their digits", _from_numbers(32)),
+    "int64": ("signed integers, or text of their digits", _from_numbers(64)),
+}
 """By encoding: the expected type of a column, and the function from its distinct values to keys."""
 
 KERNEL = Kernel("key_counts", prepare, run)

@@ -1,7 +1,6 @@
 """Every kernel by its name; a job names one, and executors look it up here."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from app.jobs.kernels import key_counts, key_hashes, keys, scenarios
 from app.jobs.kernels.loop import Kernel
@@ -15,4 +14,4 @@ _REGISTERED = (
     keys.KERNEL,
 )
 
-KERNELS: Mapping[str, Kernel] = MappingProxyType({kernel.name: kernel for kernel in _REGISTERED})
+KERNELS: Mapping[str, Kernel] = {kernel.name: kernel for kernel in _REGISTERED}

@@ -10,7 +10,6 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -26,9 +25,12 @@ Measured: TypeAlias = Callable[["Subject"], float | None]
 _CONDITION = re.compile(
     r"\s*(?P<name>[A-Za-z_]{1,40})\s*+(?:(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9.]{1,20})\s*+(?P<percent>%)?)?\s*+"
 )
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
-    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-)
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +51,39 @@ def _violations(severity: str | None = None) -> Measured:
     return lambda subject: sum(one.count for one in subject.check.violations if severity in (None, one.severity))
 
 
-MEASURES: Mapping[str, tuple[str, Measured]] = MappingProxyType(
-    {
-        "violations": ("Partitions with a violation, by each violation.", _violations()),
-        "illegal": ("Those that Kafka rejects, cannot serve or never completes.", _violations("illegal")),
-        "fragile": ("Those for which losing a broker or a rack costs more than necessary.", _violations("fragile")),
-        "warnings": ("Warnings.", lambda subject: len(subject.check.cautions)),
-        "skew": (
-            "Largest count of replicas or of leaders of a broker, above the mean: 0.1 is 10 %.",
-            lambda subject: max(skew(subject.check.measures.replicas), skew(subject.check.measures.leaders)),
-        ),
-        "replica_skew": ("The same of replicas alone.", lambda subject: skew(subject.check.measures.replicas)),
-        "leader_skew": ("The same of leaders alone.", lambda subject: skew(subject.check.measures.leaders)),
-        "replica_spread": (
-            "Largest minus smallest count of replicas.",
-            lambda subject: subject.check.measures.replicas.spread,
-        ),
-        "leader_spread": (
-            "Largest minus smallest count of leaders.",
-            lambda subject: subject.check.measures.leaders.spread,
-        ),
-        "rack_safe_share": (
-            "Share of partitions that span as many racks as they can; of clusters with racks.",
-            lambda subject: subject.check.measures.rack_safe_share,
-        ),
-        "over_limit": (
-            "Loads of brokers and log directories above a limit; of a cluster as it is.",
-            lambda subject: None if subject.check.health is None else subject.check.health.loads_over_limit,
-        ),
-        "moved_replicas": (
-            "Replicas to copy; of a reassignment.",
-            lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
-        ),
-        "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
-    }
-)
+MEASURES: Mapping[str, tuple[str, Measured]] = {
+    "violations": ("Partitions with a violation, by each violation.", _violations()),
+    "illegal": ("Those that Kafka rejects, cannot serve or never completes.", _violations("illegal")),
+    "fragile": ("Those for which losing a broker or a rack costs more than necessary.", _violations("fragile")),
+    "warnings": ("Warnings.", lambda subject: len(subject.check.cautions)),
+    "skew": (
+        "Largest count of replicas or of leaders of a broker, above the mean: 0.1 is 10 %.",
+        lambda subject: max(skew(subject.check.measures.replicas), skew(subject.check.measures.leaders)),
+    ),
+    "replica_skew": ("The same of replicas alone.", lambda subject: skew(subject.check.measures.replicas)),
+    "leader_skew": ("The same of leaders alone.", lambda subject: skew(subject.check.measures.leaders)),
+    "replica_spread": (
+        "Largest minus smallest count of replicas.",
+        lambda subject: subject.check.measures.replicas.spread,
+    ),
+    "leader_spread": (
+        "Largest minus smallest count of leaders.",
+        lambda subject: subject.check.measures.leaders.spread,
+    ),
+    "rack_safe_share": (
+        "Share of partitions that span as many racks as they can; of clusters with racks.",
+        lambda subject: subject.check.measures.rack_safe_share,
+    ),
+    "over_limit": (
+        "Loads of brokers and log directories above a limit; of a cluster as it is.",
+        lambda subject: None if subject.check.health is None else subject.check.health.loads_over_limit,
+    ),
+    "moved_replicas": (
+        "Replicas to copy; of a reassignment.",
+        lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
+    ),
+    "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
+}
 """By name: what it measures, and its value; None if a check does not have it."""
 
 

@@ -1,6 +1,6 @@
 """The health of a cluster as it is: loads, what is above a limit, what fails first, and the least repair."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,17 +29,15 @@ MOST_LOADS_OF_LOSSES = 20_000
 """The most loads of losses in an answer: lost brokers and racks × brokers × resources."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class HealthRequest(ResourceFields):
     """The resources of a cluster, as a request for a check states them.
 
     Parameters
     ----------
-    ingress_bytes_per_s : by topic of the whole, or of each partition; None is the snapshot's.
     losses : the brokers and racks whose loss is tabulated; None for no table.
     """
 
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
     losses: LossSelection | None = None
 
 

@@ -1,7 +1,6 @@
 """A group plan as a file: the readers of each partition, and whether they are in a rack of a replica."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
@@ -17,15 +16,13 @@ from app.store.records import NewPlan
 _IN_RACK, _CROSS_RACK, _UNKNOWN = range(len(reader_tables.LOCALITIES))
 
 
-EXPORTS: Mapping[str, Write] = MappingProxyType(
-    {
-        "csv": lambda plan, cluster_of: reader_tables.write_csv(*_readers(plan, cluster_of)),
-        "markdown": lambda plan, cluster_of: reader_tables.write_markdown(
-            *_readers(plan, cluster_of), limit=MARKDOWN_ROWS
-        ).encode(),
-        "arrow": lambda plan, cluster_of: reader_tables.write_arrow(*_readers(plan, cluster_of)),
-    }
-)
+EXPORTS: Mapping[str, Write] = {
+    "csv": lambda plan, cluster_of: reader_tables.write_csv(*_readers(plan, cluster_of)),
+    "markdown": lambda plan, cluster_of: reader_tables.write_markdown(
+        *_readers(plan, cluster_of), limit=MARKDOWN_ROWS
+    ).encode(),
+    "arrow": lambda plan, cluster_of: reader_tables.write_arrow(*_readers(plan, cluster_of)),
+}
 """The formats of a group plan. It has no replicas, so that it cannot be a reassignment."""
 
 

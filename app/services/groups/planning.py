@@ -196,6 +196,7 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Any] = as_json(request)
+    del fields["cluster"]
     del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
     if request.assignable is None:
         del fields["assignable"]

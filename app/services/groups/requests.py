@@ -1,71 +1,108 @@
-"""The request for a group plan, as plain records: what a job stores and a plan is hashed by."""
+"""The request for a group plan: the record that a job stores and a plan is hashed by, with the parts of its body."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
-from uuid import UUID
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from app.core.model import Broker
+from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
+from app.services.bodies import ListOf, Read, RequestRecord
+from app.services.brokers import ListedBrokers
+from app.services.fields import (
+    BrokerId,
+    Bytes,
+    ComparedReleases,
+    GroupString,
+    Id,
+    Int32,
+    Labels,
+    PartitionId,
+    Rack,
+    RequestedRelease,
+    TopicName,
+    known_name,
+)
 from app.services.plans import as_json
+from app.services.snapshot_choice import SnapshotFields
 
+MOST_PARTITIONS = 5_000_000
+Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]
 ClientLibrary = Literal["java", "librdkafka", "kafka-python", "other"]
 Balance = Literal["partitions", "lag", "bytes_per_s"]
 Replicas = Sequence[Sequence[int]]
 """The replicas of a topic's partitions, by partition id from 0 on."""
+ReplicaRows = Annotated[
+    ListOf[Annotated[ListOf[BrokerId], Field(min_length=1)]],
+    Field(description="The replicas of each partition, by id, the preferred leader first."),
+]
+MemberPattern = Annotated[GroupString, Field(max_length=249)]
+AssignorName = Annotated[str, known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
+Weights = Annotated[Mapping[TopicName, ListOf[Bytes]], Field(description="By topic and partition id.")]
 
 
-@dataclass(frozen=True, slots=True)
-class MemberRequest:
-    """A member: its subscription, or `member_metadata`, the coordinator's raw bytes in base64.
+@dataclass(frozen=True)
+class MemberRequest(RequestRecord, schema="GroupMemberRequest"):
+    """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
 
-    `topics` is None where the metadata say it. `owned_partitions` are by topic, in the member's order. `client` is the
-    client library; None for Kafka's own.
-    """
-
-    member_id: str
-    group_instance_id: str | None = None
-    rack_id: str | None = None
-    topics: Sequence[str] | None = None
-    owned_partitions: Mapping[str, Sequence[int]] | None = None
-    generation_id: int | None = None
-    member_metadata: str | None = None
+    member_id: GroupString
+    """Id of the member; ids decide ties."""
+    group_instance_id: GroupString | None = None
+    """Makes it a static member."""
+    rack_id: Rack | None = None
+    """Its `client.rack`; `""` counts as none."""
+    topics: ListOf[TopicName] | None = None
+    """The topics of its subscription."""
+    owned_partitions: Mapping[TopicName, ListOf[PartitionId]] | None = None
+    """Its current partitions, from which moves are counted. The sticky assignors, `uniform` and `optimal` use them."""
+    generation_id: Annotated[Int32, Field(ge=-1)] | None = None
+    """The generation of `owned_partitions`. Without one, the sticky assignor ignores them."""
+    member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = None
+    """The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."""
     client: ClientLibrary | None = None
+    """The client library, by default Kafka's own: its leader runs the classic assignors."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedMember:
-    """A member that restarts, and its new id and subscription."""
+@dataclass(frozen=True)
+class ReplacedMember(RequestRecord):
+    """A member, and its new id and subscription."""
 
-    member_id: str
+    member_id: GroupString
+    """Id of the member before the restart."""
     by: MemberRequest
+    """The member after the restart."""
 
 
-@dataclass(frozen=True, slots=True)
-class GrownTopic:
-    """A topic, its new number of partitions, and the replicas of the new ones, None if unknown."""
+@dataclass(frozen=True)
+class GrownTopic(RequestRecord):
+    """A topic and its new number of partitions."""
 
-    topic: str
-    partitions: int
-    replicas: Replicas | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RackedBroker:
-    """A broker, and the rack that it is in now."""
-
-    id: int
-    rack: str | None
+    topic: TopicName
+    partitions: Count
+    """New number of partitions."""
+    replicas: ReplicaRows | None = None
+    """Replicas of the new partitions, if known."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRacks:
-    """New racks of brokers, and new replicas of topics."""
+@dataclass(frozen=True)
+class RackedBroker(RequestRecord):
+    """A broker and its new rack."""
 
-    brokers: Sequence[RackedBroker] = ()
-    replicas: Mapping[str, Replicas] = field(default_factory=dict)
+    id: BrokerId
+    """Id of the broker."""
+    rack: Rack | None = None
+    """Its rack after the change; null for none."""
+
+
+@dataclass(frozen=True)
+class ChangedRacks(RequestRecord):
+    """Brokers with other racks, and topics whose partitions have other replicas."""
+
+    brokers: ListOf[RackedBroker] = field(default_factory=list)
+    """Brokers whose rack changes."""
+    replicas: Mapping[TopicName, ReplicaRows] = field(default_factory=dict)
+    """New replicas of all partitions, by topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,60 +141,76 @@ class GroupTopic:
     topic_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemberOverride:
-    """What a request adds to recorded members.
-
-    Parameters
-    ----------
-    member_id, client_id, host : one of them selects the members; `*` and `?` in the latter two match any characters.
-    rack_id : `""` for none, None to leave it as recorded. topics : None to leave them. client : the client library.
+@dataclass(frozen=True)
+class MemberOverride(RequestRecord, schema="MemberOverrideRequest"):
+    """The rack or subscription of members of a recorded group. One of `member_id`, `client_id` and `host` selects them;
+    `*` and `?` in the latter two match any characters.
     """
 
-    member_id: str | None = None
-    client_id: str | None = None
-    host: str | None = None
-    rack_id: str | None = None
-    topics: Sequence[str] | None = None
+    member_id: GroupString | None = None
+    """Id of the member that is selected; null if another field selects."""
+    client_id: Annotated[MemberPattern | None, Field(examples=["billing-*"])] = None
+    """Pattern of `client.id`; null if another field selects."""
+    host: Annotated[MemberPattern | None, Field(examples=["/10.0.1.*"])] = None
+    """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
+    rack_id: Rack | None = None
+    """Their `client.rack`; `""` is none."""
+    topics: ListOf[TopicName] | None = None
+    """Their subscription."""
     client: ClientLibrary | None = None
+    """Their client library."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRequest:
-    """A group to plan, on a snapshot's cluster or on listed brokers and topics.
+def _names(assignor: str | list[str] | None) -> list[str]:
+    return [assignor] if isinstance(assignor, str) else list(dict.fromkeys(assignor or ()))
 
-    Parameters
-    ----------
-    assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it. Where there are
-        none, the one of the recorded group, or range.
-    members : None where the group called `group` is read from the snapshot.
-    member_overrides : racks and subscriptions of the members of that group.
-    leader : the leading member's id; None is the first member.
-    previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
-    compare_kafka_versions : releases whose answers are compared with the plan.
-    kafka_version : the release whose coordinator and clients assign; None is the snapshot's, or the newest.
-    assignable : of a share group, by topic the partitions that may be assigned; None for all.
-    bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
-    """
 
-    assignors: Sequence[str]
-    members: Sequence[MemberRequest] | None = None
-    group: str | None = None
-    member_overrides: Sequence[MemberOverride] = ()
-    snapshot_id: UUID | None = None
-    brokers: Sequence[Broker] | None = None
-    topics: Sequence[GroupTopic] | None = None
-    events: Sequence[GroupEvent] = ()
-    leader: str | None = None
-    previous_snapshot_id: UUID | None = None
-    bytes_per_s: Mapping[str, Sequence[int]] | None = None
-    lag: Mapping[str, Sequence[int]] | None = None
+@dataclass(frozen=True, kw_only=True)
+class GroupRequest(SnapshotFields):
+    """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
+
+    brokers: ListedBrokers | None = None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
+    topics: ListOf[GroupTopic] | None = None
+    """Topics of the subscriptions; null if a snapshot has them."""
+    assignors: Annotated[
+        Sequence[str],
+        Read(
+            AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None, _names
+        ),
+        Field(
+            validation_alias="assignor",
+            description="The group's assignor; of several, the first, with which the others are compared. The default "
+            "is that of a recorded group, and `range` for listed members. "
+            + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
+        ),
+    ] = field(default_factory=list)
+    group: GroupString | None = None
+    """A group of the snapshot, in place of `members`."""
+    member_overrides: Annotated[ListOf[MemberOverride], Field(max_length=200)] = field(default_factory=list)
+    """Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. Of several that
+    match a member, the first that has a field decides it."""
+    members: ListOf[MemberRequest] | None = None
+    """Members in the order of the group; null if `group` names a recorded one."""
+    leader: GroupString | None = None
+    """The member that leads the group; the first one by default."""
+    events: ListOf[GroupEvent] = field(default_factory=list)
+    """Events of the group, in order."""
+    previous_snapshot_id: Id | None = None
+    """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
+    bytes_per_s: Weights | None = None
+    """The rate at which each partition is read, the weight of reads in rack."""
+    lag: Weights | None = None
+    """Records that remain to be read; those of the snapshot's group by default."""
     balance: Balance = "partitions"
-    assignable: Mapping[str, Sequence[int]] | None = None
-    kafka_version: str | None = None
-    compare_kafka_versions: tuple[str, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
+    """The load that the optimum balances among members."""
+    assignable: Mapping[TopicName, ListOf[PartitionId]] | None = None
+    """Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those that the group
+    has initialised; a topic that is missing has none. By default all partitions."""
+    kafka_version: RequestedRelease = None
+    compare_kafka_versions: ComparedReleases = field(default_factory=list)
+    labels: Labels = field(default_factory=dict)
 
 
 READER = TypeAdapter(GroupRequest)
-"""Reads the record from plain values of its shape; the shape is trusted."""
+"""Reads the record from plain values of its shape."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -106,18 +105,13 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     """
     metadata = listed_metadata(request.brokers or (), request.topics or ()) if cluster is None else metadata_of(cluster)
     _require_distinct_ids(metadata)
-    of_unknown_rack: tuple[str, ...] = ()
-    cautions = _fenced((request.brokers or ()) if cluster is None else cluster.brokers)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
-    if recorded is not None:
-        require_partitions(recorded, ("group",))
-        known = overridden(recorded.members, request.member_overrides)
-        listed = [recorded_member(one.member, one.client) for one in known]
-        of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
-        cautions += missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
-    else:
-        listed = [listed_member(member, ("members", i), version) for i, member in enumerate(request.members or ())]
-    cautions += from_the_future(listed)
+    listed, of_unknown_rack, missing = _members(request, recorded, version)
+    cautions = [
+        *_fenced((request.brokers or ()) if cluster is None else cluster.brokers),
+        *missing,
+        *from_the_future(listed),
+    ]
     lag = _weights(request.lag)
     if lag is None and recorded is not None:
         lag = recorded_lag(recorded, metadata)
@@ -137,7 +131,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         request.balance,
         assignors,
         cautions,
-        frozenset(of_unknown_rack),
+        of_unknown_rack,
         version,
         recorded is not None and _is_settled(recorded, assignors[0]),
         request.assignable,
@@ -150,9 +144,24 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     return source
 
 
-_OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = MappingProxyType(
-    {"consumer": {None: "uniform", "range": "server-range"}, "share": {None: "simple"}}
-)
+def _members(
+    request: GroupRequest, recorded: RecordedGroup | None, version: KafkaVersion
+) -> tuple[list[ListedMember], frozenset[str], Sequence[Caution]]:
+    """The members, the ids of recorded ones of unknown rack, and what their record lacks."""
+    if recorded is None:
+        members = enumerate(request.members or ())
+        return [listed_member(member, ("members", i), version) for i, member in members], frozenset(), ()
+    require_partitions(recorded, ("group",))
+    known = overridden(recorded.members, request.member_overrides)
+    of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
+    missing = missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
+    return [recorded_member(one.member, one.client) for one in known], frozenset(of_unknown_rack), missing
+
+
+_OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = {
+    "consumer": {None: "uniform", "range": "server-range"},
+    "share": {None: "simple"},
+}
 """By the type of a group and the name that the coordinator has for its assignor: the name here, if it is another."""
 
 

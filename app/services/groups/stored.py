@@ -16,6 +16,7 @@ from app.core.groups.registry import Assignor
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
 from app.errors import Json
+from app.services.bodies import reader_of_stored
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
 from app.services.plans import PlannedPartition
@@ -36,7 +37,7 @@ class StoredGroup:
 
 def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGroup:
     """The group of a plan; `cluster` is that of its snapshot, None where it was made from none."""
-    request = READER.validate_python(head.request)
+    request = reader_of_stored(READER)(head.request)
     version = KafkaVersion.of(request.kafka_version or _RELEASE_BEFORE_THERE_WERE_SEVERAL)
     source = source_of(request, cluster, version)
     (assignor, *_) = source.assignors

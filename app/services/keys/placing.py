@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import partial
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -98,14 +97,12 @@ def _of_number(key: Written, *, length: int) -> bytes:
     return int(key).to_bytes(length, "big", signed=True)
 
 
-_ENCODINGS: Mapping[Encoding, tuple[str, Callable[[Written], bytes]]] = MappingProxyType(
-    {
-        Encoding.UTF8: ("a string of Unicode characters", _of_text),
-        Encoding.BASE64: ("base64", _of_base64),
-        Encoding.INT32: ("a signed number of 32 bits", partial(_of_number, length=4)),
-        Encoding.INT64: ("a signed number of 64 bits", partial(_of_number, length=8)),
-    }
-)
+_ENCODINGS: Mapping[Encoding, tuple[str, Callable[[Written], bytes]]] = {
+    Encoding.UTF8: ("a string of Unicode characters", _of_text),
+    Encoding.BASE64: ("base64", _of_base64),
+    Encoding.INT32: ("a signed number of 32 bits", partial(_of_number, length=4)),
+    Encoding.INT64: ("a signed number of 64 bits", partial(_of_number, length=8)),
+}
 
 
 HEAVIEST = 20

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, FilePath, field_validator, model_validator
@@ -188,6 +188,3 @@ def _is_loopback(host: str) -> bool:
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-ALGORITHMS = get_args(Algorithm)

@@ -93,13 +93,7 @@ class Tokens:
             is_valid = False
         if not is_valid:
             _reject("signature", "its signature is not one of the issuer")
-        try:
-            claims = orjson.loads(signed.payload)
-        except orjson.JSONDecodeError:
-            claims = None
-        if not isinstance(claims, dict):
-            _reject("form", "its claims are not a JSON object")
-        return claims
+        return _claims(signed.payload)
 
     def _algorithm(self, header: Mapping[str, Any], types: frozenset[str]) -> str:
         algorithm, stated = header.get("alg"), header.get("typ", "")
@@ -128,6 +122,16 @@ class Tokens:
             _reject(failed.claim.partition(",")[0], failed.description[0].lower() + failed.description[1:])
         if len(claims["sub"]) > _LONGEST_TEXT:
             _reject("sub", f"its `sub` has more than {_LONGEST_TEXT} characters")
+
+
+def _claims(payload: bytes) -> dict[str, Any]:
+    try:
+        claims = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        claims = None
+    if not isinstance(claims, dict):
+        _reject("form", "its claims are not a JSON object")
+    return claims
 
 
 def _kid(header: Mapping[str, Any]) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 from uuid import UUID
 
@@ -36,23 +35,21 @@ BATCH = "batch"
 """The format of a single batch of a plan."""
 LOSSES = "losses"
 """The format that may be of some losses alone."""
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "reassignment": Format(_REASSIGNMENT, "json"),
-        "rollback": Format(_REASSIGNMENT, "json", "-rollback", is_negotiable=False),
-        "batch": Format(_REASSIGNMENT, "json", "-batch", is_negotiable=False, has_topics=False),
-        "batches": Format("application/zip", "zip", has_topics=False),
-        "kubernetes": Format("application/yaml", "yaml", has_topics=False),
-        "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
-        "script": Format("application/x-sh", "sh"),
-        "csv": Format("text/csv; charset=utf-8", "csv"),
-        "loads": Format("text/csv; charset=utf-8", "csv", "-loads", is_negotiable=False, has_topics=False),
-        "losses": Format("text/csv; charset=utf-8", "csv", "-losses", is_negotiable=False, has_topics=False),
-        "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
-        "markdown": Format("text/markdown; charset=utf-8", "md"),
-        "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),
-    }
-)
+FORMATS: Mapping[str, Format] = {
+    "reassignment": Format(_REASSIGNMENT, "json"),
+    "rollback": Format(_REASSIGNMENT, "json", "-rollback", is_negotiable=False),
+    "batch": Format(_REASSIGNMENT, "json", "-batch", is_negotiable=False, has_topics=False),
+    "batches": Format("application/zip", "zip", has_topics=False),
+    "kubernetes": Format("application/yaml", "yaml", has_topics=False),
+    "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
+    "script": Format("application/x-sh", "sh"),
+    "csv": Format("text/csv; charset=utf-8", "csv"),
+    "loads": Format("text/csv; charset=utf-8", "csv", "-loads", is_negotiable=False, has_topics=False),
+    "losses": Format("text/csv; charset=utf-8", "csv", "-losses", is_negotiable=False, has_topics=False),
+    "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
+    "markdown": Format("text/markdown; charset=utf-8", "md"),
+    "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),
+}
 """Every format by its name; the API's enum and its content negotiation read it."""
 
 

@@ -16,6 +16,7 @@ from app.core import ENGINE_VERSION
 from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
+from app.services.bodies import reader_of_stored
 from app.services.limits import Limits
 from app.services.plans.record import PlannedPartition, as_json
 from app.store.records import NewPlan
@@ -137,8 +138,9 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return plain
 
     def restored(self, plain: Mapping[str, Any]) -> RequestT:
-        """The inverse of `stored`. The shape is trusted: the API has validated it."""
-        return self.reader.validate_python(plain)
+        """The inverse of `stored`."""
+        restored: RequestT = reader_of_stored(self.reader)(plain)
+        return restored
 
     def check_site(self, _request: RequestT) -> None:
         """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""

@@ -7,12 +7,12 @@ is appended to its history with the name of the API key and the time.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from uuid import UUID
 
 from app.errors import Json
 from app.errors.requests import ImpossibleTransition, InvalidField, PlanChanged
+from app.services.fields import MOST_LABELS
 from app.store.records import PlanChange, PlanHead
 
 if TYPE_CHECKING:
@@ -20,19 +20,16 @@ if TYPE_CHECKING:
 
     from app.store.database import UnitOfWork
 
-MOST_LABELS = 64
 Status: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
 PROPOSED: Status = "proposed"
-TRANSITIONS: Mapping[str, tuple[Status, ...]] = MappingProxyType(
-    {
-        PROPOSED: ("approved", "executing", "superseded"),
-        "approved": (PROPOSED, "executing", "superseded"),
-        "executing": ("executed", "failed"),
-        "executed": ("superseded",),
-        "failed": (PROPOSED, "executing", "superseded"),
-        "superseded": (PROPOSED,),
-    }
-)
+TRANSITIONS: Mapping[str, tuple[Status, ...]] = {
+    PROPOSED: ("approved", "executing", "superseded"),
+    "approved": (PROPOSED, "executing", "superseded"),
+    "executing": ("executed", "failed"),
+    "executed": ("superseded",),
+    "failed": (PROPOSED, "executing", "superseded"),
+    "superseded": (PROPOSED,),
+}
 """Every status, and those that may follow it. What runs ends executed or failed; what was executed is not undone."""
 
 

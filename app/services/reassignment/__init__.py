@@ -34,21 +34,17 @@ from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
 from app.services.reassignment.progress.progress import PlanProgress, progress_of
 from app.services.reassignment.progress.resumed import resumed
-from app.services.reassignment.requests.log_dirs import LogDirsRequest, LogDirTolerance
-from app.services.reassignment.requests.request import (
-    KIND,
+from app.services.reassignment.requests.balance import (
     BalanceRequest,
-    BatchesRequest,
-    EvacuateRequest,
     Evenness,
-    IsolateRequest,
     LeadersBy,
     PerTopicRequest,
-    PinRequest,
-    ReassignmentRequest,
     ReplicasBy,
     Tolerance,
 )
+from app.services.reassignment.requests.log_dirs import LogDirsRequest, LogDirTolerance
+from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, PinRequest
+from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
 
 PLAN_KIND = Kind(

@@ -13,7 +13,7 @@ from app.services.plans import Allowance, ClusterOf, LossSelection, Plan
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import load_report
 from app.services.reassignment.reports.losses import losses_file
-from app.services.reassignment.requests.request import READER
+from app.services.reassignment.requests.request import restored
 from app.store.records import NewPlan
 
 _NO_LIMIT = 2**62
@@ -29,7 +29,7 @@ def losses_of(plan: Plan | NewPlan, cluster_of: ClusterOf, lost: LossSelection) 
     cluster = cluster_of()
     if cluster is None:
         raise NotExportable("the plan was made from no snapshot, so that its loads are unknown")
-    request = READER.validate_python(head.request)
+    request = restored(head.request)
     limits = Limits(max_partitions=_NO_LIMIT, max_replicas=_NO_LIMIT)
     version = release_of(request.kafka_version, cluster.kafka_version)
     problem = resolve(request, cluster, Allowance(limits, is_job=True), version)

@@ -2,7 +2,6 @@
 
 requests.py      the request record and its validation
 planning.py      the problem, the planner
-small.py         placements that are planned between other requests
 awareness.py     exposure, unassigned replicas and warnings of a placement by attributes
 description.py   the title and summary in lists
 differences.py   replicas and preferred leaders that a plan changes

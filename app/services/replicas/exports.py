@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -83,14 +82,12 @@ def _existing(name: str, partitions: int, factor: int, cluster_of: ClusterOf) ->
     return topic.replicas
 
 
-EXPORTS: Mapping[str, Write] = MappingProxyType(
-    {
-        "reassignment": lambda plan, _: reassignment.write_placements(plan.placements),
-        "replica_assignment": _replica_assignment,
-        "script": _script,
-        "csv": lambda plan, _: placement_tables.write_csv(plan.placements),
-        "markdown": lambda plan, _: placement_tables.write_markdown(plan.placements, limit=MARKDOWN_ROWS).encode(),
-        "arrow": lambda plan, _: placement_tables.write_arrow(plan.placements),
-    }
-)
+EXPORTS: Mapping[str, Write] = {
+    "reassignment": lambda plan, _: reassignment.write_placements(plan.placements),
+    "replica_assignment": _replica_assignment,
+    "script": _script,
+    "csv": lambda plan, _: placement_tables.write_csv(plan.placements),
+    "markdown": lambda plan, _: placement_tables.write_markdown(plan.placements, limit=MARKDOWN_ROWS).encode(),
+    "arrow": lambda plan, _: placement_tables.write_arrow(plan.placements),
+}
 """The formats of a plan of replicas."""

@@ -1,9 +1,8 @@
 """Place new partitions as Kafka does: the problem, its planner, and the measures of the placement."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -257,32 +256,36 @@ def _brokers_in_play(
     rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm, cordoned: frozenset[int]
 ) -> tuple[tuple[Broker, ...], list[Caution]]:
     """The brokers as the algorithm sees them, with warnings."""
-    cautions = []
+    cautions: list[Caution] = []
     brokers = algorithm.in_play([broker for broker in listed if broker.id not in cordoned], rack_mode)
     if cordoned:
         detail = f"{len(cordoned)} cordoned brokers get no replica: {algorithm.cordons}"
         cautions.append(Caution("cordoned_brokers_left_out", detail, tuple(sorted(cordoned))))
-    rack_of = {broker.id: broker.rack for broker in listed}
     left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
     if left_out:
         detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
         cautions.append(Caution("fenced_brokers_left_out", detail, left_out))
     is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
+    cautions += _rack_cautions(brokers, listed, algorithm, is_safe=is_safe)
+    return brokers, cautions
+
+
+def _rack_cautions(
+    brokers: Sequence[Broker], listed: Sequence[Broker], algorithm: Algorithm, *, is_safe: bool
+) -> Iterator[Caution]:
+    rack_of = {broker.id: broker.rack for broker in listed}
     if is_safe and any(broker.rack != rack_of[broker.id] for broker in brokers):
         without = tuple(broker.id for broker in brokers if rack_of[broker.id] is None)
         detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
-        cautions.append(Caution("racks_ignored", detail, without))
+        yield Caution("racks_ignored", detail, without)
     sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
     if len(set(sizes.values())) > 1 and algorithm.options is None:
         listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
         detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
-        cautions.append(Caution("unequal_racks", detail))
-    return brokers, cautions
+        yield Caution("unequal_racks", detail)
 
 
-_OF_CONTROLLER: Mapping[Controller | None, str] = MappingProxyType(
-    {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
-)
+_OF_CONTROLLER: Mapping[Controller | None, str] = {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
 """The algorithm by which a controller places new topics; of an unknown one that of every release since 4.0."""
 
 

@@ -17,22 +17,15 @@ def cautions_of(
 ) -> Iterator[Caution]:
     """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
     options = source.options
-    tags, is_rack_aware = (
-        options.rack_aware_assignment_tags,
-        options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE,
-    )
+    tags = options.rack_aware_assignment_tags
+    is_rack_aware = options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE
     if tags and not assignor.uses_tags:
         yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
     if tags and not options.num_standby_replicas:
         detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
         yield Caution("no_standbys", detail)
     if is_rack_aware:
-        off = why_off(source.clients, options, source.partitions)
-        if not assignor.uses_racks:
-            yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks")
-        elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
-            detail = f"KIP-925 is off, which Kafka does not report: {off.detail}"
-            yield Caution("rack_aware_assignment_off", detail)
+        yield from _of_racks(source, assignor)
     if (tags or is_rack_aware) and not assignment.threads:
         yield Caution(
             "classic_protocol_only",
@@ -53,6 +46,14 @@ def cautions_of(
         )
     if assignor.reads_offsets:
         yield from _of_offsets(source)
+
+
+def _of_racks(source: StreamsSource, assignor: StreamsAssignor) -> Iterator[Caution]:
+    off = why_off(source.clients, source.options, source.partitions)
+    if not assignor.uses_racks:
+        yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks")
+    elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
+        yield Caution("rack_aware_assignment_off", f"KIP-925 is off, which Kafka does not report: {off.detail}")
 
 
 def _of_offsets(source: StreamsSource) -> Iterator[Caution]:

@@ -49,14 +49,19 @@ def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> t
         names = _whole_subtopologies(names)
     if request.stateful_tasks is not None:
         return replace(filled, tasks=names), cautions
+    stateful, caution = _stateful(names, every)
+    return replace(filled, tasks=names, stateful_tasks=stateful), [*cautions, caution]
+
+
+def _stateful(names: Sequence[str], every: Sequence[RecordedTasks]) -> tuple[list[str], Caution]:
+    """The tasks of subtopologies with a standby or a warm-up, and the warning that these are taken to be stateful."""
     copied = {_subtopology(name) for tasks in every for name in (*tasks.standby, *tasks.warmup)}
     stateful = [name for name in names if _subtopology(name) in copied]
     detail = (
         f"which tasks are stateful is not recorded; those of {len(copied)} subtopologies with a standby or a warm-up "
         "are taken to be; stateful_tasks states others"
     )
-    cautions.append(Caution("stateful_tasks_not_recorded", detail))
-    return replace(filled, tasks=names, stateful_tasks=stateful), cautions
+    return stateful, Caution("stateful_tasks_not_recorded", detail)
 
 
 def _of_target(group: RecordedGroup) -> Iterator[Caution]:

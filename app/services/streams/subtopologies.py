@@ -1,6 +1,6 @@
 """What the tasks of each subtopology read and restore: as listed, or as `Topology#describe()` prints it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from app.core.groups.model import GroupMetadata
 from app.core.jvm.hashes import TaskId, TopicPartition
@@ -10,6 +10,7 @@ from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats.streams import topology_text
+from app.formats.streams.topology_text import Subtopology
 from app.services.snapshots import require_distinct
 from app.services.streams.requests import StreamsRequest, SubtopologyRequest
 
@@ -32,30 +33,25 @@ def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) ->
     except MalformedText as malformed:
         malformed.path = ("topology",)
         raise
-    prefix = "" if request.application_id is None else f"{request.application_id}-"
-    there = {} if metadata is None else metadata.topics
-    subtopologies = []
-    for subtopology in described.subtopologies:
-        if subtopology.is_global:
-            continue
-        if subtopology.source_patterns:
-            detail = (
-                f"subtopology {subtopology.id} reads topics by the pattern {subtopology.source_patterns[0]}; "
-                "list them in subtopologies"
-            )
-            raise ConflictingFields(detail, path=("topology",), value=subtopology.source_patterns[0])
-        made = {topic: f"{prefix}{topic}" for topic in subtopology.repartition_topics if f"{prefix}{topic}" in there}
-        changelogs = subtopology.changelog_topics(request.application_id or "")
-        subtopologies.append(
-            SubtopologyRequest(
-                subtopology.id,
-                source_topics=[made.get(topic, topic) for topic in subtopology.source_topics],
-                # A store whose logging is off has no changelog, and the text does not say so.
-                changelog_topics=[topic for topic in changelogs if topic in there],
-                is_stateful=subtopology.is_stateful,
-            )
-        )
-    return subtopologies
+    there: Collection[str] = () if metadata is None else metadata.topics
+    return [_described(one, request.application_id, there) for one in described if not one.is_global]
+
+
+def _described(subtopology: Subtopology, application_id: str | None, there: Collection[str]) -> SubtopologyRequest:
+    """A subtopology with its topics under the names that they have, if the cluster has them."""
+    if subtopology.source_patterns:
+        pattern = subtopology.source_patterns[0]
+        detail = f"subtopology {subtopology.id} reads topics by the pattern {pattern}; list them in subtopologies"
+        raise ConflictingFields(detail, path=("topology",), value=pattern)
+    prefix = "" if application_id is None else f"{application_id}-"
+    made = {topic: f"{prefix}{topic}" for topic in subtopology.repartition_topics if f"{prefix}{topic}" in there}
+    return SubtopologyRequest(
+        subtopology.id,
+        source_topics=[made.get(topic, topic) for topic in subtopology.source_topics],
+        # A store whose logging is off has no changelog, and the text does not say so.
+        changelog_topics=[topic for topic in subtopology.changelog_topics(application_id or "") if topic in there],
+        is_stateful=subtopology.is_stateful,
+    )
 
 
 def has_state(subtopology: SubtopologyRequest) -> bool:

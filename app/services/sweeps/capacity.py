@@ -47,11 +47,6 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     return definition
 
 
-def scenarios(definition: Mapping[str, Json]) -> int:
-    """The number of scenarios."""
-    return read_definition(definition).count
-
-
 def columns(definition: Mapping[str, Json]) -> list[Column]:
     """The axes in their order, then the figures."""
     numbers = [Column.figure(name, _type(name)) for name in ranking.NUMBERS]
@@ -130,7 +125,7 @@ KIND = SweepKind(
     name="capacity",
     read_sweep=read_sweep,
     resolve=resolve,
-    count=scenarios,
+    count=lambda definition: read_definition(definition).count,
     counted_by=("axes",),
     changes=("axes", "sample", "objective", "constraints"),
     numbers=ranking.NUMBERS,

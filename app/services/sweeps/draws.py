@@ -50,11 +50,6 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     return resolved
 
 
-def scenarios(definition: Mapping[str, Json]) -> int:
-    """The number of scenarios."""
-    return read_sweep(definition).count
-
-
 def columns(_: Mapping[str, Json]) -> list[Column]:
     """The seed, then the figures."""
     figures = [Column.figure(name, "double" if name.endswith("_share") else "int64") for name in NUMBERS]
@@ -106,7 +101,7 @@ KIND = SweepKind(
     name="placement_draws",
     read_sweep=read_sweep,
     resolve=resolve,
-    count=scenarios,
+    count=lambda definition: read_sweep(definition).count,
     counted_by=("seeds", "count"),
     changes=("seeds",),
     numbers=NUMBERS,

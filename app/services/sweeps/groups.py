@@ -80,11 +80,6 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     }
 
 
-def scenarios(definition: Mapping[str, Json]) -> int:
-    """The number of scenarios."""
-    return read_sweep(definition).count
-
-
 def columns(_: Mapping[str, Json]) -> list[Column]:
     """The axes, then the figures."""
     return [
@@ -177,7 +172,7 @@ KIND = SweepKind(
     name="consumer_groups",
     read_sweep=read_sweep,
     resolve=resolve,
-    count=scenarios,
+    count=lambda definition: read_sweep(definition).count,
     counted_by=("groups",),
     changes=("assignors", "members_lost", "members_added"),
     numbers=NUMBERS,

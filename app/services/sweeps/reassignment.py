@@ -100,11 +100,6 @@ def _require_possible(definition: Mapping[str, Json], cluster: Cluster, limits: 
         resolve_request(request, cluster, Allowance(limits, is_job=True), version)
 
 
-def scenarios(definition: Mapping[str, Json]) -> int:
-    """The number of scenarios."""
-    return Grid(resolved_axes(definition)).size
-
-
 def columns(definition: Mapping[str, Json]) -> list[Column]:
     """The axes in their order, then the figures."""
     return [
@@ -134,7 +129,7 @@ KIND = SweepKind(
     name="reassignment",
     read_sweep=read_sweep,
     resolve=resolve,
-    count=scenarios,
+    count=lambda definition: Grid(resolved_axes(definition)).size,
     counted_by=("axes",),
     changes=("axes", "balance", "limits", "minimise", "racks_of_added"),
     numbers=NUMBERS,

@@ -161,14 +161,14 @@ def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Pla
 def _ranking(sweep: Sweep) -> Ranking:
     ranking = KINDS[sweep.kind].ranking
     if ranking is None:
-        raise _not_ranked(sweep)
+        raise _without(sweep, "objective: none of its scenarios is better than another")
     return ranking
 
 
 def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
     kind = KINDS[sweep.kind]
     if selection.feasible is not None and not kind.has_feasibility:
-        raise _without_feasibility(sweep)
+        raise _without(sweep, "limits, and its scenarios are neither feasible nor infeasible")
     axes = axes_of(kind, sweep)
     for name in selection.axes:
         if name not in axes:
@@ -177,19 +177,8 @@ def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
     return RowFilter({} if selection.feasible is None else {"feasible": selection.feasible}, selection.axes)
 
 
-def _not_ranked(sweep: Sweep) -> NotForThisKind:
-    detail = (
-        f"a {sweep.kind} sweep has no objective: none of its scenarios is better than another; "
-        f"/v1/sweeps/{sweep.id}/summary has the distributions of their figures"
-    )
-    return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
-
-
-def _without_feasibility(sweep: Sweep) -> NotForThisKind:
-    detail = (
-        f"a {sweep.kind} sweep has no limits, and its scenarios are neither feasible nor infeasible; "
-        f"/v1/sweeps/{sweep.id}/summary has the distributions of their figures"
-    )
+def _without(sweep: Sweep, what: str) -> NotForThisKind:
+    detail = f"a {sweep.kind} sweep has no {what}; /v1/sweeps/{sweep.id}/summary has the distributions of their figures"
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,19 +48,17 @@ def _disk_shares(table: PartitionTable, loads: BrokerLoads) -> Float64s | None:
     return np.array([np.nan if not size else used / size for size, used in zip(sizes, loads.bytes, strict=True)])
 
 
-MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {
-        "replicas": Measure("Replicas", lambda _, loads: loads.replicas.astype(np.float64), number),
-        "leaders": Measure("Leaders", lambda _, loads: loads.leaders.astype(np.float64), number),
-        "bytes": Measure(
-            "Bytes",
-            lambda table, loads: loads.bytes.astype(np.float64) if table.size_bytes.any() else None,
-            lambda value: byte_size(int(value)),
-        ),
-        "ingress": Measure("Ingress", lambda _, loads: loads.ingress_bytes_per_s, _rate),
-        "disk": Measure("Disk used", _disk_shares, _percent),
-    }
-)
+MEASURES: Mapping[str, Measure] = {
+    "replicas": Measure("Replicas", lambda _, loads: loads.replicas.astype(np.float64), number),
+    "leaders": Measure("Leaders", lambda _, loads: loads.leaders.astype(np.float64), number),
+    "bytes": Measure(
+        "Bytes",
+        lambda table, loads: loads.bytes.astype(np.float64) if table.size_bytes.any() else None,
+        lambda value: byte_size(int(value)),
+    ),
+    "ingress": Measure("Ingress", lambda _, loads: loads.ingress_bytes_per_s, _rate),
+    "disk": Measure("Disk used", _disk_shares, _percent),
+}
 """The measures that a map can show, by the name that addresses have."""
 
 

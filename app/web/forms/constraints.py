@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.web.forms.fields import lines, number, whole, words
+from app.web.forms.fields import lines, number, pairs, whole, words
 
 FIELDS = (
     "per_topic",
@@ -71,23 +71,14 @@ def _goal(line: str, problems: dict[str, str]) -> dict[str, Any]:
 
 
 def _sets(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    sets: dict[str, Any] = {}
-    for line in lines(typed, "broker_sets"):
-        name, is_given, ids = line.partition("=")
-        if not is_given:
-            problems["broker_sets"] = f"Write a set and its brokers as blue=101 102; {line[:100]!r} has no =."
-        sets[name.strip()] = [whole(each, "broker_sets", problems) for each in ids.replace(",", " ").split()]
-    body: dict[str, Any] = {"broker_sets": sets} if sets else {}
-    topics = lines(typed, "topic_sets")
-    if topics == [_BY_NAME]:
-        return body | {"topic_sets": _BY_NAME}
-    named: dict[str, str] = {}
-    for line in topics:
-        topic, is_given, name = line.partition("=")
-        if not is_given:
-            problems["topic_sets"] = f"Write a topic and its set as orders=blue; {line[:100]!r} has no =."
-        named[topic.strip()] = name.strip()
-    return body | ({"topic_sets": named} if named else {})
+    sets = {
+        name: [whole(each, "broker_sets", problems) for each in ids.replace(",", " ").split()]
+        for name, ids in pairs(typed, "broker_sets", problems, write="a set and its brokers as blue=101 102").items()
+    }
+    topics: object = _BY_NAME
+    if lines(typed, "topic_sets") != [_BY_NAME]:
+        topics = pairs(typed, "topic_sets", problems, write="a topic and its set as orders=blue")
+    return ({"broker_sets": sets} if sets else {}) | ({"topic_sets": topics} if topics else {})
 
 
 def _log_dirs(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:

@@ -40,6 +40,18 @@ def lines(typed: Mapping[str, str], field: str) -> list[str]:
     return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]
 
 
+def pairs(typed: Mapping[str, str], field: str, problems: dict[str, str], *, write: str) -> dict[str, str]:
+    """The lines `name=value` of a field. One without `=` is a problem, which says what to write instead."""
+    found: dict[str, str] = {}
+    for line in lines(typed, field):
+        name, is_given, value = line.partition("=")
+        if not is_given:
+            problems[field] = f"Write {write}; {line[:100]!r} has no =."
+        else:
+            found[name.strip()] = value.strip()
+    return found
+
+
 def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     """Further fields of a request, as a JSON object; empty with a problem if it is none."""
     text = typed.get("more", "").strip()

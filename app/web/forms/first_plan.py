@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
@@ -49,9 +48,13 @@ _TOPICS = (
     for partition, replicas in enumerate(_REPLICAS)
 )
 
-EXAMPLE: Mapping[str, str] = MappingProxyType(
-    {**EMPTY, "cluster": "example", "brokers_text": _BROKERS, "topics_text": _TOPICS, "topic": "orders"}
-)
+EXAMPLE: Mapping[str, str] = {
+    **EMPTY,
+    "cluster": "example",
+    "brokers_text": _BROKERS,
+    "topics_text": _TOPICS,
+    "topic": "orders",
+}
 """The fields of the form with a small cluster, as the Kafka tools print it."""
 
 FORM = ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.web.forms import constraints
-from app.web.forms.fields import joined, lines, more, number, whole, words
+from app.web.forms.fields import joined, lines, more, number, pairs, whole, words
 
 FIELDS = (
     "cluster",
@@ -88,8 +88,10 @@ def _lists(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]
         lists["add_brokers"] = [_broker(line, problems) for line in added]
     if racks := lines(typed, "remove_racks"):
         lists["remove_racks"] = racks
-    if factors := lines(typed, "replication_factor"):
-        lists["replication_factor"] = dict(_factor(line, problems) for line in factors)
+    if factors := pairs(typed, "replication_factor", problems, write="a topic and its factor as orders=3"):
+        lists["replication_factor"] = {
+            topic: whole(factor, "replication_factor", problems) for topic, factor in factors.items()
+        }
     return lists
 
 
@@ -98,14 +100,6 @@ def _broker(line: str, problems: dict[str, str]) -> dict[str, Any]:
     word, _, rack = line.partition(" ")
     broker: dict[str, Any] = {"id": whole(word, "add_brokers", problems)}
     return broker | ({"rack": rack.strip()} if rack.strip() else {})
-
-
-def _factor(line: str, problems: dict[str, str]) -> tuple[str, int]:
-    topic, is_given, factor = line.partition("=")
-    if not is_given:
-        problems["replication_factor"] = f"Write a topic and its factor as orders=3; {line[:100]!r} has no =."
-        return line, 0
-    return topic.strip(), whole(factor.strip(), "replication_factor", problems)
 
 
 def _choice(typed: Mapping[str, str], field: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Annotated, Any, Protocol
 
 import orjson
@@ -21,18 +20,16 @@ from app.web.forms.texts import PastedTexts
 from app.web.lists import as_id
 from app.web.pages import page
 
-KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "reassignment": (
-            "Change a cluster",
-            "Brokers added, removed or replaced, replication factors, racks, balance.",
-        ),
-        "replicas": ("Place new topics", "Where Kafka will place the replicas of new topics or partitions."),
-        "group": ("Assign a consumer group", "Which member reads which partition, and what an event moves."),
-        "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
-        "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
-    }
-)
+KINDS: Mapping[str, tuple[str, str]] = {
+    "reassignment": (
+        "Change a cluster",
+        "Brokers added, removed or replaced, replication factors, racks, balance.",
+    ),
+    "replicas": ("Place new topics", "Where Kafka will place the replicas of new topics or partitions."),
+    "group": ("Assign a consumer group", "Which member reads which partition, and what an event moves."),
+    "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
+    "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
+}
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams")
 """The kinds of plans whose stored requests a form can begin with."""

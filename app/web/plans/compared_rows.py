@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from app.services import groups, replicas, streams
@@ -71,11 +70,9 @@ def _holders(holders: Any) -> str | None:
     return f"{holders.active or 'none'}{standby}"
 
 
-_ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = MappingProxyType(
-    {
-        replicas.KIND: ("Partition", "Replicas", _of_partition),
-        groups.KIND: ("Partition", "Members", _of_partition),
-        streams.KIND: ("Task", "Clients", _of_task),
-    }
-)
+_ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
+    replicas.KIND: ("Partition", "Replicas", _of_partition),
+    groups.KIND: ("Partition", "Members", _of_partition),
+    streams.KIND: ("Task", "Clients", _of_task),
+}
 """What a row of each kind is, where it is, and how a difference of it is written."""

@@ -56,7 +56,7 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
     if not chosen or problem:
         return Execution(later, problem=problem, text=text)
     try:
-        return Execution(later, chosen, reassignment.progress_of(uow, plan, _id(chosen)).as_json())
+        return Execution(later, chosen, reassignment.progress_of(uow, plan, UUID(chosen)).as_json())
     except Failure as failure:
         return Execution(later, problem=failure.detail)
     except ValueError:
@@ -75,7 +75,3 @@ def _later(uow: UnitOfWork, plan: Plan) -> Sequence[Snapshot]:
     own = uow.snapshots.get(plan.head.snapshot_id)
     recent = uow.snapshots.page(cluster=plan.head.cluster, before=None, size=MOST_SNAPSHOTS).items
     return [snapshot for snapshot in recent if snapshot.last_seen_at >= own.created_at]
-
-
-def _id(text: str) -> UUID:
-    return UUID(text)

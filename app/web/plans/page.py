@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Annotated, Any, cast
 from uuid import UUID
 
@@ -37,14 +36,12 @@ from app.web.plans.execution import Execution, execution, store_pasted
 from app.web.plans.selection import select
 from app.web.plans.view import View, ViewedPlan
 
-VIEWS: Mapping[str, View] = MappingProxyType(
-    {
-        replicas.KIND: replica_plans.VIEW,
-        reassignment.KIND: reassignment_plans.VIEW,
-        groups.KIND: group_plans.VIEW,
-        streams.KIND: streams_plans.VIEW,
-    }
-)
+VIEWS: Mapping[str, View] = {
+    replicas.KIND: replica_plans.VIEW,
+    reassignment.KIND: reassignment_plans.VIEW,
+    groups.KIND: group_plans.VIEW,
+    streams.KIND: streams_plans.VIEW,
+}
 """The view of each kind of plan."""
 MOST_TOPICS = 300
 """Topics that the field of a topic suggests."""

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from app.services.sweeps import results
@@ -114,9 +113,12 @@ def breaking(uow: UnitOfWork, sweep: Sweep, _: SweepView) -> charts.Spec:
     return charts.bars(rows, x="first month in which a limit breaks", y="scenarios", is_count=True)
 
 
-PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = MappingProxyType(
-    {"compared": compared, "axes": over_axes, "distribution": distributed, "breaking": breaking}
-)
+PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = {
+    "compared": compared,
+    "axes": over_axes,
+    "distribution": distributed,
+    "breaking": breaking,
+}
 """The charts by the name that addresses have."""
 
 

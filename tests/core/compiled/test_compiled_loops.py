@@ -195,7 +195,7 @@ from importlib import import_module
 from app.core.compiled import sources
 from app.core.compiled.loops import Loop
 loops = [getattr(import_module(m), n) for m in sources.kernels() for n in sources.loops_of(m)]
-print(sum(loop.is_loaded() for loop in loops), len(loops), {"numba", "llvmlite"} & {*sys.modules})
+print(sum("dispatcher" in vars(loop) for loop in loops), len(loops), {"numba", "llvmlite"} & {*sys.modules})
 """
     assert run("import sys" + code) == f"0 {len(LOOPS)} set()\n"
 

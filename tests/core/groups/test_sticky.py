@@ -16,7 +16,7 @@ from app.core.groups.sticky_builders.reassignment import TreeifiedSets, no_movem
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors.kafka import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
-from app.formats.groups.assignor_user_data import read_sticky, write_sticky
+from app.formats.groups.assignor_user_data import read_sticky
 from tests import draws as st
 from tests.conformance.groups import ANSWERS
 from tests.core.groups.assignor_cases import differing
@@ -34,6 +34,7 @@ from tests.core.groups.sticky_cases import (
     or_exception,
     owned_cases,
 )
+from tests.formats.writers.assignor_user_data import write_sticky
 from tests.profiles import costly, examples
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.keys.model import Keys, keys_of
-from app.core.keys.serializers import int32_keys, int64_keys, string_keys, uuid_keys
+from tests.core.keys.serializers import int32_keys, int64_keys, string_keys, uuid_keys
 
 DATA = np.frombuffer(b"abcdef", np.uint8)
 

@@ -89,7 +89,7 @@ def excess(problem: MovementProblem, topics: TopicBalance, placement: Whole) -> 
     low, high = topics.bands(problem)
     total = 0
     for topic in range(topics.topics):
-        for broker in np.flatnonzero(problem.target).tolist():
+        for broker in np.flatnonzero(problem.is_bounded).tolist():
             here = sum(broker in place for row, place in enumerate(placement[3]) if topics.topic_of[row] == topic)
             total += max(int(low[topic, broker]) - here, here - int(high[topic, broker]), 0)
     return total

@@ -9,17 +9,11 @@ import pytest
 from hypothesis import given
 
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from app.core.streams.coordinator.model import (
-    StreamsGroupAssignment,
-    StreamsMember,
-    Subtopology,
-    Task,
-    standby_replicas,
-    tasks_of,
-)
+from app.core.streams.coordinator.model import StreamsGroupAssignment, StreamsMember, Subtopology, Task, tasks_of
 from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import InvalidStandbyReplicas, NoMembersForTasks, TooManyTasks
 from tests import draws as st
+from tests.conformance.standby_replicas import standby_replicas
 from tests.core.streams.group_by_rules import Group
 from tests.profiles import costly
 

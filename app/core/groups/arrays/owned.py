@@ -67,6 +67,14 @@ def owned_after(assignment: GroupAssignment) -> dict[str, OwnedRuns]:
     }
 
 
+def owned_topics(member: Member) -> set[str]:
+    """The topics of which a member owns partitions."""
+    owned = member.owned
+    if isinstance(owned, OwnedRuns):  # its items are computed from the whole array
+        return {owned.topics[index] for index in np.unique(owned.topic_index).tolist()}
+    return {run.topic for run in owned}
+
+
 class OwnedReader:
     """Translates owned partitions to topic indices and partition ids, for the given topics."""
 

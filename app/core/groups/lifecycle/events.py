@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-import numpy as np
-
-from app.core.groups.arrays.owned import OwnedRuns, owned_assignment
+from app.core.groups.arrays.owned import owned_assignment, owned_topics
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.model import Int32s, padded, unpadded
@@ -236,18 +234,11 @@ def _replaced(state: GroupState, member_id: str, by: Member) -> GroupChange:
     if not by.group_instance_id or by.group_instance_id != old.group_instance_id:
         return GroupChange(joined, (others, joined))
     leader = by.id if state.leader == member_id else state.leader
-    fits = _owned_topics(old) <= set(by.topics)
+    fits = owned_topics(old) <= set(by.topics)
     returned = replace(by, owned=old.owned, generation_id=old.generation_id) if fits else starting
     same_place = (*state.members[:place], returned, *state.members[place + 1 :])
     static = replace(state, members=same_place, leader=leader)
     return GroupChange(static, () if fits else (static,), new_id_of={member_id: by.id})
-
-
-def _owned_topics(member: Member) -> set[str]:
-    owned = member.owned
-    if isinstance(owned, OwnedRuns):  # its items are computed from the whole array
-        return {owned.topics[index] for index in np.unique(owned.topic_index).tolist()}
-    return {run.topic for run in owned}
 
 
 def _without_rack(state: GroupState, rack: str) -> GroupChange:

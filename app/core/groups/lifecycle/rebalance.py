@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from app.core.groups.arrays.owned import OwnedRuns, owned_after, owning_members
+from app.core.groups.arrays.owned import OwnedRuns, owned_after, owned_topics, owning_members
 from app.core.groups.arrays.partition_table import (
     NO_ROW,
     PartitionTable,
@@ -128,7 +128,7 @@ def _since(
 ) -> dict[str, tuple[int, int]]:
     if owned is None or not (insertions or member.owned_since):
         return {}
-    had = _owned_topics(member)
+    had = owned_topics(member)
     since = {}
     for topic in (owned.topics[index] for index in np.unique(owned.topic_index).tolist()):
         known = member.owned_since.get(topic) if topic in had else insertions.get((member.id, topic))
@@ -147,13 +147,6 @@ def _insertions(members: Sequence[Member], answer: GroupAssignment) -> dict[tupl
         (answer.members[member], answer.topics[topic]): (number, place)
         for (member, topic), place in zip(pairs.tolist(), places.tolist(), strict=True)
     }
-
-
-def _owned_topics(member: Member) -> set[str]:
-    runs = member.owned
-    if isinstance(runs, OwnedRuns):
-        return {runs.topics[index] for index in np.unique(runs.topic_index).tolist()}
-    return {run.topic for run in runs}
 
 
 def rebalance(

@@ -8,7 +8,7 @@ change it. The order of replicas and the partition leaders have no influence.
 Source: KIP-881, "Proposed Changes"; the classic consumer's coordinator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,32 +58,34 @@ def trigger(
     members : the whole group; all topics that any of them subscribes to are compared.
     leader : None if unknown: then, as for a leader without a rack, only partitions are compared.
     """
-    changes: list[TopicChange] = []
-    racks: list[TopicChange] = []
+    subscribed = sorted({topic for topics in {member.topics for member in members} for topic in topics})
     number_of = _rack_numbers(before, after)
-    for topic in sorted({topic for subscribed in {member.topics for member in members} for topic in subscribed}):
-        old, new = before.topics.get(topic), after.topics.get(topic)
-        if old is None and new is None:
-            continue
-        counts = [0 if version is None else len(version.replicas) for version in (old, new)]
-        if old is None or new is None:
-            change = "appeared" if old is None else "vanished"
-            changes.append(TopicChange(topic, change, tuple(range(max(counts)))))
-            continue
-        if counts[0] != counts[1]:
-            changes.append(TopicChange(topic, "partitions", tuple(range(min(counts), max(counts)))))
-        common = min(counts)
-        sets = [
-            _rack_sets(version.replicas[:common], metadata, number_of)
-            for version, metadata in ((old, before), (new, after))
-        ]
-        differing = np.flatnonzero(_differ(*sets))
-        if len(differing):
-            racks.append(TopicChange(topic, "racks", tuple(differing.tolist())))
-    if leader is None or not leader.rack_id:
-        return Trigger(bool(changes), tuple(changes), tuple(racks))
-    because = sorted([*changes, *racks], key=lambda change: change.topic)
-    return Trigger(bool(because), tuple(because), ())
+    found = [change for topic in subscribed for change in _changes(topic, before, after, number_of)]
+    if leader is not None and leader.rack_id:
+        return Trigger(bool(found), tuple(found), ())
+    because = tuple(change for change in found if change.what != "racks")
+    return Trigger(bool(because), because, tuple(change for change in found if change.what == "racks"))
+
+
+def _changes(
+    topic: str, before: GroupMetadata, after: GroupMetadata, number_of: dict[str, int]
+) -> Iterator[TopicChange]:
+    old, new = before.topics.get(topic), after.topics.get(topic)
+    counts = [0 if version is None else len(version.replicas) for version in (old, new)]
+    if old is None or new is None:
+        if old is not new:
+            yield TopicChange(topic, "appeared" if old is None else "vanished", tuple(range(max(counts))))
+        return
+    common = min(counts)
+    if counts[0] != counts[1]:
+        yield TopicChange(topic, "partitions", tuple(range(common, max(counts))))
+    sets = [
+        _rack_sets(version.replicas[:common], metadata, number_of)
+        for version, metadata in ((old, before), (new, after))
+    ]
+    differing = np.flatnonzero(_differ(*sets))
+    if len(differing):
+        yield TopicChange(topic, "racks", tuple(differing.tolist()))
 
 
 _PADDING = -1

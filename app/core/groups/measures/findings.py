@@ -74,7 +74,7 @@ def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> It
 
 
 def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
-    topics = tuple(dict.fromkeys([*metadata.topics, *_owned_topics(members)]))
+    topics = tuple(dict.fromkeys([*metadata.topics, *(run.topic for member in members for run in member.owned)]))
     counts = np.array([len(metadata.topics[name].replicas) if name in metadata.topics else 0 for name in topics], int)
     reader = OwnedReader(topics)
     owned = [reader.read(member.owned) for member in members]
@@ -86,10 +86,6 @@ def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Ite
     owners, topic_index, partition_ids = owners[is_known], topic_index[is_known], partition_ids[is_known]
     yield _owned_missing(members, topics, counts, owners, topic_index, partition_ids)
     yield _owned_twice(members, topics, owners, topic_index, partition_ids)
-
-
-def _owned_topics(members: Sequence[Member]) -> Iterable[str]:
-    return (run.topic for member in members for run in member.owned)
 
 
 def _owned_missing(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -13,16 +12,14 @@ from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import NO_MEMBER, Int32s, Int64s
 
-VIOLATIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "unknown_partition": "Partitions that do not exist are assigned.",
-        "unknown_member": "Partitions are assigned to members that are not in the group.",
-        "not_subscribed": "Partitions are assigned to a member that does not subscribe to their topic.",
-        "doubly_assigned": "Partitions are assigned to more than one member.",
-        "unassigned": "Partitions have a subscriber and are assigned to no member.",
-        "imbalance": "Another assignment is more balanced over members.",
-    }
-)
+VIOLATIONS: Mapping[str, str] = {
+    "unknown_partition": "Partitions that do not exist are assigned.",
+    "unknown_member": "Partitions are assigned to members that are not in the group.",
+    "not_subscribed": "Partitions are assigned to a member that does not subscribe to their topic.",
+    "doubly_assigned": "Partitions are assigned to more than one member.",
+    "unassigned": "Partitions have a subscriber and are assigned to no member.",
+    "imbalance": "Another assignment is more balanced over members.",
+}
 """What each code of a violation of a group's assignment means."""
 
 

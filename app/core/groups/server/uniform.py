@@ -10,7 +10,6 @@ Source: KIP-848; `org.apache.kafka.coordinator.group.assignor.UniformAssignor` o
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server import uniform_heterogeneous, uniform_homogeneous
@@ -19,12 +18,10 @@ from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.kafka_versions import KafkaRange, Replayed
 
 _SOURCE = "org.apache.kafka.coordinator.group.assignor.UniformAssignor"
-REPLAYS: Mapping[Remainder, Replayed] = MappingProxyType(
-    {
-        Remainder.FIRST_MEMBERS: Replayed(_SOURCE, KafkaRange("4.0.0", "4.0.0")),
-        Remainder.OWNERS: Replayed(_SOURCE, KafkaRange("4.0.1", "4.4")),
-    }
-)
+REPLAYS: Mapping[Remainder, Replayed] = {
+    Remainder.FIRST_MEMBERS: Replayed(_SOURCE, KafkaRange("4.0.0", "4.0.0")),
+    Remainder.OWNERS: Replayed(_SOURCE, KafkaRange("4.0.1", "4.4")),
+}
 
 
 def assign(

@@ -6,7 +6,7 @@ the cluster hold together, and the placement still is a minimum-cost flow (`topi
 Hard constraints: those of `least_movement`, the band of the cluster included. Goals, in lexicographic order, each
 reached exactly:
 
-1. the least excess: by how many replicas topics are outside their bands, over all target brokers. It is 0 if the bands
+1. the least excess: by how many replicas topics are outside their bands, over all bounded brokers. It is 0 if the bands
    of all topics can hold together with the band of the cluster;
 2. the least weight moved, then the fewest replicas, then the fewest replicas in sync that are not kept.
 
@@ -18,9 +18,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
+from math import floor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow, min_cost_flow
@@ -36,7 +38,6 @@ from app.core.reassignment.counts.within_band import scaled_costs, tie_costs
 from app.core.reassignment.model import (
     UNLIMITED,
     Balance,
-    Band,
     BrokerBounds,
     MovementProblem,
     ReplicaPlacement,
@@ -59,7 +60,7 @@ class TooManyPairs(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicBalance:
-    """The balance of each topic over the target brokers.
+    """The balance of each topic over the bounded brokers.
 
     Parameters
     ----------
@@ -73,13 +74,14 @@ class TopicBalance:
     tolerance: Sequence[Fraction | None]
 
     def bands(self, problem: MovementProblem) -> tuple[Int64s, Int64s]:
-        """(topics, brokers) int64 twice: the fewest and the most replicas of each topic on a target broker.
+        """(topics, brokers) int64 twice: the fewest and the most replicas of each topic on a bounded broker.
 
-        A topic's mean on the brokers of a rack is the rack's share of its replicas over its target brokers, in
+        A topic's mean on the brokers of a rack is the rack's share of its replicas over the brokers that share them, in
         proportion to their weights. The shares of racks are those that leave brokers the most alike, within what its
-        partitions may have in each rack.
+        partitions may have in each rack. A broker that may not receive shares the replicas if it has more than the
+        mean; else it keeps its own up to the floor of the others, which share the rest.
         """
-        table, topics, racks = problem.table, self.topics, problem.racks
+        table, topics, racks, bounded = problem.table, self.topics, problem.racks, problem.is_bounded
         totals = sums_by(self.topic_of, problem.factors, topics)
         least, most = np.zeros((topics, racks), np.int64), np.zeros((topics, racks), np.int64)
         np.add.at(least, self.topic_of, table.least[problem.domain_of])
@@ -87,14 +89,22 @@ class TopicBalance:
         weight = np.ones(len(problem.base), np.int64) if problem.share is None else problem.share
         # Brokers of one rack and weight have the same band.
         alike, of_broker = np.unique(np.column_stack([problem.rack_of, weight]), axis=0, return_inverse=True)
-        sizes = tuple(sums_by(problem.rack_of[problem.target], weight[problem.target], racks).tolist())
-        bands_of = cache(partial(_bands, sizes, tuple(map(tuple, alike.tolist()))))
-        low, high = np.zeros((topics, len(alike)), np.int64), np.zeros((topics, len(alike)), np.int64)
+        shares = _Shares(racks, bounded, tuple(map(tuple, alike.tolist())), of_broker.reshape(-1))
+        kept = self._kept(problem, bounded & ~table.may_receive.any(axis=0))
+        low, high = np.zeros((topics, len(bounded)), np.int64), np.full((topics, len(bounded)), UNLIMITED)
         for topic, tolerance in enumerate(self.tolerance):
-            bounds = tuple(least[topic].tolist()), tuple(most[topic].tolist())
-            bands = bands_of(int(totals[topic]), *bounds, tolerance)
-            low[topic], high[topic] = [band.low for band in bands], [band.high for band in bands]
-        return low[:, of_broker.reshape(-1)], high[:, of_broker.reshape(-1)]
+            sharing, means = shares.of(int(totals[topic]), least[topic], most[topic], kept[topic])
+            bands = np.array([shares.band(mean, tolerance) for mean in means], np.int64)[shares.of_broker]
+            floors = np.where(sharing, bands[:, 0], np.minimum(bands[:, 0], kept[topic]))
+            low[topic, bounded], high[topic, bounded] = floors[bounded], bands[bounded, 1]
+        return low, high
+
+    def _kept(self, problem: MovementProblem, closed: NDArray[np.bool_]) -> Int64s:
+        """(topics, brokers) int64: what closed brokers may keep of each topic; `UNLIMITED` of the other brokers."""
+        may_keep = closed & problem.table.may_keep
+        stays = may_keep[problem.domain_of[:, None], problem.current] & (problem.current != NO_REPLICA)
+        kept = self.table(np.where(stays, problem.current, NO_REPLICA), len(closed))
+        return np.where(closed, kept, UNLIMITED)
 
     def grouped(self, problem: MovementProblem) -> TopicBands:
         """The bands, with all topics that have none as one."""
@@ -113,9 +123,9 @@ class TopicBalance:
         return np.bincount(cells, minlength=self.topics * brokers).reshape(self.topics, brokers).astype(np.int64)
 
     def excess(self, problem: MovementProblem, replicas: Int32s) -> int:
-        """By how many replicas topics are outside their bands on target brokers."""
-        low, high = (bounds[:, problem.target] for bounds in self.bands(problem))
-        table = self.table(replicas, len(problem.base))[:, problem.target]
+        """By how many replicas topics are outside their bands."""
+        low, high = self.bands(problem)
+        table = self.table(replicas, len(problem.base))
         return int(np.maximum(low - table, 0).sum() + np.maximum(table - high, 0).sum())
 
 
@@ -205,12 +215,50 @@ def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s,
     return network.places(flow.amounts), bound
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shares:
+    """The brokers that share the replicas of a topic, and their means.
+
+    Parameters
+    ----------
+    bounded : (brokers,) bool. alike : the distinct racks and weights. of_broker : (brokers,) int64 indices in `alike`.
+    """
+
+    racks: int
+    bounded: NDArray[np.bool_]
+    alike: tuple[tuple[int, int], ...]
+    of_broker: Int64s
+    means: Callable[..., list[Fraction]] = field(default_factory=lambda: cache(_rack_means))
+    band: Callable[[Fraction, Fraction | None], tuple[int, int]] = field(default_factory=lambda: cache(_ends))
+
+    def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[NDArray[np.bool_], list[Fraction]]:
+        """(brokers,) bool, the brokers that share, and the mean on each kind of broker in `alike`.
+
+        Parameters
+        ----------
+        total : replicas. least, most : (racks,) int64. kept : (brokers,) int64 as of `TopicBalance`.
+        """
+        rack_of, weight = np.array(self.alike, np.int64).reshape(-1, 2)[self.of_broker].T
+        sharing = self.bounded
+        while True:
+            apart = self.bounded & ~sharing
+            sizes = sums_by(rack_of[sharing], weight[sharing], self.racks)
+            inside = sums_by(rack_of[apart], kept[apart], self.racks)
+            ends = (tuple(np.maximum(bounds - inside, 0).tolist()) for bounds in (least, most))
+            of_rack = self.means(tuple(sizes.tolist()), max(0, total - int(inside.sum())), *ends)
+            means = [of_rack[rack] * weight for rack, weight in self.alike]
+            is_below = kept <= np.array([floor(mean) for mean in means], np.int64)[self.of_broker]
+            if not (sharing & is_below).any():
+                return sharing, means
+            sharing = sharing & ~is_below
+
+
 def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Sequence[int]) -> list[Fraction]:
     """The mean of a topic on a broker of weight 1 of each rack: one level, within the bounds of the racks.
 
     Parameters
     ----------
-    sizes : the sum of the weights of the target brokers of each rack. total : replicas. least, most : of each rack.
+    sizes : the sum of the weights of the sharing brokers of each rack. total : replicas. least, most : of each rack.
     """
 
     def placed(level: Fraction) -> Fraction:
@@ -222,25 +270,13 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
     free = sum(size for size, low, high in racks if low <= below * size < high)
     level = below + (Fraction(total) - placed(below)) / free if free and placed(below) < total else below
     bounded = zip(sizes, least, most, strict=True)
-    return [_share(level, size, low, max(low, high)) / size if size else Fraction(0) for size, low, high in bounded]
+    return [_share(level, size, low, max(low, high)) / size if size else level for size, low, high in bounded]
 
 
-def _bands(
-    sizes: Sequence[int],
-    brokers: Sequence[tuple[int, int]],
-    total: int,
-    least: Sequence[int],
-    most: Sequence[int],
-    tolerance: Fraction | None,
-) -> list[Band]:
-    """The band on brokers of a rack and a weight, of a topic with so many replicas.
-
-    Parameters
-    ----------
-    sizes, total, least, most : as of `_rack_means`. brokers : racks and weights.
-    """
-    means = _rack_means(sizes, total, least, most)
-    return [band_around(means[rack] * weight, tolerance) for rack, weight in brokers]
+def _ends(mean: Fraction, tolerance: Fraction | None) -> tuple[int, int]:
+    """The band around a mean."""
+    band = band_around(mean, tolerance)
+    return band.low, band.high
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:

@@ -142,7 +142,7 @@ def topic_network(
     Parameters
     ----------
     problem : the partitions and their eligible brokers. within : bounds of the target brokers' counts; None has none.
-    topics : the bands of topics, on target brokers.
+    topics : the bands of topics, on bounded brokers.
     candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
     is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
         sets of receivers, is a cost all the same.
@@ -277,9 +277,9 @@ class _Places:
         is_node[topics.topic_of[rows]] = True
         must = problem.must_keep
         pinned = np.bincount((topics.topic_of * brokers + must)[must != NO_REPLICA], minlength=number * brokers)
-        target, everything = np.tile(problem.target, number), int(problem.factors.sum()) + 1
-        low = np.where(target, np.maximum(topics.low.ravel() - pinned, 0), 0)
-        high = np.where(target, np.clip(topics.high.ravel() - pinned, low, everything), everything)
+        bounded, everything = np.tile(problem.is_bounded, number), int(problem.factors.sum()) + 1
+        low = np.where(bounded, np.maximum(topics.low.ravel() - pinned, 0), 0)
+        high = np.where(bounded, np.clip(topics.high.ravel() - pinned, low, everything), everything)
         cells = (topic * brokers + slots.current_broker)[slots.is_free]
         return cls(
             problem=problem,

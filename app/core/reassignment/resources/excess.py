@@ -8,9 +8,10 @@ import numpy as np
 
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.evaluation import loads_of
-from app.core.reassignment.resources.integer_model import least_excess
+from app.core.reassignment.resources.integer_model import MAX_CELLS, is_infeasible, least_excess
 from app.core.reassignment.resources.model import NO_LIMIT, LimitConflict, ResourceProblem
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
+from app.core.reassignment.resources.start import rules_of
 from app.core.reassignment.resources.sums import conflicts_of
 
 
@@ -50,6 +51,13 @@ def proven_excess(
     within = replace(problem, limits=replace(problem.limits, upper=upper))
     better = search(within, rules, model.at, bounds, is_over)
     return proof, better if hard_excess(problem, better) < reached else placement
+
+
+def limits_conflict(problem: ResourceProblem) -> bool:
+    """Whether it is proven that no placement is within the hard limits: by sums, or by the model of a small problem."""
+    limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
+    is_small = problem.loads.reads is None and len(problem.leader) * len(limited) <= MAX_CELLS
+    return bool(conflicts_of(problem)[0]) or (is_small and is_infeasible(problem, rules_of(problem), limited))
 
 
 def hard_excess(problem: ResourceProblem, placement: SearchedPlacement) -> Fraction:

@@ -23,9 +23,7 @@ from app.core.reassignment.resources.model import (
     RESOURCES,
     LimitConflict,
     ResourceProblem,
-    without_racks,
 )
-from app.core.reassignment.resources.start import rules_of
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
@@ -53,7 +51,7 @@ def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[
     limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
     if problem.loads.reads is not None or rows * brokers > MAX_CELLS or not limited.any():
         return None
-    if is_over() or not _is_infeasible(problem, rules, limited):
+    if is_over() or not is_infeasible(problem, rules, limited):
         return None
     subset = _irreducible(problem, rules, limited, is_over)
     solved = LimitModel(problem, rules)
@@ -71,7 +69,7 @@ def limit_conflicts(
     return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
 
 
-def _is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
+def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
     solve = LimitModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
@@ -93,7 +91,7 @@ def _irreducible(
                 fewer[place] = False
             if is_over() or not fewer.any() or (fewer == subset).all():
                 continue
-            if _is_infeasible(problem, rules, fewer):
+            if is_infeasible(problem, rules, fewer):
                 subset = fewer
     return subset
 
@@ -103,8 +101,6 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
     columns = np.flatnonzero(subset.any(axis=0)).tolist()
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
     conflicts = []
-    anywhere = without_racks(problem)
-    needs_racks = not _is_infeasible(anywhere, rules_of(anywhere), subset)
     for column in columns:
         solve = LimitModel(problem, rules)
         for broker, other in zip(*np.nonzero(subset), strict=True):
@@ -116,7 +112,7 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
         more = max(1, ceil(solve.least(upper, shares=False)[1]))
         names = [column, *(each for each in columns if each != column)]
         joined = "+".join(RESOURCES[each] for each in names)
-        conflicts.append(LimitConflict(joined, brokers, available + more, available, False, needs_racks))
+        conflicts.append(LimitConflict(joined, brokers, available + more, available, False))
     return conflicts
 
 

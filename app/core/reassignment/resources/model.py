@@ -116,15 +116,6 @@ class ResourceProblem:
         return np.ascontiguousarray(behind if (behind != NO_REPLICA).any() else behind[:, :0], np.int32)
 
 
-def without_racks(problem: ResourceProblem) -> ResourceProblem:
-    """The same problem if any racks may have the replicas of a partition."""
-    domains = tuple(
-        replace(domain, least=np.zeros_like(domain.least), most=np.full_like(domain.most, domain.factor))
-        for domain in problem.movement.domains
-    )
-    return replace(problem, movement=replace(problem.movement, domains=domains))
-
-
 @dataclass(frozen=True, slots=True)
 class Goal:
     """A resource (or the replicas of each topic) to balance among target brokers.
@@ -174,7 +165,6 @@ class LimitConflict:
     available : the sum of their limits of it, smaller than `required`.
     is_of_sums : whether sums prove it; otherwise an integer model does, and `required` exceeds `available` by the least
         load above the limits of the first resource if those of the others hold.
-    needs_racks : whether the limits would not conflict if replicas of a partition could be in any racks.
     """
 
     resource: str
@@ -182,7 +172,6 @@ class LimitConflict:
     required: int
     available: int
     is_of_sums: bool = True
-    needs_racks: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,6 @@ from app.core.reassignment.resources.model import (
     RESOURCES,
     LimitConflict,
     ResourceProblem,
-    without_racks,
 )
 from app.core.replica_lists import sums_by
 
@@ -192,13 +191,6 @@ def conflicts_of(problem: ResourceProblem) -> tuple[list[LimitConflict], Fractio
                 by_rack += over
             if not problem.limits.is_soft[column] and column not in conflicts:
                 brokers = tuple(np.flatnonzero(chosen).tolist())
-                needs_racks = not _conflicts_anywhere(problem, column)
-                conflicts[column] = LimitConflict(name, brokers, required, available, needs_racks=needs_racks)
+                conflicts[column] = LimitConflict(name, brokers, required, available)
         excess[bool(problem.limits.is_soft[column])] += max(by_rack, largest)
     return list(conflicts.values()), excess[False], excess[True]
-
-
-def _conflicts_anywhere(problem: ResourceProblem, column: int) -> bool:
-    """Whether sums prove that the limits of a resource conflict even if any racks may have a partition's replicas."""
-    upper, least = problem.limits.upper[:, column], LeastLoads(without_racks(problem))
-    return any(least.in_set(chosen)[column] > upper[chosen].sum() for chosen in sets_of(problem, upper < NO_LIMIT))

@@ -24,7 +24,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 from app.core.replicas.awareness.layout import WANTED, Layout, RowDemand
@@ -120,17 +119,15 @@ def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
     return (RowDemand(factor, tuple(costs)),)
 
 
-POLICIES: Mapping[Policy, PolicyRule] = MappingProxyType(
-    {
-        Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
-        Policy.FORCED: PolicyRule(
-            "as `spread`, but the share of a forced value without live brokers is not assigned",
-            "Elasticsearch",
-            _forced,
-        ),
-        Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
-        Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),
-        Policy.KAFKA: PolicyRule("as many racks as possible, without balance between them", "KIP-36", _kafka),
-    }
-)
+POLICIES: Mapping[Policy, PolicyRule] = {
+    Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
+    Policy.FORCED: PolicyRule(
+        "as `spread`, but the share of a forced value without live brokers is not assigned",
+        "Elasticsearch",
+        _forced,
+    ),
+    Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
+    Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),
+    Policy.KAFKA: PolicyRule("as many racks as possible, without balance between them", "KIP-36", _kafka),
+}
 """Every policy. To add one: its demands, a name in `Policy`, an entry here and its tests."""

@@ -1,20 +1,14 @@
 """Input and output of the coordinator's task assignor: subtopologies, members, assignment."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from app.core.jvm import KeyType
 from app.core.jvm.hashes import int32, string_hash_code, utf16_order
-from app.core.model import INT32_MAX
-from app.errors.kafka import InvalidStandbyReplicas, KafkaError
 
 Task: TypeAlias = tuple[str, int]
 """Subtopology id and partition."""
-
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-STANDBYS = "num.standby.replicas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +112,3 @@ def partition_order(task: Task) -> tuple[int, bytes]:
 
 
 STREAMS_TASK: KeyType[Task] = KeyType("streams_task", task_hash_code, text_order)
-
-
-def standby_replicas(configs: Mapping[str, str]) -> int:
-    """The number of standbys in the assignor's settings as the coordinator gets them; 0 if there are none.
-
-    Raises
-    ------
-    InvalidStandbyReplicas : if there are settings, and `num.standby.replicas` is missing or not a 32-bit integer.
-    """
-    text = configs.get(STANDBYS)
-    if not configs:
-        return 0
-    if text is None or not _INTEGER.fullmatch(text) or not -INT32_MAX - 1 <= int(text) <= INT32_MAX:
-        raise InvalidStandbyReplicas(
-            f"{STANDBYS} is a 32-bit integer; {text!r} given",
-            kafka=KafkaError("NumberFormatException"),
-            path=("configs", STANDBYS),
-            value=text,
-        )
-    return int(text)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment import (
     BrokerBounds,
     LeaderMinimums,
@@ -21,8 +21,8 @@ from app.services.reassignment.planning.movement import changes_replicas
 from app.services.reassignment.planning.resources import ResourceSolution
 from app.services.reassignment.planning.solution import LeaderSolution, LedPart
 from app.services.reassignment.problem.brokers import Bools
+from app.services.reassignment.problem.conflicts import MINIMUMS
 from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.leader_constraints import MINIMUMS, TopicMinimums
 from app.services.reassignment.problem.parts import ProblemPart
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
@@ -144,7 +144,6 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     raise NotFeasible(
         detail,
         path=("evacuate_leaders",),
-        conflict=[{"constraint": "evacuate_leaders", "pointer": "/evacuate_leaders", "detail": detail}],
         lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
         count=len(stuck),
     )
@@ -206,28 +205,17 @@ def _with_minimums(
         return replace(leaders, minimums=minimums), []
     detail = replace(stated, brokers=stated.brokers & part.share.brokers).lacking(short, problem.brokers)
     if not problem.relaxes:
-        raise _minimums_infeasible(problem, stated, short, detail)
+        topic = int(np.flatnonzero(short.any(axis=1))[0])
+        name = stated.topics[topic]
+        raise NotFeasible(
+            detail,
+            path=(MINIMUMS, name),
+            value=int(stated.least[topic]),
+            limit=int(stated.least[topic] - short[topic].max()),
+            lifted_by=[
+                f"a smaller minimum of {name}",
+                f"more partitions or a larger replication factor of {name}",
+                f"replicas of {name} on these brokers, as by pins or a balance of replicas",
+            ],
+        )
     return replace(leaders, minimums=replace(minimums, least=attainable)), [Relaxation(MINIMUMS, detail)]
-
-
-def _minimums_infeasible(
-    problem: ReassignmentProblem, stated: TopicMinimums, short: Int64s, detail: str
-) -> NotFeasible:
-    topic = int(np.flatnonzero(short.any(axis=1))[0])
-    name = stated.topics[topic]
-    conflict = [{"constraint": MINIMUMS, "pointer": f"/{MINIMUMS}/{name}", "detail": detail}]
-    if problem.leaders.preferred is not None:
-        words = "leaders are in the first preferred rack that has a replica"
-        conflict.append({"constraint": "preferred_racks", "pointer": "/preferred_racks", "detail": words})
-    return NotFeasible(
-        detail,
-        path=(MINIMUMS, name),
-        value=int(stated.least[topic]),
-        limit=int(stated.least[topic] - short[topic].max()),
-        conflict=conflict,
-        lifted_by=[
-            f"a smaller minimum of {name}",
-            f"more partitions or a larger replication factor of {name}",
-            f"replicas of {name} on these brokers, as by pins or a balance of replicas",
-        ],
-    )

@@ -27,6 +27,7 @@ from app.core.reassignment.resources import (
     ResourcePlacement,
     ResourceProblem,
     joined_resources,
+    limits_conflict,
     loads_of,
     part_of_resources,
     reach_goals,
@@ -37,12 +38,10 @@ from app.core.reassignment.resources import (
     without_removed,
 )
 from app.core.replica_lists import with_leader_first
-from app.errors import Json
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.services.reassignment.planning.movement import changes_replicas
 from app.services.reassignment.planning.placing import PlacedReplicas
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
-from app.services.reassignment.problem.conflicts import RACK_RULE
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.objectives import ResourceObjective
 from app.services.reassignment.problem.parts import ProblemPart
@@ -135,20 +134,7 @@ def place_resources(
 
     Raises `NotFeasible` if hard limits do not hold, unless conflicts are relaxed.
     """
-    goals = [goal for group in objective.priorities for goal in group]
-    has_topics = any(goal.name == TOPIC_REPLICAS for goal in goals)
-    loads = _weighted(problem, problem.resources.row_loads(problem.movement.factors))
-    resources = ResourceProblem(
-        movement=problem.movement,
-        loads=loads,
-        limits=without_removed(problem.limits, problem.brokers.is_removed, loads.base),
-        leader=leaders,
-        may_lead=problem.leaders.may_lead,
-        topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
-    )
-    pinned = _pinned(problem)
-    if pinned is not None:
-        resources = replace(resources, loads=_with_pinned(problem, resources, pinned))
+    resources, pinned = _stated(problem, leaders)
     is_ready, solves = problem.ready(resources.movement.current), 0
     keeps_leader = np.full(len(leaders), problem.leaders.balance.tolerance is None)
     while True:
@@ -165,6 +151,38 @@ def place_resources(
             return ResourceSolution(parts, pinned, placement), [*relaxed, *_require_limits(problem, placement)]
         # A leader out of sync is kept only if its partition stays as it is.
         keeps_leader &= ~changes & (solves < MOST_SOLVES)
+
+
+def require_provable(problem: ReassignmentProblem, leaders: Int32s) -> None:
+    """Raise `NotFeasible`, without words, if hard limits are proven to conflict. leaders : as of `place_resources`."""
+    resources, pinned = _stated(problem, leaders)
+    if any(limits_conflict(_split(resources, part, pinned)[1]) for part in problem.parts):
+        raise NotFeasible("no placement is within the limits", path=("limits",))
+
+
+def _stated(
+    problem: ReassignmentProblem, leaders: Int32s
+) -> tuple[ResourceProblem, tuple[Int64s, ReplicaPlacement] | None]:
+    """The problem over resources, in which pinned rows are part of the base and current leaders stay ready with `keep`;
+    and the pinned rows.
+    """
+    goals = [] if problem.objective is None else [goal for group in problem.objective.priorities for goal in group]
+    has_topics = any(goal.name == TOPIC_REPLICAS for goal in goals)
+    loads = _weighted(problem, problem.resources.row_loads(problem.movement.factors))
+    keeps_leader, current = problem.leaders.balance.tolerance is None, problem.movement.current
+    resources = ResourceProblem(
+        movement=problem.movement,
+        loads=loads,
+        limits=without_removed(problem.limits, problem.brokers.is_removed, loads.base),
+        leader=leaders,
+        may_lead=problem.leaders.may_lead,
+        topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
+        is_ready=problem.ready(current) | (keeps_leader & (current == leaders[:, None])),
+    )
+    pinned = _pinned(problem)
+    if pinned is None:
+        return resources, None
+    return replace(resources, loads=_with_pinned(problem, resources, pinned)), pinned
 
 
 def _is_led_behind(problem: ReassignmentProblem, placement: ResourcePlacement) -> NDArray[np.bool_]:
@@ -286,7 +304,6 @@ def _require_limits(problem: ReassignmentProblem, placement: ResourcePlacement) 
         raise NotFeasible(
             detail,
             path=("limits", RESOURCES[exceeded[0]]),
-            conflict=[_conflict_json(RESOURCES[column], details[column]) for column in exceeded],
             lifted_by=[
                 f"larger limits of {names}",
                 "more brokers",
@@ -297,40 +314,15 @@ def _require_limits(problem: ReassignmentProblem, placement: ResourcePlacement) 
 
 
 def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]) -> NotFeasible:
+    """The failure of the first conflict, with what lifts all of them."""
     first = conflicts[0]
-    names = first.resource.split("+")
-    detail = _conflict_words(problem, first)
-    lifted = [words for conflict in conflicts for words in _lifted_by(problem, conflict)]
-    documents = [_conflict_json(name, _conflict_words(problem, first)) for name in names]
-    if _removal_conflicts(problem, first):
-        words = f"nothing stays on brokers {problem.brokers.named(problem.brokers.is_removed)}"
-        documents.append({"constraint": "remove_brokers", "pointer": "/remove_brokers", "detail": words})
-        lifted.append("fewer removed brokers")
-    if first.needs_racks:
-        words = f"each partition spans as many of the {len(problem.brokers.racks)} racks as it has replicas"
-        documents.append({"constraint": RACK_RULE, "pointer": f"/{RACK_RULE}", "detail": words})
-        lifted.append('"rack_mode": "disabled"')
     return NotFeasible(
-        detail,
-        path=("limits", names[0]),
-        conflict=documents,
-        lifted_by=list(dict.fromkeys(lifted)),
+        _conflict_words(problem, first),
+        path=("limits", first.resource.split("+")[0]),
+        lifted_by=[words for conflict in conflicts for words in _lifted_by(problem, conflict)],
         required=first.required,
         available=first.available,
     )
-
-
-def _removal_conflicts(problem: ReassignmentProblem, conflict: LimitConflict) -> bool:
-    """Whether the removed brokers would take what is missing; otherwise the limits conflict without their removal."""
-    if not conflict.is_of_sums:
-        return bool(problem.brokers.is_removed.any())
-    column = RESOURCES.index(conflict.resource.split("+")[0])
-    removed = problem.limits.upper[problem.brokers.is_removed, column].tolist()
-    return bool(removed) and conflict.available + sum(removed) >= conflict.required
-
-
-def _conflict_json(resource: str, detail: str) -> dict[str, Json]:
-    return {"constraint": f"limits.{resource}", "pointer": f"/limits/{resource}", "detail": detail}
 
 
 def _conflict_words(problem: ReassignmentProblem, conflict: LimitConflict) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from time import monotonic
 from typing import cast
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s
 from app.core.reassignment import (
+    KEEP,
     TIGHT,
     TOLERATES_KEPT_SINCE,
     Batches,
@@ -20,6 +22,8 @@ from app.core.reassignment import (
     execution_steps,
     leader_violations,
 )
+from app.errors.failure import Failure
+from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from app.services.reassignment.planning.bounds import bytes_bound
 from app.services.reassignment.planning.kafka_generate import generated_movement
@@ -28,12 +32,18 @@ from app.services.reassignment.planning.log_dir_avoidance import in_log_dirs, pl
 from app.services.reassignment.planning.log_dirs import LogDirSolution
 from app.services.reassignment.planning.movement import Moves
 from app.services.reassignment.planning.placing import trade_off_of
-from app.services.reassignment.planning.resources import ResourceSolution, led_afterwards, place_resources
+from app.services.reassignment.planning.resources import (
+    ResourceSolution,
+    led_afterwards,
+    place_resources,
+    require_provable,
+)
 from app.services.reassignment.planning.solution import (
     Executions,
     PlacedReassignment,
     ReassignmentSolution,
 )
+from app.services.reassignment.problem.conflicts import Option, explained
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.rebalances import rebalances_of
@@ -41,7 +51,10 @@ from app.services.reassignment.problem.rebalances import rebalances_of
 
 def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Place replicas, choose leaders, and cut the moves into batches. Raises as the planner's `solve` does."""
-    found = placed_and_led(problem)
+    try:
+        found = placed_and_led(problem)
+    except (NotFeasible, BudgetBelowMinimum) as refused:
+        raise explained(refused, problem.options(), partial(_attempt, problem, refused)) from None
     points = trade_off_of(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
     reassigned, steps = _cut(problem, found.leaders.after, found.log_dirs)
     return ReassignmentSolution(
@@ -61,6 +74,21 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         tally_before=tally_of(problem, problem.scope.before, is_before=True),
         seconds=monotonic() - problem.started_s,
     )
+
+
+def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[Option]) -> None:
+    """Place what is left of a refused problem without some options, as far as that decides whether it is refused.
+
+    Raises as `resolve` and `placed_and_led` do.
+    """
+    left = problem.without(dropped)
+    if "required" in refused.context:  # limits that are proven to conflict
+        require_provable(left, current_leaders(left))
+        return
+    if isinstance(refused, BudgetBelowMinimum):  # no balance decides it
+        objective = None if left.objective is None else replace(left.objective, priorities=())
+        left = replace(left, objective=objective, replicas=replace(left.replicas, balance=KEEP))
+    placed_and_led(left)
 
 
 def placed_and_led(problem: ReassignmentProblem) -> PlacedReassignment:

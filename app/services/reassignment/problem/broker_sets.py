@@ -88,7 +88,7 @@ class _SetsOfTopics:
 
 
 def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _SetsOfTopics:
-    stated = request.topic_sets
+    stated = request.topic_sets if names else {}
     return _SetsOfTopics(names, None if isinstance(stated, str) else stated)
 
 

@@ -96,6 +96,10 @@ class BrokerTable:
         """(brokers,) bool, the brokers of these ids."""
         return np.isin(self.ids, np.fromiter(ids, np.int64, len(ids)))
 
+    def in_racks(self, racks: Collection[str]) -> Bools:
+        """(brokers,) bool, the brokers of these racks."""
+        return np.array([broker.rack in racks for broker in self.known], np.bool_)
+
     def named(self, mask: Bools) -> str:
         """The ids of some brokers for a text, `NAMED_BROKERS` at most."""
         ids = self.ids[mask].tolist()

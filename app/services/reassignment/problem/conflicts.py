@@ -1,157 +1,302 @@
-"""Why partitions cannot be placed: an irreducible infeasible subset (IIS) of the request, in words.
+"""Why a request is refused: an irreducible infeasible subset (IIS) of its options, in words.
 
-If some partition has too few eligible brokers, a deletion filter removes the constraints of the request one after
-another: a constraint without which the rest is still infeasible, of any partition, is dropped, and what remains is
-irreducible.
+A deletion filter drops the options of the request that restrict placements, one after another: an option without which
+the request is still refused is dropped, and what remains is irreducible. Whether a request is refused is decided by the
+request itself without the dropped options: it is resolved, and placed as far as that decides it. Defaults of a request
+depend on what it states, so that fewer options can restrict more; the filter is repeated until nothing can be dropped.
 """
 
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from time import monotonic
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from app.core.model import Int64s
+from app.core.replicas.rack_modes import RackMode
 from app.errors import FieldPath, Json
-from app.errors.kafka import InvalidReplicationFactor, KafkaError
-from app.errors.reassignments import NotFeasible
+from app.errors.failure import Unprocessable
+from app.errors.kafka import InvalidReplicationFactor
+from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.request import EvacuateRequest, ReassignmentRequest
+from app.services.reassignment.requests.resources import LimitsRequest
+
+FACTOR, MOST_PER_RACK, RACK_RULE, OFFLINE = "replication_factor", "max_replicas_per_rack", "rack_mode", "offline"
+FIX_OFFLINE, MINIMUMS = "fix_offline_replicas", "min_leaders_per_broker"
+REFUSED = (NotFeasible, InvalidReplicationFactor, PinContradicted, BudgetBelowMinimum)
+MOST_SECONDS = 10.0
+"""After this time no further option is dropped; the subset is infeasible all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """A constraint of the request, or one that always holds, and what would lift it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """An option of the request that restricts placements, or what restricts them in any case, which has no path.
+
+    Parameters
+    ----------
+    lifted_by : a change of the request that lifts it, in words.
+    stated_in, relaxed : the field of the request that states it, if one does, and the value of that without the option.
+    brokers : (brokers,) bool, those that it excludes; of a broker set or an isolation those of its topics.
+    keeps : whether excluded brokers keep the replicas that they have. is_exclusive : whether other topics are excluded.
+    """
 
     name: str
     path: FieldPath
     words: str
     lifted_by: str
+    stated_in: str
+    relaxed: Callable[[ReassignmentRequest], Any]
+    brokers: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    keeps: bool = False
+    is_exclusive: bool = True
 
-    def as_json(self) -> dict[str, Json]:
-        """As the problem lists it."""
-        pointer = "".join(f"/{part}" for part in self.path)
-        return {"constraint": self.name, "pointer": pointer, "detail": self.words}
+    def explains_itself(self, failure: Unprocessable) -> bool:
+        """Whether a failure is of this option, and says in its own words what lifts it."""
+        return bool(self.path) and self.path == failure.path and "lifted_by" in failure.context
 
+    def as_json(self, failure: Unprocessable) -> dict[str, Json]:
+        """As the failure lists it."""
+        words = failure.detail if self.explains_itself(failure) else self.words
+        return {"constraint": self.name, "pointer": self.pointer, "detail": words}
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Requirement:
-    """Requirements of partitions of the same kind.
-
-    Parameters
-    ----------
-    of_set : the broker set of their topic; None outside every set.
-    factor : replicas of each. racks_to_span : racks that they need. most_per_rack : replicas a rack; None is no limit.
-    may_have : the eligible brokers under some constraints, by name.
-    """
-
-    topic: str
-    factor: int
-    racks_to_span: int
-    most_per_rack: int | None
-    may_have: Callable[[Set[str]], Bools]
-    of_set: str | None = None
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of its path."""
+        return "".join(f"/{part}" for part in self.path)
 
 
-RACK_RULE, MOST_PER_RACK, FACTOR = "rack_mode", "max_replicas_per_rack", "replication_factor"
+_Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str, object]]
+"""Names, (brokers,) bool, words, what lifts each, and the value of the field without it."""
+Groups: TypeAlias = Sequence[Sequence[Option]]
+"""Options by what they are about. The filter tries to drop a whole group at once, and the first group first."""
 
 
-def brokers_by_rack(brokers: BrokerTable, may_have: Bools) -> Int64s:
-    """(racks,) int64 eligible brokers of each rack."""
-    return np.bincount(brokers.rack_of[may_have], minlength=int(brokers.rack_of.max(initial=0)) + 1)
-
-
-def irreducible_conflict(names: Sequence[str], is_feasible: Callable[[Set[str]], bool]) -> Set[str]:
-    """An irreducible infeasible subset of constraints: without any one of them the rest is feasible.
+def irreducible(groups: Groups, is_refused: Callable[[Sequence[Option]], bool]) -> list[Option]:
+    """An irreducible infeasible subset of the options: without any one of them the rest is not refused.
 
     Parameters
     ----------
-    names : constraints that are infeasible together; the deletion filter drops the first ones first.
-    is_feasible : whether some constraints are feasible together; monotone.
+    groups : options that are refused together. is_refused : whether they are without some of them.
 
-    Complexity: one call of `is_feasible` for each constraint.
-
-    Examples
-    --------
-    >>> irreducible_conflict(["a", "b", "c"], lambda active: not active >= {"b", "c"}) == {"b", "c"}
-    True
+    Complexity: O(k log n) calls of `is_refused` for k options in the subset and n in a group, and a call a group.
     """
-    active = set(names)
-    for name in names:
-        if not is_feasible(active - {name}):
-            active.discard(name)
-    return active
+    dropped: list[Option] = []
+
+    def drop(group: Sequence[Option]) -> None:
+        if group and is_refused([*dropped, *group]):
+            dropped.extend(group)
+        elif len(group) > 1:
+            drop(group[: len(group) // 2])
+            drop(group[len(group) // 2 :])
+
+    number = -1
+    while number < len(dropped):
+        number = len(dropped)
+        for group in groups:
+            drop([option for option in group if option not in dropped])
+    return [option for option in chain.from_iterable(groups) if option not in dropped]
 
 
-def factor_demand(topic: str, request: ReassignmentRequest) -> Demand:
-    """The replication factor that the request states for a topic."""
-    words = f"topic {topic} is to have {request.replication_factor[topic]} replicas of each partition"
-    return Demand(FACTOR, (FACTOR, topic), words, f"a smaller replication factor of {topic}")
-
-
-def refusal(
-    requirement: Requirement, brokers: BrokerTable, conflict: Sequence[Demand]
-) -> InvalidReplicationFactor | NotFeasible:
-    """The failure that names the conflict and what would lift it; of the factor if not even all brokers are enough.
+def explained(refused: Unprocessable, groups: Groups, attempt: Callable[[Sequence[Option]], object]) -> Unprocessable:
+    """The failure of a refused request, with an irreducible conflict and what lifts it.
 
     Parameters
     ----------
-    conflict : an irreducible infeasible subset, of which the requirement is infeasible.
+    refused : with the path of the option that was found to conflict, if that is known.
+    attempt : resolves the request without some options. Raises one of `REFUSED` if it is still refused; with any other
+        failure it counts as not refused.
     """
-    names = {demand.name for demand in conflict}
-    if names <= {FACTOR}:
-        there = len(brokers.known)
-        return InvalidReplicationFactor(
-            f"replication factor {requirement.factor} on topic {requirement.topic} needs {requirement.factor} brokers; "
-            f"{there} exist",
-            kafka=KafkaError("InvalidReplicationFactorException"),
-            path=(FACTOR, requirement.topic) if FACTOR in names else (),
-            value=requirement.factor,
-            limit=there,
+    ends_s, every = monotonic() + MOST_SECONDS, [*chain.from_iterable(groups)]
+
+    def failure_of(dropped: Sequence[Option]) -> Unprocessable | None:
+        try:
+            attempt([option for option in every if option in dropped])
+        except Unprocessable as failure:
+            return failure if isinstance(failure, REFUSED) else None
+        return None
+
+    def is_refused(dropped: Sequence[Option]) -> bool:
+        return monotonic() < ends_s and failure_of(dropped) is not None
+
+    found = irreducible(_in_order(groups, refused), is_refused)
+    conflict = sorted((option for option in every if option in found), key=lambda option: option.name == FACTOR)
+    if refused.path not in [option.path for option in conflict if option.path]:
+        refused = failure_of([option for option in every if option not in found]) or refused
+    return _listed(refused, conflict)
+
+
+def _in_order(groups: Groups, refused: Unprocessable) -> Groups:
+    """What the failure names is dropped after the rest of the request, and what the request does not state at last."""
+
+    def place(option: Option) -> tuple[bool, bool]:
+        is_named = option.path == refused.path or option.pointer == refused.context.get("contradicts")
+        return not option.path, is_named
+
+    return sorted((sorted(group, key=place) for group in groups if group), key=lambda group: max(map(place, group)))
+
+
+def _listed(failure: Unprocessable, conflict: Sequence[Option]) -> Unprocessable:
+    """The failure with its conflict and what lifts it."""
+    if isinstance(failure, InvalidReplicationFactor):
+        return failure
+    if isinstance(failure, PinContradicted):  # places of other pins and options differ without the dropped ones
+        pin, *others = sorted((each for each in conflict if each.path), key=lambda each: each.stated_in != "pins")
+        context = {**failure.context, "contradicts": others[0].pointer if others else ""}
+        return PinContradicted(failure.detail, path=(*pin.path, *failure.path[2:]), **context)
+    own: Any = failure.context.get("lifted_by", ())
+    lifts = [option.lifted_by for option in conflict if not option.explains_itself(failure)]
+    special = (option.path for option in conflict if option.name not in (FACTOR, RACK_RULE, MOST_PER_RACK))
+    context = {
+        **failure.context,
+        "conflict": [option.as_json(failure) for option in conflict],
+        "lifted_by": list(dict.fromkeys([*own, *lifts] if failure.path else [*lifts, *own])),
+    }
+    path = failure.path or next(special, conflict[0].path if conflict else ())
+    return type(failure)(failure.detail, path=path, **context)
+
+
+def without(request: ReassignmentRequest, options: Sequence[Option]) -> ReassignmentRequest:
+    """The request without some options."""
+    for option in options:
+        if hasattr(request, option.stated_in):
+            request = replace(request, **{option.stated_in: option.relaxed(request)})
+    if request.objective == "relieve" and request.limits == LimitsRequest():  # nothing is left to relieve
+        return replace(request, objective="balance")
+    return request
+
+
+def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_racks: str) -> Groups:
+    """The options of a request that restrict placements, and what restricts them in any case.
+
+    Parameters
+    ----------
+    request : as it is stated, with its removed racks.
+    """
+    factors = [
+        _part(
+            FACTOR,
+            topic,
+            f"topic {topic} is to have {n} replicas of each partition",
+            f"a smaller replication factor of {topic}",
         )
-    of_factor = f"a smaller replication factor of {requirement.topic}"
-    first = next((demand for demand in conflict if demand.name not in (FACTOR, RACK_RULE, MOST_PER_RACK)), conflict[0])
-    return NotFeasible(
-        _detail(requirement, brokers, names - {FACTOR}),
-        path=first.path,
-        topic=requirement.topic,
-        conflict=[demand.as_json() for demand in conflict],
-        lifted_by=[*(demand.lifted_by for demand in conflict if demand.name != FACTOR), of_factor],
+        for topic, n in request.replication_factor.items()
+    ]
+    single = [*of_brokers(request, brokers)]
+    if (most := request.max_replicas_per_rack) is not None:
+        words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
+        single.append(_whole(MOST_PER_RACK, None, words, "a larger max_replicas_per_rack, or none"))
+    if brokers.racks:
+        words = f"each partition spans as many of the {len(brokers.racks)} racks as it has replicas"
+        single.append(Option(RACK_RULE, (RACK_RULE,), words, lift_of_racks, RACK_RULE, _rackless))
+    return [*_of_cluster(request)], [*_pins(request)], factors, *([option] for option in single)
+
+
+def _of_cluster(request: ReassignmentRequest) -> Iterator[Option]:
+    """Options about all partitions, or all of a topic, together."""
+    for name, limit in request.limits.stated().items():
+        if not limit.soft:
+            words, unlimited = f"no broker is above its limit of {name}", partial(_unlimited, name)
+            yield Option(f"limits.{name}", ("limits", name), words, f"larger limits of {name}", "limits", unlimited)
+    if (budget := request.max_moved_bytes) is not None:
+        yield _whole("max_moved_bytes", None, f"{budget} bytes are moved at most", "a larger max_moved_bytes")
+    for topic, minimum in request.min_leaders_per_broker.items():
+        words = f"each broker leads {minimum} partitions of topic {topic} at least"
+        yield _part(MINIMUMS, topic, words, f"a smaller minimum of {topic}")
+    if request.preferred_racks:
+        words = "leaders are in the first preferred rack that has a replica"
+        yield _whole("preferred_racks", {}, words, "other preferred_racks")
+    if request.evacuate_leaders != EvacuateRequest():
+        words, lift = "brokers of evacuate_leaders lead no partition", "fewer brokers or racks in evacuate_leaders"
+        yield _whole("evacuate_leaders", EvacuateRequest(), words, lift)
+
+
+def _pins(request: ReassignmentRequest) -> Iterator[Option]:
+    for at, pin in enumerate(request.pins):
+        name = f"{pin.topic}-{pin.partition}"
+        words = f"partition {name} is pinned to brokers {', '.join(map(str, pin.replicas))}"
+        yield replace(_part("pins", pin, words, f"another pin of {name}"), path=("pins", at))
+
+
+def of_brokers(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
+    """What limits the eligible brokers, in the order in which it is dropped."""
+    down, removed = brokers.is_offline, brokers.is_removed & ~brokers.is_replaced
+    in_racks, listed = removed & brokers.in_racks(request.remove_racks), removed & brokers.mask(request.remove_brokers)
+    left, lift = down & request.fix_offline_replicas, "fix_offline_replicas false, or brokers that are back"
+    receive_nothing: _Exclusions = (
+        (OFFLINE, down, "are fenced or down", "brokers that are back", None),
+        ("cordoned", brokers.is_cordoned, "are cordoned", "brokers that are uncordoned", ()),
+        ("forbid_brokers", brokers.is_forbidden, "are to receive nothing", "fewer of forbid_brokers", ()),
+        ("receivers", brokers.is_no_receiver, "are not among the receivers", "more receivers", None),
     )
+    leave: _Exclusions = (
+        ("replace_brokers", brokers.is_replaced, "are replaced", "a successor that the rack rule has room for", {}),
+        ("remove_racks", in_racks, "are removed", "fewer of remove_racks, or brokers to add there", ()),
+        ("remove_brokers", listed, "are removed", "fewer of remove_brokers, or brokers to add there", ()),
+        (FIX_OFFLINE, left, "are left, being down", lift, False),
+    )
+    yield from _excluding(request, brokers, receive_nothing, keeps=True)
+    yield from _of_topics(request, brokers)
+    yield from _excluding(request, brokers, leave)
 
 
-def _detail(requirement: Requirement, brokers: BrokerTable, names: Set[str]) -> str:
-    free = brokers_by_rack(brokers, requirement.may_have(names))
-    there = int(np.count_nonzero(free))
-    of_set = "" if requirement.of_set is None else f" of broker set {requirement.of_set}"
-    what = f"factor {requirement.factor} on topic {requirement.topic}{of_set}"
-    if MOST_PER_RACK in names:
-        most = requirement.most_per_rack or requirement.factor
-        needed = -(-requirement.factor // most)
-        replicas = f"{most} replica{'s' if most > 1 else ''} a rack"
-        if needed > there:
-            left = (
-                _counted(there, "exists", "exist")
-                if names == {MOST_PER_RACK}
-                else _counted(there, "is left", "are left")
-            )
-            return f"{needed} racks are needed for {what} at {replicas}; {left}{_lost(brokers, free, names)}"
-        return f"{replicas} allow {int(np.minimum(free, most).sum())} replicas; {what} is requested"
-    if RACK_RULE in names:
-        left = _counted(there, "is left", "are left")
-        return f"{requirement.racks_to_span} racks are needed for {what}; {left}{_lost(brokers, free, names)}"
-    return f"{requirement.factor} brokers are needed for {what}; {int(free.sum())} may have it"
+def _excluding(
+    request: ReassignmentRequest, brokers: BrokerTable, exclusions: _Exclusions, *, keeps: bool = False
+) -> Iterator[Option]:
+    """Options that exclude brokers for all topics."""
+    for name, mask, words, lift, default in exclusions:
+        of_field = "cordoned_brokers" if name == "cordoned" else name
+        path = () if getattr(request, of_field, None) is None else (of_field,)
+        if mask.any():
+            words_of = f"brokers {brokers.named(mask)} {words}"
+            yield Option(name, path, words_of, lift, of_field, partial(_default, default), mask, keeps)
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
+def _of_topics(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
+    """Broker sets and isolations."""
+    for name, listed in sorted(request.broker_sets.items()):
+        mask = brokers.mask({*listed, *(new for old, new in request.replace_brokers.items() if old in listed)})
+        words = (
+            f"broker set {name} is brokers {brokers.named(mask)}: its topics are on them alone, and no other topic is"
+        )
+        lift = f"other brokers in /broker_sets/{name}, or another set for the topic in topic_sets"
+        yield replace(_part("broker_sets", name, words, lift), name=f"broker_sets/{name}", brokers=mask)
+    for at, isolated in enumerate(request.isolate):
+        names, mask = ", ".join(isolated.topics[:5]), brokers.mask(isolated.brokers)
+        words = f"{names} may be on brokers {brokers.named(mask)} alone"
+        words += ", and no other topic is" * isolated.exclusive
+        option = _part("isolate", isolated, words, f"more brokers in /isolate/{at}/brokers")
+        path, is_exclusive = ("isolate", at, "brokers"), isolated.exclusive
+        yield replace(option, name=f"isolate/{at}", path=path, brokers=mask, is_exclusive=is_exclusive)
 
 
-def _lost(brokers: BrokerTable, free: Int64s, names: Set[str]) -> str:
-    """The racks without an eligible broker, in parentheses."""
-    lost = [rack for rack, count in zip(brokers.racks, free.tolist(), strict=False) if not count]
-    if not lost:
-        return ""
-    named = ", ".join(lost[:5]) + (" …" if len(lost) > 5 else "")
-    if names <= {RACK_RULE, MOST_PER_RACK, "remove_brokers", "replace_brokers"}:
-        return f" ({named} {'loses all its' if len(lost) == 1 else 'lose all their'} brokers)"
-    return f" (no broker of {named} may have it)"
+def _whole(field: str, default: object, words: str, lift: str) -> Option:
+    """A whole field, with its default."""
+    return Option(field, (field,), words, lift, field, partial(_default, default))
+
+
+def _part(field: str, part: object, words: str, lift: str) -> Option:
+    """A key of a mapping, or an item of a sequence, which has another path."""
+    return Option(field, (field, str(part)), words, lift, field, partial(_without_part, field, part))
+
+
+def _default(default: object, _: ReassignmentRequest) -> object:
+    return default
+
+
+def _without_part(field: str, part: object, request: ReassignmentRequest) -> object:
+    value = getattr(request, field)
+    if isinstance(value, Mapping):
+        return {key: each for key, each in value.items() if key != part}
+    return [each for each in value if each is not part]
+
+
+def _unlimited(name: str, request: ReassignmentRequest) -> LimitsRequest:
+    unlimited: dict[str, Any] = {name: None}
+    return replace(request.limits, **unlimited)
+
+
+def _rackless(request: ReassignmentRequest) -> RackMode:
+    return RackMode.DISABLED if request.max_replicas_per_rack is None else RackMode.SAFE

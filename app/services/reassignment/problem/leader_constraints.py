@@ -12,8 +12,6 @@ from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import EVERY
 
-MINIMUMS = "min_leaders_per_broker"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreferredRacks:

@@ -25,7 +25,8 @@ from app.services.reassignment.problem.leader_constraints import (
     topic_minimums_of,
 )
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.request import LeadersBy, ReassignmentRequest, ReplicasBy, balance_of
+from app.services.reassignment.requests.balance import LeadersBy, ReplicasBy
+from app.services.reassignment.requests.request import ReassignmentRequest, balance_of
 
 RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 

@@ -12,7 +12,8 @@ from app.services.reassignment.problem.broker_limits import require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.problem.weights import GOAL_OF
-from app.services.reassignment.requests.request import ReassignmentRequest, Tolerance
+from app.services.reassignment.requests.balance import Tolerance
+from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import GoalsRequest
 
 _OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))

@@ -1,6 +1,6 @@
 """A change of a cluster with nothing left to look up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -23,6 +23,7 @@ from app.errors import FieldPath, Json
 from app.services.cautions import Caution
 from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import BrokerTable
+from app.services.reassignment.problem.conflicts import Groups, Option
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.loads import (
     LeaderObjective,
@@ -88,6 +89,8 @@ class ReassignmentProblem:
     subscriptions : by id of each group that rebalances when racks change, its topics.
     version : of Kafka. controller : the kind that the snapshot reports; None if it does not.
     canonical : the request with nothing left to guess.
+    options, without : the options of the request that restrict placements, and the problem without some of them, which
+        raises as `resolve` does; the conflict of an infeasible problem is found by them.
     """
 
     brokers: BrokerTable
@@ -124,6 +127,8 @@ class ReassignmentProblem:
     version: KafkaVersion
     controller: Controller | None
     canonical: dict[str, Json] = field(repr=False)
+    options: Callable[[], Groups] = field(repr=False)
+    without: Callable[[Sequence[Option]], "ReassignmentProblem"] = field(repr=False)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

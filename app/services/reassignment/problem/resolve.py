@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from time import monotonic
 
 import numpy as np
@@ -28,8 +29,9 @@ from app.core.replicas.rack_modes import RackMode
 from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_limits import limits_of, require_loads
-from app.services.reassignment.problem.broker_sets import broker_sets_of
+from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
+from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
@@ -51,6 +53,8 @@ from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
 
 NO_LIMIT = 2**63 - 1
+TO_SAFE, TO_DISABLED = '"rack_mode": "safe", which takes the racks that are left', '"rack_mode": "disabled"'
+"""What lifts the rack rule if racks lose their brokers, and if brokers lack capacity."""
 
 
 def resolve(
@@ -64,16 +68,14 @@ def resolve(
     SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs what the cluster does not report.
     """
     started = monotonic()
-    request = with_removed_racks(request, cluster)
-    stated, request = request, _with_log_dirs(with_recorded_rates(request, cluster))
-    changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
-    brokers = brokers_of(changes, cluster)
-    scope = scope_of(changes, cluster, allowance)
-    before = positions_of(scope.before, brokers.ids)
-    current, is_copied = _current_brokers(brokers, before)
+    try:
+        brokers, scope, sets, domains, before, current, is_copied = _eligible(request, cluster, allowance, ())
+    except REFUSED as refused:
+        groups = options_of(request, brokers_of(_changes(request, cluster), cluster), lift_of_racks=TO_SAFE)
+        raise explained(refused, groups, partial(_eligible, request, cluster, allowance)) from None
+    stated, folded = request, with_removed_racks(request, cluster)
+    request = _with_log_dirs(with_recorded_rates(folded, cluster))
     is_ready = ready_replicas(brokers, scope, before)
-    sets = broker_sets_of(changes, brokers, scope)
-    domains = domains_of(changes, brokers, sets, scope, current)
     loads = loads_of(request, brokers, scope)
     shares = shares_of(sets, brokers, scope, loads.replicas, before, _staying(domains, before))
     sizes = loads.sizes
@@ -142,8 +144,31 @@ def resolve(
         subscriptions=subscriptions_of(cluster, version),
         version=version,
         controller=cluster.reported_controller,
-        canonical=canonical_fields(stated, brokers.requested),
+        canonical=canonical_fields(folded, brokers.requested),
+        options=lambda: options_of(stated, brokers, lift_of_racks=TO_DISABLED),
+        without=lambda dropped: resolve(without(stated, dropped), cluster, allowance, version),
     )
+
+
+def _eligible(
+    request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, dropped: Sequence[Option]
+) -> tuple[BrokerTable, PartitionScope, BrokerSets, Domains, Int32s, Int32s, Bools]:
+    """The rows of a request without some options. Raises what `brokers_of`, `scope_of` and `domains_of` do."""
+    request = _changes(without(request, dropped), cluster)
+    brokers = brokers_of(request, cluster)
+    if any(option.name == OFFLINE for option in dropped):
+        brokers = replace(brokers, is_offline=np.zeros_like(brokers.is_offline))
+    scope = scope_of(request, cluster, allowance)
+    before = positions_of(scope.before, brokers.ids)
+    current, is_copied = _current_brokers(brokers, before)
+    sets = broker_sets_of(request, brokers, scope)
+    return brokers, scope, sets, domains_of(request, brokers, sets, scope, current), before, current, is_copied
+
+
+def _changes(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
+    """The request with its removed racks as brokers; without racks if no replica moves."""
+    request = with_removed_racks(request, cluster)
+    return replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
 
 
 def _with_log_dirs(request: ReassignmentRequest) -> ReassignmentRequest:

@@ -1,13 +1,17 @@
 """What a request says about broker sets, and what is wrong with it by itself."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker
 from app.errors.suggestions import suggestion
+from app.services.fields import TopicName
 
-TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[str, str]
+BrokerSetName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$", description="A broker set's name.")]
+TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[TopicName, BrokerSetName]
 """By topic its broker set; or the policy that chooses it by the topic's name."""
 
 

@@ -1,37 +1,48 @@
 """What a request says about log directories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag
 
 from app.core.reassignment import KEEP, TIGHT, Balance
 from app.errors.requests import DuplicateLogDir
+from app.services.bodies import ListOf, RequestRecord, word_or_object
+from app.services.fields import BrokerKey, LogDirPath
+from app.services.reassignment.requests.resources import BrokerOrAll, CapacityBytes, ShareOrZero
 from app.services.snapshots import first_repeated
 
 EVERY_BROKER = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirTolerance:
-    """How far the share of a directory may be above the mean of its broker, as a share of the mean."""
+@dataclass(frozen=True)
+class LogDirTolerance(RequestRecord, schema="LogDirToleranceFields"):
+    """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
 
-    tolerance: float
+    tolerance: ShareOrZero
+    """Share of the mean by which a directory may be above it, from 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirsRequest:
-    """Directories that replicas are moved between, and out of.
-
-    Parameters
-    ----------
-    drain : by broker, the paths of directories that no replica is in afterwards.
-    total_bytes : by broker id or `*`, and by path, bytes of the file system; over those of the snapshot.
+@dataclass(frozen=True)
+class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
+    """Log directories (JBOD) that replicas are placed in and moved between. No directory is above its size, or above
+    `batches.max_disk_share` of it, at any step.
     """
 
-    balance: Literal["tight", "keep"] | LogDirTolerance = "keep"
-    drain: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    total_bytes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    balance: Annotated[
+        Annotated[Literal["tight", "keep"], Tag("word")] | Annotated[LogDirTolerance, Tag("share")],
+        Discriminator(word_or_object),
+    ] = "keep"
+    """Balance of the directories of each broker, by their share in use, or by bytes if a size is unknown. `tight`: the
+    smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
+    drain: Mapping[BrokerKey, Annotated[ListOf[LogDirPath], Field(min_length=1, max_length=1000)]] = field(
+        default_factory=dict
+    )
+    """By broker, directories that have no replica after the plan."""
+    total_bytes: Mapping[BrokerOrAll, Mapping[LogDirPath, CapacityBytes]] = field(default_factory=dict)
+    """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
 
     @property
     def core_balance(self) -> Balance:

@@ -1,183 +1,124 @@
-"""The request for a reassignment: the records that a job stores, and what is wrong with a request by itself."""
+"""The request for a reassignment: the body of the API and what a job stores, and its canonical form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, cast
-from uuid import UUID
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import TypeAdapter
+from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from app.core.model import Broker
 from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
+from app.services.bodies import ListOf, Read, reader_of_stored, word_or_object
+from app.services.brokers import ListedBrokers
+from app.services.fields import BrokerId, BrokerKey, Bytes, Int32, Labels, Rack, RequestedRelease, TopicName
 from app.services.plans import as_json
-from app.services.reassignment.requests.broker_sets import TopicSetsRequest
+from app.services.reassignment.requests.balance import BalanceRequest, Evenness, Tolerance
+from app.services.reassignment.requests.broker_sets import BrokerSetName, TopicSetsRequest
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
-from app.services.reassignment.requests.resources import (
-    ObjectiveRequest,
-    Resource,
-    ResourceFields,
-    stated_fields,
-)
+from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, Number, PinRequest
+from app.services.reassignment.requests.resources import GoalsRequest, ResourceFields, stated_fields
+from app.services.snapshot_choice import SnapshotFields
 
 KIND = "reassignment"
 """What this kind of plan is called, everywhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far brokers may be from the mean, as a share of it.
+@dataclass(frozen=True, kw_only=True)
+class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignmentRequest"):
+    """Changes to a snapshot's cluster, alone or together."""
 
-    below : how far below it, if not as far as above it; of leaders by count alone.
-    """
-
-    tolerance: float
-    below: float | None = None
-
-
-Evenness = Literal["tight", "keep"] | Tolerance
-ReplicasBy = Literal["count", "bytes", "throughput"]
-"""The objectives that replicas can be balanced by; the API reads it, and `loads.py` has the load of each."""
-LeadersBy = Literal["count", "ingress"]
-"""The objectives that leaders can be balanced by."""
-WeightsRequest: TypeAlias = Literal["capacity"] | Mapping[str, float]
-"""By broker id, or `EVERY` other, a weight; or the capacity for what is balanced."""
-
-
-@dataclass(frozen=True, slots=True)
-class PerTopicRequest:
-    """How even the replicas and the leaders of each topic are to be over brokers; None is neither of them.
-
-    topics : None is every topic that may move.
-    """
-
-    replicas: Literal["tight"] | Tolerance | None = None
-    leaders: Literal["tight"] | Tolerance | None = None
-    topics: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceRequest:
-    """How even brokers are to be; None is what the change itself calls for. Resources are balanced jointly.
-
-    Parameters
-    ----------
-    leaders_move_replicas : whether replicas may move for the balance of leaders.
-    weights : by broker id, `*` for all others, the weight of a broker; or its capacity. None is that of the snapshot.
-    """
-
-    replicas: Evenness | None = None
-    replicas_by: ReplicasBy = "count"
-    leaders: Evenness | Literal["moved", "preferred"] | None = None
-    leaders_by: LeadersBy = "count"
-    leaders_move_replicas: bool = False
-    resources: Sequence[Resource] = ()
-    per_topic: PerTopicRequest | None = None
-    weights: WeightsRequest | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IsolateRequest:
-    """Topics that are to be on these brokers alone; where it is `exclusive` no other topic is to be there."""
-
-    topics: Sequence[str]
-    brokers: Sequence[int]
-    exclusive: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PinRequest:
-    """A partition, and its replicas in their order."""
-
-    topic: str
-    partition: int
-    replicas: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class EvacuateRequest:
-    """Brokers and racks that are to lead no partition."""
-
-    brokers: Sequence[int] = ()
-    racks: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BatchesRequest:
-    """What one batch may do; None does not limit it."""
-
-    max_moves_in_per_broker: int | None = 4
-    max_moves_out_per_broker: int | None = None
-    max_bytes_in_per_broker: int | None = None
-    max_partitions: int | None = None
-    max_disk_share: float | None = None
-    throttle_bytes_per_s: int | None = None
-    hottest: Literal["last", "first"] = "last"
-
-
-@dataclass(frozen=True, slots=True)
-class ReassignmentRequest(ResourceFields):
-    """Changes to a cluster, and how its replicas and leaders are to stand after them.
-
-    Parameters
-    ----------
-    add_brokers : new, or on paper only; one that is up already means itself. replace_brokers : by broker its successor.
-    remove_racks : racks all of whose listed brokers are removed.
-    replication_factor, partitions : by topic what it is to have in all.
-    repair_racks : whether partitions that span too few racks are repaired; None as of `repaired_topics`.
-    broker_sets : by name, the brokers of a set; no broker is in two. topic_sets : by topic its set. A topic without one
-        is on the brokers outside every set.
-    topics : what may be moved; None is every topic. forbid_brokers : receive nothing that they do not have.
-    receivers : the only brokers, besides successors, that receive replicas; "added" is those of `add_brokers`.
-    cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
-    ingress_bytes_per_s : by topic of the whole, or of each partition.
-    preferred_racks : by topic, or for `EVERY` other, the racks of leaders in the order of preference.
-    min_leaders_per_broker : by topic.
-    max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
-    deadline_s : when the best that was found is answered, though it may not be proven.
-    log_dirs : how replicas are placed in log directories; None leaves that to brokers.
-    kafka_version : the release that executes the plan; None is the snapshot's, or the newest.
-    """
-
-    snapshot_id: UUID | None = None
-    add_brokers: Sequence[Broker] = ()
-    remove_brokers: Sequence[int] = ()
-    remove_racks: Sequence[str] = ()
-    replace_brokers: Mapping[int, int] = field(default_factory=dict)
-    replication_factor: Mapping[str, int] = field(default_factory=dict)
-    partitions: Mapping[str, int] = field(default_factory=dict)
-    topics: Sequence[str] | None = None
+    requires_snapshot = True
+    add_brokers: ListedBrokers = field(default_factory=list)
+    """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
+    remove_brokers: ListOf[BrokerId] = field(default_factory=list)
+    """Ids of brokers that have no replica after the plan."""
+    remove_racks: ListOf[Rack] = field(default_factory=list)
+    """Racks all of whose brokers are removed, as if `remove_brokers` named them."""
+    replace_brokers: Mapping[BrokerKey, BrokerId] = field(default_factory=dict)
+    """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
+    # The service rejects factors below 1, with the exception of Kafka.
+    replication_factor: Mapping[TopicName, Annotated[Int32, Field(json_schema_extra={"minimum": 1})]] = field(
+        default_factory=dict
+    )
+    """By topic. If it is lowered, the preferred leader stays."""
+    partitions: Mapping[TopicName, Number] = field(default_factory=dict)
+    """By topic, the total number of partitions."""
+    topics: ListOf[TopicName] | None = None
+    """Topics whose partitions may move; all by default. Others count where they are."""
     leaders_only: bool = False
+    """Balance leaders without moving replicas."""
     fix_offline_replicas: bool = False
+    """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None = None
-    rack_mode: RackMode = RackMode.ENFORCED
-    max_replicas_per_rack: int | None = None
-    forbid_brokers: Sequence[int] = ()
-    receivers: Literal["added"] | Sequence[int] | None = None
-    cordoned_brokers: Sequence[int] | None = None
-    broker_sets: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
+    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
+    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    rack_mode: Annotated[RackMode, Read(Literal["enforced", "safe", "disabled"], RackMode)] = RackMode.ENFORCED
+    """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
+    needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
+    constrained."""
+    max_replicas_per_rack: Number | None = None
+    """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
+    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
+    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
+    forbid_brokers: ListOf[BrokerId] = field(default_factory=list)
+    """Brokers that receive no further replicas; those above the mean still give."""
+    cordoned_brokers: ListOf[BrokerId] | None = None
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those of
+    the snapshot."""
+    broker_sets: Mapping[BrokerSetName, Annotated[ListOf[BrokerId], Field(min_length=1)]] = field(default_factory=dict)
+    """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
+    balanced among them alone. Topics of no set are on the brokers outside every set."""
     topic_sets: TopicSetsRequest = field(default_factory=dict)
-    isolate: Sequence[IsolateRequest] = ()
-    pins: Sequence[PinRequest] = ()
-    objective: ObjectiveRequest = "balance"
-    evacuate_leaders: EvacuateRequest = EvacuateRequest()
-    preferred_racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    min_leaders_per_broker: Mapping[str, int] = field(default_factory=dict)
-    balance: BalanceRequest = BalanceRequest()
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
+    """By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, as Cruise Control
+    does by default (`TopicNameHashBrokerSetMappingPolicy`)."""
+    isolate: Annotated[ListOf[IsolateRequest], Field(max_length=1000)] = field(default_factory=list)
+    """Topics that are restricted to brokers, and brokers that are reserved for them."""
+    pins: ListOf[PinRequest] = field(default_factory=list)
+    """Partitions with given replicas; they override the rack constraint."""
+    objective: Annotated[
+        Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[GoalsRequest, Tag("share")],
+        Discriminator(word_or_object),
+    ] = "balance"
+    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
+    no other change; or goals in order of priority."""
+    evacuate_leaders: EvacuateRequest = field(default_factory=EvacuateRequest)
+    """Brokers and racks that lead no partition after the plan."""
+    preferred_racks: Mapping[TopicName | Literal["*"], Annotated[ListOf[Rack], Field(min_length=1)]] = field(
+        default_factory=dict
+    )
+    """By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, one in the
+    first listed rack that has any leads."""
+    min_leaders_per_broker: Mapping[TopicName, Number] = field(default_factory=dict)
+    """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and may
+    lead."""
+    balance: BalanceRequest = field(default_factory=BalanceRequest)
+    """How replicas and leaders are balanced over brokers."""
     minimise: Literal["bytes", "replicas", "leader_changes"] = "bytes"
-    max_moved_bytes: int | None = None
+    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    max_moved_bytes: Bytes | None = None
+    """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool = False
+    """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None = None
+    """`estimate`: a partition of unknown size has the mean size of its topic's partitions."""
     on_conflict: Literal["refuse", "relax"] = "refuse"
+    """`relax`: relax constraints that conflict, and list them in `relaxed`."""
     running_reassignment: Literal["refuse", "merge"] = "refuse"
-    deadline_s: float | None = None
-    batches: BatchesRequest = BatchesRequest()
+    """`merge`: partitions that are being reassigned are planned from their target replicas."""
+    deadline_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] | None = None
+    """Time limit of the solver; then the best plan so far is the answer, with its gap."""
+    batches: BatchesRequest = field(default_factory=BatchesRequest)
+    """Limits of each batch."""
     log_dirs: LogDirsRequest | None = None
-    kafka_version: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    """Choose the log directory of each replica; null leaves it to the brokers."""
+    kafka_version: RequestedRelease = None
+    labels: Labels = field(default_factory=dict)
 
     @property
     def replicas_balance(self) -> Balance:
@@ -217,7 +158,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     """
     fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored; removed racks are removed brokers.
-    del fields["snapshot_id"], fields["kafka_version"], fields["remove_racks"]
+    del fields["snapshot_id"], fields["cluster"], fields["kafka_version"], fields["remove_racks"]
     if request.repair_racks is None and repaired_topics(request) is None:
         fields["repair_racks"] = True
     if request.receivers == "added":
@@ -306,4 +247,10 @@ def _balance(evenness: Evenness) -> Balance:
 
 
 READER = TypeAdapter(ReassignmentRequest)
-"""Reads the record from plain values of its shape; the shape is trusted."""
+"""Reads the body of a request."""
+
+
+def restored(plain: Mapping[str, Any]) -> ReassignmentRequest:
+    """The request of a stored job, plan or sweep, whose further fields are ignored."""
+    request: ReassignmentRequest = reader_of_stored(READER)(plain)
+    return request

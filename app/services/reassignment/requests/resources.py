@@ -2,72 +2,112 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
+from app.services.bodies import ListOf, RequestRecord
+from app.services.fields import INT64_MAX, LogDirPath, TopicName
 
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
-"""The resources of a broker that partitions load; the API reads it."""
+"""The resources of a broker that partitions load."""
 Limited = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
 """What can be limited a broker."""
 RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
 COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
 """In place of a broker or a topic: all that are not named."""
+CapacityBytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
+Rate = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+ShareOrZero = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Amount = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
+Times = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+MoreThanZero = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+BrokerOrAll = Annotated[str, Field(pattern=r"^(\*|0|[1-9][0-9]{0,9})$", description="A broker's id, or `*`.")]
+TopicOrAll = Annotated[str, Field(pattern=r"^(\*|[a-zA-Z0-9._-]{1,249})$", description="A topic's name, or `*`.")]
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityRequest:
-    """Capacities of a broker that override those of the snapshot; None does not."""
+@dataclass(frozen=True)
+class CapacityRequest(RequestRecord, schema="CapacityFields"):
+    """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
 
-    disk_bytes: int | None = None
-    nic_in_bytes_per_s: int | None = None
-    nic_out_bytes_per_s: int | None = None
-    vcpu: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CpuModel:
-    """vCPU that a broker uses: by bytes/s in and out, and by replica.
-
-    The defaults are a vCPU for 20 MiB/s in and for 80 MiB/s out, and nothing for an idle replica: a default, not a
-    measurement.
-    """
-
-    per_byte_in: float = 1 / (20 * 2**20)
-    per_byte_out: float = 1 / (80 * 2**20)
-    per_partition: float = 0.0
+    disk_bytes: CapacityBytes | None = None
+    """Bytes of the log directories together."""
+    nic_in_bytes_per_s: CapacityBytes | None = None
+    """Bytes/s that the network interface receives."""
+    nic_out_bytes_per_s: CapacityBytes | None = None
+    """Bytes/s that the network interface sends."""
+    vcpu: MoreThanZero | None = None
+    """Number of virtual CPUs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """An upper limit on what a broker has: a share of its capacity, or an amount; a soft one may be exceeded."""
+@dataclass(frozen=True)
+class CpuModel(RequestRecord, schema="CpuModelFields"):
+    """A linear model of the processor: vCPU by bytes/s in, by bytes/s out, and by replica."""
 
-    share: float | None = None
-    absolute: float | None = None
+    per_byte_in: ShareOrZero = 1 / (20 * 2**20)
+    """vCPU for a byte/s that a broker receives."""
+    per_byte_out: ShareOrZero = 1 / (80 * 2**20)
+    """vCPU for a byte/s that a broker sends."""
+    per_partition: ShareOrZero = 0.0
+    """vCPU for a replica without traffic."""
+
+
+@dataclass(frozen=True)
+class Limit(RequestRecord, schema="LimitFields"):
+    """An upper limit of each broker: either a share of its capacity, or an amount."""
+
+    share: Share | None = None
+    """Share of the capacity of each broker."""
+    absolute: Amount | None = None
+    """Amount: bytes, bytes/s, vCPU, replicas or leaders."""
     soft: bool = False
+    """Whether the limit may be exceeded if it cannot hold."""
 
 
-LimitRequest: TypeAlias = float | Limit
+def _number_or_limit(value: object) -> str:
+    return "limit" if isinstance(value, dict | BaseModel | Limit) else "number"
+
+
+def _number_or_brokers(value: object) -> str:
+    return "brokers" if isinstance(value, dict) else "number"
+
+
+LimitRequest: TypeAlias = Annotated[
+    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")], Discriminator(_number_or_limit)
+]
 """A share, or a limit with its kind."""
-
-
-LogDirLimitsRequest: TypeAlias = float | Mapping[str, Mapping[str, float]]
+LogDirLimitsRequest: TypeAlias = Annotated[
+    Annotated[Share, Tag("number")]
+    | Annotated[Mapping[BrokerOrAll, Mapping[LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
+    Discriminator(_number_or_brokers),
+]
 """Of the size of every log directory a share; or by broker and path, `*` for all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsRequest:
-    """The limits of every broker by resource; None does not limit it. Those of log directories are hard."""
+@dataclass(frozen=True)
+class LimitsRequest(RequestRecord, schema="LimitsWithLogDirs"):
+    """Upper limits of each broker, and of its log directories."""
 
     disk: LimitRequest | None = None
+    """Limit of the bytes on disk. A hard one holds in every batch, too."""
     nic_in: LimitRequest | None = None
+    """Limit of received bytes/s: producers and replication."""
     nic_out: LimitRequest | None = None
+    """Limit of sent bytes/s: replication and consumers."""
     cpu: LimitRequest | None = None
+    """Limit of vCPU, by `cpu_model`."""
     replicas: LimitRequest | None = None
+    """Limit of the number of replicas, `{"absolute": …}`."""
     leaders: LimitRequest | None = None
+    """Limit of the number of preferred leaders, `{"absolute": …}`."""
     log_dirs: LogDirLimitsRequest | None = None
+    """Share of its size that each log directory has at most, after the plan and in every batch; or shares by broker and
+    path, `*` for all others. Replicas are moved out of directories above it, with the fewest bytes; with the objective
+    `relieve` also to other brokers."""
 
     def log_dir_share(self, broker: int, path: str) -> float | None:
         """The share of its size that a log directory may have at any time; None is not limited."""
@@ -87,56 +127,57 @@ class LimitsRequest:
         return limits
 
 
-@dataclass(frozen=True, slots=True)
-class PricesRequest:
+@dataclass(frozen=True)
+class PricesRequest(RequestRecord, schema="PricesFields"):
     """Prices, in any currency."""
 
-    cross_rack_per_gib: float = 0.0
+    cross_rack_per_gib: Times = 0.0
+    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
 
 
 GoalName = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]
-"""What a goal balances."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoalRequest:
-    """A goal; 0 is as balanced as possible, t > 0 within ±t of each broker's share by capacity."""
+@dataclass(frozen=True)
+class GoalRequest(RequestRecord, schema="GoalFields"):
+    """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
 
     goal: GoalName
-    tolerance: float = 0.0
+    """What is balanced."""
+    tolerance: ShareOrZero = 0.0
+    """0: as balanced as possible; t: within ±t of each broker's share."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoalsRequest:
-    """Goals in order of priority: none worsens those before it."""
+@dataclass(frozen=True)
+class GoalsRequest(RequestRecord, schema="GoalsFields"):
+    """Goals in order of priority: none worsens what those before it reached."""
 
-    goals: Sequence[GoalRequest]
-
-
-ObjectiveRequest: TypeAlias = Literal["balance", "relieve"] | GoalsRequest
-"""`balance` is what `balance` of the request states; `relieve` brings brokers below limits and changes nothing else."""
+    goals: Annotated[ListOf[GoalRequest], Field(min_length=1, max_length=7)]
+    """The goals, the most important first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceFields:
-    """The fields of a request about resources, of plans and of checks.
+@dataclass(frozen=True, kw_only=True)
+class ResourceFields(RequestRecord):
+    """What a request says about the resources of brokers; all of it is optional."""
 
-    Parameters
-    ----------
-    capacity : by broker id, `*` for all others; over the snapshot's.
-    consumers : by topic, how many times its bytes are read; `*` for all others, which are read 0 times by default.
-    follower_fetching : whether consumers read from the replica in their rack (KIP-392).
-    cpu_model : None is the default model. growth : by topic, the factor on sizes and rates; `*` for all others.
-    prices : None leaves out costs.
-    """
-
-    capacity: Mapping[str, CapacityRequest] = field(default_factory=dict)
-    consumers: Mapping[str, float] = field(default_factory=dict)
+    capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
+    has."""
+    consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
     follower_fetching: bool = False
+    """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
     cpu_model: CpuModel | None = None
-    growth: Mapping[str, float] = field(default_factory=dict)
-    limits: LimitsRequest = LimitsRequest()
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    growth: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by default.
+    What is copied has its size of today."""
+    limits: LimitsRequest = field(default_factory=LimitsRequest)
+    """Upper limits of what each broker has after the plan."""
     prices: PricesRequest | None = None
+    """Prices for `cross_rack`; null leaves out costs."""
 
 
 def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -147,7 +188,7 @@ def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[s
     default = ResourceFields()
     unstated = {
         name for name in ResourceFields.__dataclass_fields__ if getattr(request, name) == getattr(default, name)
-    }
+    } - {"ingress_bytes_per_s"}  # older than the others
     return {name: value for name, value in fields.items() if name not in unstated}
 
 

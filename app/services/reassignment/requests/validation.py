@@ -7,16 +7,11 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
+from app.services.reassignment.requests.balance import PerTopicRequest, Tolerance
 from app.services.reassignment.requests.broker_sets import check_broker_sets
 from app.services.reassignment.requests.log_dirs import check_log_dirs
-from app.services.reassignment.requests.request import (
-    PerTopicRequest,
-    ReassignmentRequest,
-    Tolerance,
-)
-from app.services.reassignment.requests.resources import (
-    check_resources,
-)
+from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.resources import check_resources
 from app.services.snapshots import first_repeated
 
 

@@ -18,8 +18,9 @@ from app.core.sweeps.fields import as_integer, as_list, as_number
 from app.errors import Failure, FieldPath, Json
 from app.errors.reassignments import UnknownBroker, UnknownTopic
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
+from app.services.reassignment.requests.balance import BalanceRequest
 from app.services.reassignment.requests.broker_sets import TopicSetsRequest, check_broker_sets
-from app.services.reassignment.requests.request import READER, BalanceRequest, ReassignmentRequest
+from app.services.reassignment.requests.request import ReassignmentRequest, restored
 from app.services.reassignment.requests.resources import COUNTS, RESOURCES, Limit, LimitsRequest
 
 REMOVE, ADD = "remove_broker", "add_brokers"
@@ -173,7 +174,7 @@ def base_request(definition: Mapping[str, Any]) -> ReassignmentRequest:
     """The request that all scenarios have in common: what the definition has of a plan's request."""
     names = {each.name for each in fields(ReassignmentRequest)} - {"labels"}
     stated = {name: value for name, value in definition.items() if name in names and value is not None}
-    return READER.validate_python({"running_reassignment": "merge"} | stated)
+    return restored({"running_reassignment": "merge"} | stated)
 
 
 def _bound(topic_sets: TopicSetsRequest, varied: Mapping[str, str | None]) -> TopicSetsRequest:

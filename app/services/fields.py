@@ -2,17 +2,24 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+)
 from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
 from app.core.names import CONTROLS
-from app.services.plans.status import MOST_LABELS
+from app.services.bodies import ListOf, Read
 
 INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
@@ -42,6 +49,7 @@ PRINTABLE_LINES = rf"^([\t\n\r]|[^{CONTROLS}])*$"
 """Text of several lines: tabs and line ends, and no other control characters."""
 NAMED_VALUE = rf"^[^{CONTROLS}=]+=[^{CONTROLS}]*$"
 """`name=value`, as in the query of a list."""
+MOST_LABELS = 64
 LabelName = Annotated[str, Field(min_length=1, max_length=63, pattern=PRINTABLE)]
 LabelValue = Annotated[str, Field(max_length=255, pattern=PRINTABLE)]
 Labels = Annotated[
@@ -65,7 +73,7 @@ def _listed(value: object) -> object:
 
 
 ComparedReleases = Annotated[
-    list[Release],
+    ListOf[Release],
     BeforeValidator(
         _listed, json_schema_input_type=Release | Annotated[list[Release], Field(max_length=MOST_COMPARED)]
     ),
@@ -165,20 +173,10 @@ def known_name(noun: str, names: Collection[str]) -> AfterValidator:
     return AfterValidator(known)
 
 
-class Request(BaseModel):
-    """Base of request models: unknown fields are rejected, and strings are not converted to numbers."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def by_only_field(events: Sequence[type[BaseModel]]) -> Discriminator:
-    """The discriminator of a union of models with one field each, whose name is the tag."""
-    names = ", ".join(name for event in events for name in event.model_fields)
-    message = f"An event is an object of one field, which names it: {names}"
-    return Discriminator(_only_field, custom_error_type="event", custom_error_message=message)
-
-
-def _only_field(value: object) -> str | None:
-    """The name of the only field of an object, as the discriminator of a union; None if it has several."""
-    named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
-    return named[0] if len(named) == 1 else None
+BrokerKey = Annotated[
+    int,
+    Read(
+        Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="A broker's id, as JSON writes a name.")],
+        int,
+    ),
+]

@@ -1,0 +1,137 @@
+"""The bases of requests: a request is the body of the API, what services read, and what a job stores.
+
+A request is a frozen dataclass. Only pydantic checks its fields, so that Python constructs one without validation.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import Field as DataclassField
+from functools import cache, partial
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The schema of a field whose values are read as `form`, and converted."""
+
+    form: Any
+    convert: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.convert, handler.generate_schema(self.form))
+
+
+class _AsList:
+    """The schema of a sequence is that of a list: pydantic's own of a sequence has other errors."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.list_schema(handler.generate_schema(get_args(source)[0]))
+
+
+ItemT = TypeVar("ItemT")
+RecordT = TypeVar("RecordT")
+ListOf: TypeAlias = Annotated[Sequence[ItemT], _AsList()]
+"""A sequence that JSON has as an array."""
+_STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+class Request(BaseModel):
+    """Base of request models: unknown fields are rejected, and strings are not converted to numbers."""
+
+    model_config = _STRICT
+
+
+class RequestRecord:
+    """Base of frozen dataclasses that are requests or parts of them: the body of the API, and what services read.
+
+    As of `Request`, unknown fields are rejected, and strings are not converted to numbers. `schema` is the name in the
+    OpenAPI document. Only pydantic checks the fields: a record that Python constructs is not validated.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    def __init_subclass__(cls, schema: str | None = None) -> None:
+        cls.__pydantic_config__ = ConfigDict(**_STRICT, title=schema or cls.__name__)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        # A strict dataclass takes instances alone; its fields stay strict.
+        cast("core_schema.DataclassSchema", handler.resolve_ref_schema(schema))["strict"] = False
+        return schema
+
+
+@cache
+def reader_of_stored(reader: TypeAdapter[RecordT]) -> Callable[[Any], RecordT]:
+    """Reads a request that was validated when it was stored: bounds of today and fields of other releases count for
+    nothing.
+    """
+    validate = SchemaValidator(_unbounded(reader.core_schema)).validate_python
+    read: Callable[[Any], RecordT] = partial(validate, strict=False, extra="ignore", by_alias=False, by_name=True)
+    return read
+
+
+_BOUNDS = frozenset({"pattern", "min_length", "max_length", "ge", "gt", "le", "lt"})
+
+
+def _unbounded(schema: Any) -> Any:
+    if isinstance(schema, Mapping):
+        return {name: _unbounded(member) for name, member in schema.items() if name not in _BOUNDS}
+    return [*map(_unbounded, schema)] if isinstance(schema, list) else schema
+
+
+def request_fields() -> Iterator[Collection[str]]:
+    """The names of the fields of every request, and of every part of one that is an object."""
+    for model in _subclasses(Request):
+        yield model.model_fields.keys()
+    for record in _subclasses(RequestRecord):
+        yield {_name(field) for field in fields(record)}
+
+
+def _name(member: DataclassField[Any]) -> str:
+    """The name of a field in JSON."""
+    notes = getattr(member.type, "__metadata__", ())
+    return next((str(note.validation_alias) for note in notes if getattr(note, "validation_alias", None)), member.name)
+
+
+def stated(value: Any) -> Any:
+    """A request as plain values, without what has its default."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_none=True, by_alias=True, exclude_defaults=True)
+    if is_dataclass(value):
+        values = {field.name: getattr(value, field.name) for field in fields(value)}
+        defaults = {
+            field.name: field.default if field.default_factory is MISSING else field.default_factory()
+            for field in fields(value)
+        }
+        return {name: stated(one) for name, one in values.items() if one is not None and one != defaults[name]}
+    if isinstance(value, Mapping):
+        return {name: stated(one) for name, one in value.items()}
+    return [*map(stated, value)] if isinstance(value, list | tuple) else value
+
+
+def _subclasses(base: Any) -> Iterator[Any]:
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
+
+
+def word_or_object(value: object) -> str:
+    """The branch of a field that takes words, or an object."""
+    return "word" if isinstance(value, str) else "share"
+
+
+def by_only_field(events: Sequence[type[BaseModel]]) -> Discriminator:
+    """The discriminator of a union of models with one field each, whose name is the tag."""
+    names = ", ".join(name for event in events for name in event.model_fields)
+    message = f"An event is an object of one field, which names it: {names}"
+    return Discriminator(_only_field, custom_error_type="event", custom_error_message=message)
+
+
+def _only_field(value: object) -> str | None:
+    """The name of the only field of an object, as the discriminator of a union; None if it has several."""
+    named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
+    return named[0] if len(named) == 1 else None

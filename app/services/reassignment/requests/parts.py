@@ -1,0 +1,65 @@
+"""Parts of a request for a reassignment: topics on given brokers, partitions on given replicas, limits of batches."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.services.bodies import ListOf, RequestRecord
+from app.services.fields import INT64_MAX, BrokerId, Int32, PartitionId, Rack, TopicName
+
+Number = Annotated[Int32, Field(ge=1)]
+_Bytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
+
+
+@dataclass(frozen=True)
+class IsolateRequest(RequestRecord, schema="IsolateFields"):
+    """Topics whose replicas are restricted to these brokers."""
+
+    topics: Annotated[ListOf[TopicName], Field(min_length=1)]
+    """Names of the topics that are restricted."""
+    brokers: Annotated[ListOf[BrokerId], Field(min_length=1)]
+    """Ids of the brokers that they are restricted to."""
+    exclusive: bool = False
+    """Whether other topics are excluded from these brokers."""
+
+
+@dataclass(frozen=True)
+class PinRequest(RequestRecord, schema="PinFields"):
+    """A partition and its replicas, the preferred leader first."""
+
+    topic: TopicName
+    partition: PartitionId
+    """Id of the partition in its topic."""
+    replicas: Annotated[ListOf[BrokerId], Field(min_length=1, max_length=1000)]
+    """Broker ids, the preferred leader first."""
+
+
+@dataclass(frozen=True)
+class EvacuateRequest(RequestRecord, schema="EvacuateFields"):
+    """Brokers and racks that lead no partition."""
+
+    brokers: ListOf[BrokerId] = field(default_factory=list)
+    """Ids of brokers that lead no partition."""
+    racks: ListOf[Rack] = field(default_factory=list)
+    """Racks whose brokers lead no partition."""
+
+
+@dataclass(frozen=True)
+class BatchesRequest(RequestRecord, schema="BatchFields"):
+    """The limits of each batch; null is no limit."""
+
+    max_moves_in_per_broker: Number | None = 4
+    """Replicas copied to a broker in one batch."""
+    max_moves_out_per_broker: Number | None = None
+    """Replicas copied from a broker in one batch."""
+    max_bytes_in_per_broker: _Bytes | None = None
+    """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
+    max_partitions: Number | None = None
+    """Number of partitions in one batch."""
+    max_disk_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
+    throttle_bytes_per_s: _Bytes | None = None
+    """Replication throttle of every broker, in and out; batches then have a duration."""
+    hottest: Literal["last", "first"] = "last"
+    """When the partitions with the highest ingress rate move; without rates, the largest ones."""
