@@ -132,11 +132,15 @@ class TestFromTexts:
         assert set(warnings) == {"subscription_from_the_future"}
         assert "'m-1' of group 'g' (version 7)" in warnings["subscription_from_the_future"]
 
+    @pytest.mark.parametrize("metadata", ["AAMAAAAB", "AA%"])
+    def test_a_group_with_a_member_of_broken_bytes_is_left_out(self, client: httpx.Client, metadata: str) -> None:
+        response = _form(client, brokers=BROKERS, topics=TOPICS, groups=_described(metadata))
+        assert "member_metadata" in _warnings(response)["groups_not_described"]
+        assert _document(client, response).get("groups", []) == []
+
     @pytest.mark.parametrize(
         ("groups", "line", "expected"),
         [
-            (_described("AAMAAAAB"), 10, "consumer protocol"),
-            (_described("AA%"), 10, "base64"),
             (STATES + OFFSETS.replace(b" 1550 ", b" 15x0 ", 1), STATES.count(b"\n") + 3, "CURRENT-OFFSET"),
             (STATES + OFFSETS + OFFSETS, (STATES + OFFSETS).count(b"\n") + 3, "once"),
             (b"[]", 1, "an object"),

@@ -339,11 +339,27 @@ class TestDescribedGroups:
         assert member.subscription is not None
         assert (member.subscription.topics, member.subscription.generation_id) == (("orders",), 4)
 
+    @pytest.mark.parametrize(("value", "found"), [("AAM=", "byte 2"), ("not base64", "base64")])
+    def test_a_group_with_broken_bytes_says_so_and_the_others_are_read(self, value: str, found: str) -> None:
+        groups = json.loads(JSON)
+        groups["other"] = json.loads(JSON)["billing"]
+        groups["billing"]["members"][1]["member_metadata"] = value
+        read = {group.group_id: group for group in described_groups.read(json.dumps(groups, indent=1))}
+        broken, whole = read["billing"], read["other"]
+        assert (broken.members, whole.error) == ((), None)
+        assert found in str(broken.error)
+        assert len(whole.members) == len(groups["other"]["members"])
+
+    def test_bytes_of_a_member_that_just_joined_are_read_as_kafka_python_prints_them(self) -> None:
+        groups = json.loads(JSON)
+        groups["billing"]["members"][0]["member_metadata"] = {"topics": ["orders"], "user_data": "\\xff\\xff\\xff\\xff"}
+        [group] = [each for each in described_groups.read(json.dumps(groups)) if each.group_id == "billing"]
+        assert group.members[0].subscription is not None
+        assert group.members[0].subscription.user_data == b"\xff" * 4
+
     @pytest.mark.parametrize(
         ("key", "value", "found"),
         [
-            ("member_metadata", "AAM=", "byte 2"),
-            ("member_metadata", "not base64", "base64"),
             ("member_metadata", {}, "topics"),
             ("member_metadata", {"topics": ["a/b"]}, "a/b"),
             ("member_metadata", {"topics": [], "generation_id": -2}, "-2"),

@@ -307,20 +307,19 @@ class TestRejections:
 
     @pytest.mark.parametrize(
         ("metadata", "says"),
-        [
-            ("AAMAAAAB", "byte 2"),
-            ("AAMAAAABAAFh", "byte 9"),
-            ("AAM", "bytes in base64"),
-            ("AAM=", "byte 2"),
-            ({"topics": 7}, "an array"),
-        ],
+        [("AAMAAAAB", "byte 2"), ("AAMAAAABAAFh", "byte 9"), ("AAM", "bytes in base64"), ("AAM=", "byte 2")],
     )
-    def test_bytes_that_are_cut_off_name_member_and_line(self, metadata: object, says: str) -> None:
-        text = STATES + described(
-            {"member_id": "m-1", "member_metadata": ""}, {"member_id": "m-2", "member_metadata": metadata}
-        )
+    def test_a_member_with_broken_bytes_leaves_out_its_group_alone(self, metadata: str, says: str) -> None:
+        broken: dict[str, object] = {"member_id": "m-2", "member_metadata": metadata}
+        joined = recorded_groups.join(read(STATES + described({"member_id": "m-1", "member_metadata": ""}, broken)))
+        [undescribed] = joined.undescribed
+        assert "g/members/1/member_metadata" in undescribed.detail
+        assert says in undescribed.detail
+        assert all(not group.members for group in joined.groups if group.group_id == "g")
+
+    def test_a_member_of_another_shape_is_rejected_with_its_line(self) -> None:
+        text = STATES + described({"member_id": "m-2", "member_metadata": {"topics": 7}})
         rejection = rejected(read, text)
-        assert "g/members/1/member_metadata" in rejection.detail
-        assert says in rejection.detail
+        assert "g/members/0/member_metadata" in rejection.detail
         assert rejection.line is not None
-        assert text.split("\n")[rejection.line - 1].strip().startswith(('"member_metadata": "AAM', '"topics": 7'))
+        assert text.split("\n")[rejection.line - 1].strip().startswith('"topics": 7')

@@ -37,6 +37,10 @@ _ESCAPED_BYTE = re.compile(r"\\x([0-9a-f]{2})")
 Decoded = TypeVar("Decoded")
 
 
+class _Unreadable(Exception):
+    """Bytes of a member that cannot be decoded, and why; the rest of the document may be right."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedMember:
     """A member; subscription and assignment are None while the group rebalances, when the coordinator has none."""
@@ -72,8 +76,8 @@ def read(text: str) -> tuple[DescribedGroup, ...]:
     Raises
     ------
     MalformedText
-        The text is no JSON, a key is missing, a value is of another kind, the bytes behind a base64 are corrupt, a
-        member comes twice.
+        The text is no JSON, a key is missing, a value is of another kind, a member comes twice. A group with a member
+        whose bytes cannot be decoded has this as its error.
     """
     document = Document.parse(text, "described groups")
     groups = document.mapping(document.root, ())
@@ -88,7 +92,10 @@ def _group(document: Document, name: str, value: object) -> DescribedGroup:
         return DescribedGroup(name, "", "", (), reason)
     values = _required(document, value, path, _GROUP)
     listed = document.array(values["members"], (*path, "members"))
-    members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
+    try:
+        members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
+    except _Unreadable as unreadable:
+        return DescribedGroup(name, "", "", (), str(unreadable))
     seen: set[str] = set()
     for i, member in enumerate(members):
         if member.member_id in seen:
@@ -132,7 +139,7 @@ def _decoded(
     try:
         return read_bytes(_bytes(document, value, path))
     except CorruptProtocolBytes as corrupt:
-        raise document.reject(path, expected="bytes of the consumer protocol", actual=corrupt.detail) from None
+        raise _unreadable(document, path, "bytes of the consumer protocol", corrupt.detail) from None
 
 
 def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
@@ -180,13 +187,17 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        if control_in(text) is None:
-            raise document.reject(path, expected="bytes in base64", actual="another text") from None
+        if control_in(text) is None and not _ESCAPED_BYTE.search(text):
+            raise _unreadable(document, path, "bytes in base64", "another text") from None
     try:
         parts = _ESCAPED_BYTE.split(text)
         return b"".join([bytes.fromhex(part) if i % 2 else part.encode() for i, part in enumerate(parts)])
     except UnicodeEncodeError:
-        raise document.reject(path, expected="bytes as text in UTF-8", actual="a surrogate") from None
+        raise _unreadable(document, path, "bytes as text in UTF-8", "a surrogate") from None
+
+
+def _unreadable(document: Document, path: FieldPath, expected: str, actual: str) -> _Unreadable:
+    return _Unreadable(document.reject(path, expected=expected, actual=actual).detail)
 
 
 def _text(document: Document, value: object, path: FieldPath) -> str:

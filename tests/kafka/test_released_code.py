@@ -1,0 +1,58 @@
+"""The classes of a release answer the stored vectors as they stand there, and fresh cases as we do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.comparison import run
+from tests.kafka import vectors
+from tests.kafka.conftest import missing, release
+from tests.kafka.fresh_cases import fresh
+
+pytestmark = [pytest.mark.slow, pytest.mark.kafka]
+
+FRESH_CASES, SEED = 400, 1
+HELD = [
+    name
+    for name, (_, first, end) in vectors.KINDS.items()
+    if vectors.number(first) <= vectors.number(release()) < vectors.number(end)
+]
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The oracle, compiled for the release."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+    return vectors.compiled(release(), tmp_path_factory.mktemp("classes"))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_release_answers_as_the_vectors_say(classes: Path, name: str) -> None:
+    cases = vectors.stored(name)
+    answers = vectors.answered(release(), cases, vectors.KINDS[name][0], classes)
+    differ = [case["name"] for case, found in zip(cases, answers, strict=True) if not vectors.is_same(case, found)]
+    assert not differ
+
+
+OPEN = {"server_simple_4_2": "a member that owns a partition that does not exist: 1 of 400 cases"}
+"""Kinds that do not answer all fresh cases, and why."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=OPEN[name]) if name in OPEN else ())
+        for name in HELD
+    ],
+)
+def test_fresh_cases_are_answered_alike(classes: Path, tmp_path: Path, name: str) -> None:
+    kind = vectors.KINDS[name][0]
+    cases = fresh(vectors.stored(name), kind, count=FRESH_CASES, seed=SEED)
+    answers = vectors.answered(release(), cases, kind, classes)
+    rows = (json.dumps(case | {"expected": found}) for case, found in zip(cases, answers, strict=True))
+    (tmp_path / f"{name}.jsonl").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    [report] = run(tmp_path)
+    assert report.cases == FRESH_CASES
+    assert not report.mismatches, report.text()

@@ -1,0 +1,104 @@
+"""Vectors answered by a release of Kafka: `python -m tests.kafka.vectors 4.4.0 [FOLDER]`.
+
+`oracle/` has the classes that ask Kafka's own. For each kind of `tests/vectors` that they answer, the answers of the
+release are compared with the stored ones, and written to the folder if one is named.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.jobs import java
+from tests.kafka import jars
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+ORACLE = Path(__file__).parent / "oracle"
+KINDS: dict[str, tuple[str, str, str]] = {
+    **{
+        f"consumer_{name}": (f"consumer_{name}", "4.0.0", "5")
+        for name in ("range", "roundrobin", "sticky", "cooperative_sticky")
+    },
+    "murmur2": ("murmur2", "4.0.0", "5"),
+    "server_range": ("server_range", "4.0.0", "5"),
+    "server_uniform_4_0_1": ("server_uniform", "4.0.1", "5"),
+    "server_simple_4_1": ("server_simple", "4.1.0", "4.2.0"),
+    "server_simple_4_2": ("server_simple", "4.2.0", "5"),
+    "striped_placer": ("striped_placer", "4.0.0", "4.3.0"),
+    "striped_placer_4_3": ("striped_placer", "4.3.0", "5"),
+    "streams_group_sticky_4_4": ("streams_group_sticky", "4.4.0", "5"),
+}
+"""By file of vectors: its kind for the oracle, the first release that answers so, and the first that does not."""
+_ANSWERED_WITHIN_S = 300
+
+
+def number(release: str) -> tuple[int, ...]:
+    """A release, to compare it with others."""
+    return tuple(map(int, release.split(".")))
+
+
+def answered(release: str, cases: Sequence[dict[str, Any]], kind: str, classes: Path) -> list[Any]:
+    """The answers of a release, in the order of the cases."""
+    path = f"{classes}:{jars.resolve(release)}/*"
+    asked = "".join(json.dumps({"kind": kind, "input": case["input"]}) + "\n" for case in cases)
+    command = [str(java.find().executable), "-cp", path, "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "Oracle"]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=_ANSWERED_WITHIN_S, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def compiled(release: str, folder: Path) -> Path:
+    """The folder with the oracle's classes for a release."""
+    sources = [ORACLE / "Oracle.java"]
+    if number(release) >= number(KINDS["streams_group_sticky_4_4"][1]):
+        sources.append(ORACLE / "StreamsGroups.java")
+    command = ["javac", "-nowarn", "-d", str(folder), "-cp", f"{jars.resolve(release)}/*", *map(str, sources)]
+    subprocess.run(command, check=True, capture_output=True, timeout=_ANSWERED_WITHIN_S)
+    return folder
+
+
+def stored(name: str) -> list[dict[str, Any]]:
+    """The cases of a file of vectors."""
+    lines = (VECTORS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def is_same(case: dict[str, Any], found: dict[str, Any]) -> bool:
+    """Whether an answer is the stored one; of exceptions the class counts, since texts change between releases."""
+    expected = case["expected"]
+    if "error" in expected:
+        return bool(expected["error"] == found.get("error"))
+    return bool(expected == found)
+
+
+def compared(release: str) -> Iterator[tuple[str, list[dict[str, Any]], list[Any]]]:
+    """Each file of vectors that holds for a release, its cases, and the answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        classes = compiled(release, Path(folder))
+        for name, (kind, first, end) in KINDS.items():
+            if number(first) <= number(release) < number(end):
+                cases = stored(name)
+                yield name, cases, answered(release, cases, kind, classes)
+
+
+def main() -> None:
+    """Print a line for each kind, and exit with 1 if an answer differs."""
+    release = sys.argv[1] if len(sys.argv) > 1 else jars.NEWEST
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    is_equal = True
+    for name, cases, answers in compared(release):
+        differ = [case for case, found in zip(cases, answers, strict=True) if not is_same(case, found)]
+        is_equal &= not differ
+        named = f": {', '.join(case['name'] for case in differ[:5])}" if differ else ""
+        sys.stdout.write(f"{release} {name}: {len(cases)} cases, {len(differ)} differ{named}\n")
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            rows = (json.dumps(case | {"expected": found}) for case, found in zip(cases, answers, strict=True))
+            (folder / f"{name}.jsonl").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    sys.exit(not is_equal)
+
+
+if __name__ == "__main__":
+    main()
