@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 
-from app.core.model import NO_LEADER, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Int64s
 from app.core.reassignment import KEEP, Balance, place_by_load
 from app.core.reassignment.resources import Goal, ResourceProblem, reach_goals, relieve
 from app.core.reassignment.resources.answers import totals_of
@@ -44,10 +44,16 @@ def value_of(problem: ResourceProblem, goal: Goal, loads: Int64s) -> Fraction:
 
 
 def values(problem: ResourceProblem, goals: list[Goal]) -> Iterator[tuple[Fraction | int, ...]]:
-    """Of every placement: excess above hard and soft limits, goals in order, moved weight, leader changes."""
-    for moved, loads, leaders in answers(problem):
+    """Of every placement: excess of hard and soft limits, goals in order, moved weight and replicas, leader changes."""
+    for (moved, loads, leaders), (replicas, *_) in zip(answers(problem), answers(counted(problem)), strict=True):
         changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
-        yield (*excess(problem, loads), *(value_of(problem, goal, loads) for goal in goals), moved, changes)
+        yield (*excess(problem, loads), *(value_of(problem, goal, loads) for goal in goals), moved, replicas, changes)
+
+
+def counted(problem: ResourceProblem) -> ResourceProblem:
+    """The problem with 1 as the weight of every replica."""
+    weight = np.ones_like(problem.movement.weight)
+    return replace(problem, movement=replace(problem.movement, weight=weight))
 
 
 def reached(problem: ResourceProblem, goals: list[Goal]) -> tuple[Fraction | int, ...]:
@@ -59,7 +65,9 @@ def reached(problem: ResourceProblem, goals: list[Goal]) -> tuple[Fraction | int
     loads = loads_of(problem.loads, problem.movement.rack_of, answer.replicas, answer.leaders)
     above, changes = excess(problem, loads), answer.movement.then
     assert changes is not None
-    return (*above, *(value_of(problem, goal, loads) for goal in goals), answer.moved, changes.value)
+    lists = tuple(tuple(row[row != NO_REPLICA].tolist()) for row in answer.replicas)
+    replicas = moved_weight(counted(problem).movement, lists)
+    return (*above, *(value_of(problem, goal, loads) for goal in goals), answer.moved, replicas, changes.value)
 
 
 @settings(max_examples=150)
