@@ -97,7 +97,7 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
     if not is_decided(instance, model) or engine == "topics" or is_other:
         return
     if engine == "goals":
-        loads.goals(examined, model)
+        loads.goals(examined, model, after)
         return
     exact = with_limits(instance, model)
     if engine == "soft limits" and not loads.excess(examined, model, exact, after):

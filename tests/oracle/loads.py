@@ -1,6 +1,5 @@
 """Laws of loads: bands of bytes and rates, limits, excess and goals, beside the exact optimum."""
 
-from math import floor
 from typing import Any
 
 from tests.oracle.clusters import Document
@@ -69,7 +68,7 @@ def band(examined: Examined, model: Model, exact: Exact) -> bool:
     return True
 
 
-def goals(examined: Examined, model: Model) -> None:
+def goals(examined: Examined, model: Model, after: Replicas) -> None:
     """The bound of each goal is at most its optimum alone; the first goal reaches its optimum."""
     document, request = examined.answer.document, examined.instance.request
     rows = document["balance"]["resources"] or []
@@ -87,16 +86,16 @@ def goals(examined: Examined, model: Model) -> None:
             reached = max(share, 1 + row["tolerance"])
             examined.hold("the first goal is the exact least", row["largest"] <= reached + error, detail)
     if rows and not document["balance"].get("sets") and all(row["tolerance"] == 0 for row in rows):
-        _least_for_goals(examined, model, rows)
+        _least_for_goals(examined, model, rows, after)
 
 
-def _least_for_goals(examined: Examined, model: Model, rows: list[Document]) -> None:
+def _least_for_goals(examined: Examined, model: Model, rows: list[Document], after: Replicas) -> None:
     """The movement beside the least one of all placements whose largest loads are those that were reached."""
     exact = Exact(model)
     for row in rows:
         if row["goal"] == "topic_replicas":
             return
-        most = floor((row["largest"] + RELATIVE_ERROR) * total_of(model, row["goal"]) / len(model.brokers.staying))
+        most = max(_reached(model, row["goal"], broker, after) for broker in model.brokers.staying)
         for load in of_brokers(exact, model, row["goal"]).values():
             exact.require(load <= most)
     certificate = examined.answer.document["certificate"]
@@ -117,12 +116,17 @@ def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> b
             above = exact.bounded(0, max(1, total_of(model, resource)))
             exact.require(above >= load - most)
             above_limits.append(above)
-            has = sum(
-                weights_of(resource, row)[0] * (broker in after[row.key])
-                + weights_of(resource, row)[1] * (broker == after[row.key][0])
-                for row in model.partitions
-            )
+            has = _reached(model, resource, broker, after)
             reached += max(0, has - most)
     least = exact.minimised(sum(above_limits))
     examined.hold("the excess is the exact least", reached == least, f"excess {reached}, exact {least}")
     return reached == least
+
+
+def _reached(model: Model, resource: str, broker: int, after: Replicas) -> int:
+    """The load of a broker after the plan."""
+    return sum(
+        weights_of(resource, row)[0] * (broker in after[row.key])
+        + weights_of(resource, row)[1] * (broker == after[row.key][0])
+        for row in model.partitions
+    )

@@ -25,7 +25,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
     # Balance by one load has one engine, with weights and without.
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule.
-    engine_version = 11
+    engine_version = 12
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -7,14 +7,13 @@ loads of the models that follow, so that each value is proven for the placements
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor
-from typing import Any
+from math import ceil, floor, gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.loads.exact_model import NotProven
+from app.core.reassignment.loads.exact_model import LARGEST_SUM, NotProven, Sum
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import capacity_weights, loads_of
@@ -36,9 +35,9 @@ MAX_CELLS = 160
 SOLVER_TIME = 1.0
 """Deterministic time of one solve, about seconds."""
 UNIT = 1 << 30
-"""An ideal load in models that compare loads of several brokers."""
-LARGEST_SUM = 1 << 44
-"""Of loads and weights: beyond it the presolve of OR-tools 9.15 has been seen to cut off the optimum."""
+"""An ideal load in models that compare loads of several brokers, if shares are rounded."""
+LARGEST_SHARE, LARGEST_ADDED = 1 << 60, 1 << 24
+"""Larger shares in whole numbers are rounded: of one goal, and of goals whose shares are added."""
 FARTHEST = 1 << 10
 """A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
@@ -125,19 +124,49 @@ def exact_answer(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Share:
-    """The loads of target brokers by one resource, over their ideal loads, by broker."""
+    """The loads of target brokers by one resource, over their ideal loads, by broker.
+
+    Parameters
+    ----------
+    ideal : of each broker. whole : by which shares are multiplied. is_exact : whether they are whole numbers then.
+    """
 
     goal: Goal
     column: int
     ideal: Mapping[int, Fraction]
+    whole: Fraction
+    is_exact: bool
 
     @classmethod
-    def of(cls, problem: ResourceProblem, goal: Goal, totals: Int64s) -> "_Share":
+    def of(cls, problem: ResourceProblem, goal: Goal, totals: Int64s, largest: int) -> "_Share":
+        """Shares in whole numbers if none of them exceeds `largest`."""
         column = RESOURCES.index(goal.name)
         weights, total = capacity_weights(problem.loads, problem.movement.target)[:, column], int(totals[column])
-        unit = Fraction(total, max(1, int(weights.sum())))
-        ideal = {broker: int(weights[broker]) * unit for broker in np.flatnonzero(weights).tolist() if unit}
-        return cls(goal, column, ideal)
+        mean = Fraction(total, max(1, int(weights.sum())))
+        ideal = {broker: int(weights[broker]) * mean for broker in np.flatnonzero(weights).tolist() if mean}
+        whole = Fraction(lcm(*(each.numerator for each in ideal.values())))
+        if not goal.tolerance:
+            whole /= max(1, gcd(*(int(whole / each) for each in ideal.values())))
+        is_exact = total * whole <= largest * min(ideal.values(), default=Fraction(1))
+        return cls(goal, column, ideal, whole if is_exact else Fraction(UNIT), is_exact)
+
+    @property
+    def is_minimised(self) -> bool:
+        """Whether there are loads, and the tolerance is not many times the ideal load."""
+        return bool(self.ideal) and self.goal.tolerance <= FARTHEST
+
+    @property
+    def least(self) -> int:
+        """The tolerance in parts of `whole`."""
+        return floor(self.goal.tolerance * self.whole)
+
+    def values(self, model: LimitModel) -> list[Sum]:
+        """The shares, or with a tolerance the distances from 1, in parts of `whole`."""
+        shares = [model.of(broker, self.column).times(self.whole / ideal) for broker, ideal in self.ideal.items()]
+        if not self.goal.tolerance:
+            return shares
+        above = [share.plus((), -int(self.whole)) for share in shares]
+        return [*above, *(each.times(-1) for each in above)]
 
     def reached(self, loads: Int64s) -> Fraction:
         """The largest share of a tight goal; else the largest distance from 1, or the tolerance if that is larger."""
@@ -154,19 +183,23 @@ class _Share:
             else:
                 yield broker, Fraction(0), value * ideal
 
-    def value(self, model: LimitModel) -> Any:
-        """An upper bound on what is reached, in `UNIT`s, up to rounding; 0 with a tolerance of many times the load."""
-        if self.goal.tolerance > FARTHEST:
-            return 0
-        value = model.model.new_int_var(floor(self.goal.tolerance * UNIT), 2 * FARTHEST * UNIT, "")
-        for broker, ideal in self.ideal.items():
-            load = model.of(broker, self.column, unit=UNIT / ideal)
-            if self.goal.tolerance:
-                model.model.add(load - UNIT <= value)
-                model.model.add(UNIT - load <= value)
-            else:
-                model.model.add(load <= value)
-        return value
+
+def _least_sum(model: LimitModel, shares: Sequence[_Share]) -> int:
+    """Minimise the sum of the largest values of shares, rounded if its parts are too small."""
+    values = [share.values(model) for share in shares]
+    largest = [
+        max(share.least, *(each.size for each in of_share)) for share, of_share in zip(shares, values, strict=True)
+    ]
+    shares_sum = sum(ceil(most / share.whole) for most, share in zip(largest, shares, strict=True))
+    parts = min(lcm(*(share.whole.numerator for share in shares)), LARGEST_SUM // shares_sum)
+    total = Sum(())
+    for share, of_share, most in zip(shares, values, largest, strict=True):
+        value = model.number(most)
+        model.at_least(value, share.least)
+        for each in of_share:
+            model.at_most(each.plus(value.times(-1).terms), 0)
+        total = total.plus(value.times(parts / share.whole).terms)
+    return model.minimum(total)
 
 
 @dataclass(slots=True, eq=False)
@@ -179,7 +212,7 @@ class Stages:
     is_over: Callable[[], bool]
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
-    sums: list[tuple[Callable[[LimitModel], Any], int]] = field(init=False, default_factory=list)
+    sums: list[tuple[Callable[[LimitModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.lower = np.zeros_like(self.problem.limits.upper)
@@ -194,29 +227,15 @@ class Stages:
         changes = self.minimise(lambda model: model.changes(self.problem.leader))
         return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
 
-    def _require_small(self, columns: Sequence[int]) -> None:
-        """Raise `NotProven` if the loads of some resources are too large for the solver."""
-        loads, factor = self.problem.loads, int(self.rules.factor.max())
-        most = factor * loads.of_leader[:, columns].sum(axis=0) + loads.base[:, columns].sum(axis=0)
-        if int(most.max(initial=0)) > LARGEST_SUM:
-            raise NotProven
-
     def moved(self) -> int:
-        """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight.
-
-        If weights are too large for the solver, it decides whether any has to move. Raises `NotProven`.
-        """
-        cost = self.rules.cost
-        if int(self.rules.factor.max()) * int(cost.sum()) <= LARGEST_SUM:
-            moved = self.minimise(lambda model: model.moved(cost))
-        elif moved := self.minimise(lambda model: model.moved(np.minimum(cost, 1))):
-            raise NotProven
+        """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight."""
+        moved = self.minimise(lambda model: model.moved(self.rules.cost))
         replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
             self.minimise(lambda model: model.moved(replicas))
         in_sync = self.problem.movement.in_sync
         if in_sync is not None:
-            self.minimise(lambda model: -model.kept(in_sync))
+            self.minimise(lambda model: model.kept(in_sync).times(-1))
         return moved
 
     def _model(self) -> LimitModel:
@@ -227,18 +246,26 @@ class Stages:
         model.hint(self.at)
         for broker, column in zip(*np.nonzero((self.upper < NO_LIMIT) | (self.lower > 0)), strict=True):
             least, most = int(self.lower[broker, column]), int(self.upper[broker, column])
-            model.model.add_linear_constraint(model.of(int(broker), int(column)), least, most)
-        for expression, most in self.sums:
-            model.model.add(expression(model) <= most)
+            load = model.of(int(broker), int(column))
+            if most < NO_LIMIT:
+                model.at_most(load, most)
+            if least > 0:
+                model.at_least(load, least)
+        for expressions, most in self.sums:
+            for each in expressions(model):
+                model.at_most(each, most)
         return model
 
-    def minimise(self, expression: Callable[[LimitModel], Any], *, bounds: bool = True) -> int:
-        """Minimise an expression; its minimum bounds it from now on, if it does."""
+    def minimise(self, expression: Callable[[LimitModel], Sum]) -> int:
+        """Minimise an expression; its minimum bounds it from now on."""
+        value = self._solved(lambda model: model.minimum(expression(model)))
+        self.sums.append((lambda model: [expression(model)], value))
+        return value
+
+    def _solved(self, aim: Callable[[LimitModel], int]) -> int:
         model = self._model()
-        value = model.minimum(expression(model))
+        value = aim(model)
         self.at = model.placement()
-        if bounds:
-            self.sums.append((expression, value))
         return value
 
     def _loads(self) -> Int64s:
@@ -249,7 +276,6 @@ class Stages:
         upper = np.where(columns, self.problem.limits.upper, NO_LIMIT)
         if not (upper < NO_LIMIT).any():
             return Fraction(0)
-        self._require_small(np.flatnonzero((upper < NO_LIMIT).any(axis=0)).tolist())
         if self.minimise(lambda model: model.excess(upper, shares=True)[0]) == 0:
             self.sums.pop()
             self.upper = np.minimum(self.upper, upper)
@@ -266,27 +292,31 @@ class Stages:
             return [self._topics(group[0])]
         totals = totals_of(self.problem)
         proven = share_bounds(self.problem, totals)
-        shares = [_Share.of(self.problem, goal, totals) for goal in group]
-        self._require_small([share.column for share in shares])
-        self.minimise(lambda model: sum(share.value(model) for share in shares), bounds=False)
-        if len(shares) == 1:
-            is_proven = self._refine(shares[0])
-            if is_proven and is_first and not shares[0].goal.tolerance:
-                proven[shares[0].column] = shares[0].reached(self._loads())
+        largest = LARGEST_SHARE if len(group) == 1 else LARGEST_ADDED
+        shares = [_Share.of(self.problem, goal, totals, largest) for goal in group]
+        if len(shares) > 1:
+            minimised = [share for share in shares if share.is_minimised]
+            self._solved(lambda model: _least_sum(model, minimised) if minimised else model.minimum(Sum(())))
+        elif self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
+            proven[shares[0].column] = shares[0].reached(self._loads())
         loads = self._loads()
         return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]
 
-    def _refine(self, share: _Share) -> bool:
-        """Lower what rounding left above the minimum; whether the minimum is proven."""
+    def _least(self, share: _Share) -> bool:
+        """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
+        if share.is_minimised:
+            self._solved(lambda model: model.minimum(*share.values(model), least=share.least))
+            if share.is_exact:
+                return True
         for _ in range(MAX_REFINEMENTS):
             value = share.reached(self._loads())
             if value == share.goal.tolerance:
                 return True
             model = self._model()
             for broker, least, most in share.bounds(value):
-                model.model.add(model.of(broker, share.column) <= ceil(most) - 1)
+                model.at_most(model.of(broker, share.column), ceil(most) - 1)
                 if share.goal.tolerance:
-                    model.model.add(model.of(broker, share.column) >= floor(least) + 1)
+                    model.at_least(model.of(broker, share.column), floor(least) + 1)
             if not model.is_feasible():
                 return True
             self.at = model.placement()
@@ -307,14 +337,14 @@ class Stages:
         aim = topic_range(self.problem, goal, topic_counts(self.problem, self.at))
         by_topic = [np.flatnonzero(self.problem.topic_of == topic) for topic in range(len(aim.ceiling))]
 
-        def wider(model: LimitModel) -> Any:
-            value = model.model.new_int_var(0, 1 << 40, "")
+        def distances(model: LimitModel) -> list[Sum]:
+            sums = [Sum(())]
             for rows, high, low in zip(by_topic, aim.ceiling.tolist(), aim.floor.tolist(), strict=True):
                 for broker in np.flatnonzero(self.problem.movement.target).tolist():
                     count = model.count(broker, rows)
-                    model.model.add(count - high <= value)
-                    model.model.add(low - count <= value)
-            return value
+                    sums += [count.plus((), -high), count.times(-1).plus((), low)]
+            return sums
 
-        by = self.minimise(wider)
+        by = self._solved(lambda model: model.minimum(*distances(model), least=0))
+        self.sums.append((distances, by))
         return replace(aim, ceiling=aim.ceiling + by, floor=np.maximum(aim.floor - by, 0))

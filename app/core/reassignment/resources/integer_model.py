@@ -7,16 +7,16 @@ there is still none (a deletion filter). The same model finds the least total ex
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil
-from typing import Any
+from math import ceil, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.loads.exact_model import SOLVER_TIME, NotProven, PlacementModel
+from app.core.reassignment.loads.exact_model import SOLVER_TIME, NotProven, PlacementModel, Sum
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
@@ -29,8 +29,8 @@ from app.core.reassignment.resources.start import rules_of
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
-LARGEST_VALUE = 1 << 50
-"""Of sums and objectives: the presolve of OR-tools 9.15 calls feasible models infeasible if sums come near 2^53."""
+LARGEST_EXCESS = 1 << 60
+"""Of sums of shares of limits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ def _is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
     solve = LimitModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
-        solve.model.add(solve.of(int(broker), int(column)) <= int(problem.limits.upper[broker, column]))
+        solve.at_most(solve.of(int(broker), int(column)), int(problem.limits.upper[broker, column]))
     return bool(solve.status() == "INFEASIBLE")
 
 
@@ -109,7 +109,7 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
         solve = LimitModel(problem, rules)
         for broker, other in zip(*np.nonzero(subset), strict=True):
             if other != column:
-                solve.model.add(solve.of(int(broker), int(other)) <= int(problem.limits.upper[broker, other]))
+                solve.at_most(solve.of(int(broker), int(other)), int(problem.limits.upper[broker, other]))
         upper = np.full_like(problem.limits.upper, NO_LIMIT)
         upper[subset[:, column], column] = problem.limits.upper[subset[:, column], column]
         available = int(problem.limits.upper[subset[:, column], column].sum())
@@ -130,18 +130,12 @@ class LimitModel(PlacementModel):
             problem.loads.of_leader, problem.loads.of_follower
         ).sum(axis=0)
 
-    def of(self, broker: int, column: int, *, unit: Fraction | None = None) -> Any:
-        """The load of a broker by one resource, or that of each replica times a unit, rounded."""
+    def of(self, broker: int, column: int) -> Sum:
+        """The load of a broker by one resource."""
         of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
-        base = int(self._loads.base[broker, column])
-        if unit is None:
-            return self.load(broker, of_leader, of_follower, base)
-        rounded = [
-            np.array([round(int(load) * unit) for load in loads], np.int64) for loads in (of_leader, of_follower)
-        ]
-        return self.load(broker, rounded[0], rounded[1], round(base * unit))
+        return self.load(broker, of_leader, of_follower, int(self._loads.base[broker, column]))
 
-    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Any, int]:
+    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Sum, int]:
         """The sum of loads above limits, and in which parts of a limit it is counted.
 
         Parameters
@@ -153,23 +147,22 @@ class LimitModel(PlacementModel):
         cells = [(int(at), int(column)) for at, column in zip(*np.nonzero(upper < NO_LIMIT), strict=True)]
         limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
         largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
-        scale = LARGEST_VALUE // max(1, largest) if shares else 1
-        if scale < max(limits, default=1) or scale * largest > LARGEST_VALUE:
+        scale = lcm(*limits)
+        if scale * largest > LARGEST_EXCESS:
+            scale = LARGEST_EXCESS // max(1, largest)
+        if scale < max(limits, default=1):
             raise NotProven
-        terms = []
+        total = Sum(())
         for (broker, column), limit in zip(cells, limits, strict=True):
-            over = self.model.new_int_var(0, int(self._most[column]), "")
-            self.model.add(over >= self.of(broker, column) - int(upper[broker, column]))
-            terms.append(over * (scale // limit))
-        return sum(terms), scale
+            over = self.number(int(self._most[column]))
+            self.at_most(self.of(broker, column).plus(over.times(-1).terms), int(upper[broker, column]))
+            total = total.plus(over.times(scale // limit).terms)
+        return total, scale
 
     def least(self, upper: Int64s, *, shares: bool) -> tuple[Int32s | None, Fraction]:
         """Minimise the sum of loads above limits, as in `excess`: the placement, or None, and a lower bound."""
-        try:
+        scale = 1
+        with suppress(NotProven):
             total, scale = self.excess(upper, shares=shares)
-        except NotProven:
-            return None, Fraction(0)
-        self.model.minimize(total)
-        if self.status() not in {"OPTIMAL", "FEASIBLE"}:
-            return None, Fraction(0)
-        return self.placement(), Fraction(max(0, self.bound), scale)
+            self.minimum(total)
+        return self.placement() if self.is_placed else None, Fraction(max(0, self.bound), scale)
