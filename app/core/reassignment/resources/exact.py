@@ -212,7 +212,7 @@ class Stages:
     is_over: Callable[[], bool]
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
-    sums: list[tuple[Callable[[LimitModel], Sum], int]] = field(init=False, default_factory=list)
+    sums: list[tuple[Callable[[LimitModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.lower = np.zeros_like(self.problem.limits.upper)
@@ -251,14 +251,15 @@ class Stages:
                 model.at_most(load, most)
             if least > 0:
                 model.at_least(load, least)
-        for expression, most in self.sums:
-            model.at_most(expression(model), most)
+        for expressions, most in self.sums:
+            for each in expressions(model):
+                model.at_most(each, most)
         return model
 
     def minimise(self, expression: Callable[[LimitModel], Sum]) -> int:
         """Minimise an expression; its minimum bounds it from now on."""
         value = self._solved(lambda model: model.minimum(expression(model)))
-        self.sums.append((expression, value))
+        self.sums.append((lambda model: [expression(model)], value))
         return value
 
     def _solved(self, aim: Callable[[LimitModel], int]) -> int:
@@ -336,13 +337,14 @@ class Stages:
         aim = topic_range(self.problem, goal, topic_counts(self.problem, self.at))
         by_topic = [np.flatnonzero(self.problem.topic_of == topic) for topic in range(len(aim.ceiling))]
 
-        def wider(model: LimitModel) -> int:
+        def distances(model: LimitModel) -> list[Sum]:
             sums = [Sum(())]
             for rows, high, low in zip(by_topic, aim.ceiling.tolist(), aim.floor.tolist(), strict=True):
                 for broker in np.flatnonzero(self.problem.movement.target).tolist():
                     count = model.count(broker, rows)
                     sums += [count.plus((), -high), count.times(-1).plus((), low)]
-            return model.minimum(*sums, least=0)
+            return sums
 
-        by = self._solved(wider)
+        by = self._solved(lambda model: model.minimum(*distances(model), least=0))
+        self.sums.append((distances, by))
         return replace(aim, ceiling=aim.ceiling + by, floor=np.maximum(aim.floor - by, 0))
