@@ -21,6 +21,7 @@ from app.store import teams
 
 TITLE = "Rackplan"
 _SCHEMAS = "#/components/schemas/"
+_REFERENCE = re.compile(rf'(?<="){_SCHEMAS}[^"]+')
 DESCRIPTION = """\
 Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.
 
@@ -101,9 +102,7 @@ def _named(document: dict[str, Any]) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     titles = {f"{_SCHEMAS}{name}": f"{_SCHEMAS}{schema['title']}" for name, schema in schemas.items()}
     document["components"]["schemas"] = dict(sorted((schema["title"], schema) for schema in schemas.values()))
-    text = re.sub(
-        rf'(?<="){_SCHEMAS}[^"]+', lambda reference: titles.get(reference[0], reference[0]), json.dumps(document)
-    )
+    text = _REFERENCE.sub(lambda reference: titles.get(reference[0], reference[0]), json.dumps(document))
     named: dict[str, Any] = json.loads(text)
     return named
 
