@@ -67,9 +67,10 @@ rollback.json for all of them at once:
   kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file rollback.json --execute \
 --additional --throttle 50000000
   kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file rollback.json --verify
-With --additional Kafka takes the file also while a batch still runs, in place of that batch's lists. Do not
-rely on --cancel: it restores which brokers have replicas, but not their order, and with it not the preferred
-leaders. Where these change back, they need an election again.
+If a batch still runs, cancel it first: with its own file, and --cancel in place of --execute. Kafka never
+completes a list that is to lose a replica which is still being added. --cancel alone is not enough: it restores
+which brokers have replicas, but not their order, and with it not the preferred leaders. Where these change back,
+they need an election again.
 Partitions that were created stay: Kafka removes none.
 """
 

@@ -46,9 +46,10 @@ _TO_GO_BACK = [
     "rollback.json for all of them at once:",
 ]
 _NO_CANCEL = [
-    "With --additional Kafka takes the file also while a batch still runs, in place of that batch's lists. Do not",
-    "rely on --cancel: it restores which brokers have replicas, but not their order, and with it not the preferred",
-    "leaders. Where these change back, they need an election again.",
+    "If a batch still runs, cancel it first: with its own file, and --cancel in place of --execute. Kafka never",
+    "completes a list that is to lose a replica which is still being added. --cancel alone is not enough: it restores",
+    "which brokers have replicas, but not their order, and with it not the preferred leaders. Where these change back,",
+    "they need an election again.",
 ]
 _NOTHING_BACK = (
     "Nothing is reassigned: there is no batch, and no rollback to execute. Kafka rejects a file without partitions."

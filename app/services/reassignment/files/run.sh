@@ -249,8 +249,17 @@ trap 'exit 130' INT TERM HUP
 run_batch() { # its number, its file, and that of its inverse
   local now
   now=$(state "$2")
-  # What runs now may be the batch that is to be undone, in whose place its inverse is executed.
-  if [ "$now" != in_progress ] || [ "$direction" = rollback ]; then
+  # Kafka never completes a list that is to lose a replica which is still being added, so that what runs is cancelled.
+  if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
+    echo "$2: cancelling what runs"
+    note cancelling "$2"
+    reassign "$2" --cancel --preserve-throttles >/dev/null
+    while [ "$now" = in_progress ]; do
+      sleep 1
+      now=$(state "$2")
+    done
+  fi
+  if [ "$now" != in_progress ]; then
     if [ "$direction" = execute ]; then
       check_replication
       check_others "$2"
