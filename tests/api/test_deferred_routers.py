@@ -1,6 +1,8 @@
 """Routers are built when a request needs them, and the application is the same whichever is built first."""
 
 import asyncio
+import runpy
+import warnings
 from collections.abc import Callable
 from threading import Event
 
@@ -9,6 +11,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from app.api.http.deferred_routers import BuildRouters, DeferredRouters
 
@@ -94,3 +97,15 @@ def test_a_stop_ends_the_building() -> None:
     stopped.set()
     routers.build_all(stopped)
     assert not built
+
+
+def test_a_warning_that_fastapi_silences_stays_silent_when_another_thread_restores_filters() -> None:
+    """`catch_warnings` restores the filters that it found, so that those of the module have to be among them."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warnings.warn("The 'alias' attribute with value 'body'", UnsupportedFieldAttributeWarning, stacklevel=1)
+        runpy.run_module("app.api.http.deferred_routers")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+        warnings.warn("The 'alias' attribute with value 'body'", UnsupportedFieldAttributeWarning, stacklevel=1)
+    assert len(shown) == 1

@@ -4,14 +4,20 @@ An application starts without importing what its operations need. A router takes
 built, so that the order of operations is always the same.
 """
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from threading import Event
 
 from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.deferred import IMPORTING
+
+# FastAPI silences it while it reads a parameter, by filters that all threads share: another thread that changes filters
+# meanwhile, as imports do, would undo that, and the warning would be a line of the log that is not JSON.
+warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
 
 
 class DeferredRouters:
@@ -39,7 +45,7 @@ class DeferredRouters:
     def build(self, key: str) -> None:
         """Build a router, unless that has been done. Importing takes up to half a second: not for an event loop.
 
-        One at a time: FastAPI silences warnings of pydantic while it reads parameters, for all threads at once.
+        One at a time: modules that are imported by several threads at once may wait for each other.
         """
         with IMPORTING:
             if key in self._ahead:
