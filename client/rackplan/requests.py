@@ -921,7 +921,7 @@ class MemberOverrideRequest(TypedDict, total=False):
     host: str | None
     """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
     rack_id: str | None
-    """Their `client.rack`; `""` is none."""
+    """`client.rack` of the members; `""` for members without a rack."""
     topics: list[str] | None
     """Their subscription."""
     client: Literal["java", "librdkafka", "kafka-python", "other"] | None

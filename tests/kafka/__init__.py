@@ -4,7 +4,7 @@
     cluster.py      a controller and brokers on loopback, each a process, and Kafka's own tools
     handing.py      from a running cluster to a plan, and from its archive back to the cluster
     vectors.py      the stored vectors, answered by the classes of a release, which `oracle/` asks
-    fresh_cases.py  cases like them that nobody has seen
+    fresh_cases.py  random variants of the stored cases
 
 `make test-kafka` runs the tests here (VERSION=4.2.2 for another release, VERSIONS=all for each of them).
 """

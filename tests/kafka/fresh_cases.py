@@ -1,4 +1,4 @@
-"""Cases like those of the stored vectors that nobody has seen: other names, orders, members, offsets and seeds.
+"""Random variants of the stored vectors: other names, orders, members, offsets and seeds.
 
 Names decide in Kafka, by the order of Java's hash maps, so that a renamed member is another case.
 """

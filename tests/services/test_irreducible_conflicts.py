@@ -90,7 +90,7 @@ def _members(request: ReassignmentRequest) -> set[str]:
 
 
 def _named(failure: Refused) -> set[str]:
-    """The members that a failure names; a broker that is down is none of the request."""
+    """The members of the request that a failure names, without brokers that are down."""
     if isinstance(failure, PinContradicted):
         contradicts = str(failure.context["contradicts"]).split("/")[1:2]
         return {f"pins/{failure.path[1]}", *contradicts}

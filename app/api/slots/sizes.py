@@ -54,7 +54,7 @@ def _unpacked_bytes(body: bytes) -> int:
 def _unpacked_from(body: bytes, start: int) -> int:
     """Bytes of the text that is compressed from a place on, beyond those until the end of the body, up to a limit.
 
-    A text may have several members, and what follows it is no error: the operation rejects what is none.
+    A text may consist of several members. Bytes after it that are not compressed are left for the operation to reject.
     """
     total, unpacking = 0, zlib.decompressobj(_OF_GZIP)
     with suppress(zlib.error):

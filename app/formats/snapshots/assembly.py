@@ -123,7 +123,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
 
 
 def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:
-    """What a part of the texts says; None if there is none. Raises `MalformedText` with the upload and its line."""
+    """The contents of a part of the texts, or None without the part. Raises `MalformedText` with upload and line."""
     with _located(texts, part):
         return None if text is None else read(text)
 

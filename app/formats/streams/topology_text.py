@@ -125,7 +125,7 @@ class _Node:
         return names if names is not None and all(map(is_topic_name, names)) else ()
 
     def check_sink(self) -> None:
-        """Raise `MalformedText` if a sink has a topic whose name is none."""
+        """Raise `MalformedText` if the topic of a sink has an invalid name."""
         if self.key == "topic" and not is_topic_name(self.value):
             raise self._reject("a topic's name after `topic:`")
 

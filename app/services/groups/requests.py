@@ -154,7 +154,7 @@ class MemberOverride(RequestRecord, schema="MemberOverrideRequest"):
     host: Annotated[MemberPattern | None, Field(examples=["/10.0.1.*"])] = None
     """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
     rack_id: Rack | None = None
-    """Their `client.rack`; `""` is none."""
+    """`client.rack` of the members; `""` for members without a rack."""
     topics: ListOf[TopicName] | None = None
     """Their subscription."""
     client: ClientLibrary | None = None

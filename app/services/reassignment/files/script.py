@@ -12,7 +12,7 @@ from app.store.records import NewPlan, PlanHead
 
 _SCRIPT = Path(__file__).with_name("run.sh")
 COPIES = "copies.txt"
-"""The file with the bytes of copies, without which the script shows progress by batches alone."""
+"""The bytes of each copied replica. Without the file the script shows no bytes."""
 _Steps = list[dict[str, Any]]
 
 
