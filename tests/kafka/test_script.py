@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.handing import environment, lists_of, planned, run, snapshot, unpacked
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -94,9 +93,8 @@ def test_it_begins_no_batch_beside_the_reassignment_of_somebody_else(
         name: there for name, there in before.items() if "orders" in name
     }
     topics.tool("kafka-reassign-partitions", *options, "--execute", "--additional", "--throttle", "100000000")
-    ends = time.monotonic() + 60
-    while "in progress" in topics.tool("kafka-reassign-partitions", *options, "--verify"):
-        assert time.monotonic() < ends
+    verify = ("kafka-reassign-partitions", *options, "--verify")
+    wait_for(lambda: "in progress" not in topics.tool(*verify), within_s=60, what="the end of the other reassignment")
     done = run(topics, folder, THROTTLE="0")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -111,9 +109,7 @@ def test_lists_that_have_changed_are_named(topics: Cluster, client: httpx.Client
     file.write_text(json.dumps({"version": 1, "partitions": [other]}))
     options = ("--reassignment-json-file", str(file))
     topics.tool("kafka-reassign-partitions", *options, "--execute")
-    ends = time.monotonic() + 60
-    while topics.replicas()["orders-0"] != [5, 4, 3]:
-        assert time.monotonic() < ends
+    wait_for(lambda: topics.replicas()["orders-0"] == [5, 4, 3], within_s=60, what="the other reassignment")
     refused = run(topics, folder)
     assert refused.returncode == 1
     assert "orders-0" in refused.stderr
