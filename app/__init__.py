@@ -13,6 +13,7 @@ Imports point down, and a test holds them to it:
     core/                        the shared assignment core: numpy, numba and exact solvers
     errors/                      the domain's failures
     deferred.py                  registries whose values are imported when one is first read
+    shipped.py                   where the migrations and the documentation are
 
 `api` or `formats` parses a request once, into records. A service calls one function of the core; the verifier and the
 measures check the result. A plan is stored once. docs/architecture.md lists the files that a request passes.

@@ -8,16 +8,19 @@ import os
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from datetime import timedelta
 from functools import partial
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from app import __version__, logs, tracing
 from app.deferred import IMPORTING
-from app.jobs import housekeeping, keys, plans, queue
-from app.jobs.spark import Spark
+from app.jobs import housekeeping, plans, queue
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots import process, server
 from app.slots.admission import Capacity
@@ -25,6 +28,7 @@ from app.slots.pool import Pool
 from app.store.database import Database
 
 if TYPE_CHECKING:
+    from app.jobs.spark import Spark
     from app.jobs.webhooks import Sender
 
 ENDS_WITHIN_S = 10.0
@@ -46,16 +50,9 @@ def main() -> None:
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
     tracing.start("worker", __version__)
-    # Nothing is started yet: the first job that needs Spark starts its JVM, which ends with this process.
-    spark = Spark(
-        settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
-    )
+    spark = _spark(settings)
     pool = _slots(settings) if settings.solver_processes else None
-    with Database(settings.database_url, quotas=settings.quotas) as database, spark:
-        # A session on a cluster takes executors from others, so it is started when there is a job.
-        if settings.spark_early and spark.master.is_local:
-            prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
-            Thread(target=spark.prepare, args=prepared, name="prepare-spark", daemon=True).start()
+    with Database(settings.database_url, quotas=settings.quotas) as database, spark or nullcontext():
         # Not `asyncio.run`, which waits for the tasks that it cancels: those of a pool that opens ignore it.
         # They end with the process.
         asyncio.new_event_loop().run_until_complete(
@@ -105,6 +102,24 @@ def _slots(settings: Settings) -> Pool:
     # There are as many slots as jobs run at a time. After the loss of a connection those that run have them for longer.
     capacity = Capacity(queue.CONCURRENCY, queued=queue.CONCURRENCY, queue_s=_SLOT_WITHIN_S)
     return Pool(serve_slot, (settings,), preloaded=_PRELOADED, lanes={_PLANS: capacity})
+
+
+def _spark(settings: Settings) -> "Spark | None":
+    """Spark, of which nothing is started yet: the first sweep starts its JVM. None if PySpark is not installed."""
+    if find_spec("pyspark") is None:
+        structlog.get_logger().warning("spark.not_installed", detail="sweeps fail; pyspark[sql] is not installed")
+        return None
+    with IMPORTING:
+        from app.jobs import keys, spark  # noqa: PLC0415 — need PySpark
+
+    found = spark.Spark(
+        settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
+    )
+    # A session on a cluster takes executors from others, so it is started when there is a job.
+    if settings.spark_early and found.master.is_local:
+        prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
+        Thread(target=found.prepare, args=prepared, name="prepare-spark", daemon=True).start()
+    return found
 
 
 def _sender(settings: Settings) -> "Sender | None":

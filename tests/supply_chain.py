@@ -18,7 +18,10 @@ from uuid import UUID
 import orjson
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock", "requirements-fuzz.lock")
+LOCKS = (
+    *("requirements.lock", "requirements-without-spark.lock"),
+    *("requirements-dev.lock", "requirements-build.lock", "requirements-fuzz.lock"),
+)
 ALLOWED = frozenset(
     {
         *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0"),
@@ -88,9 +91,10 @@ def problems(locks: dict[str, str]) -> Iterator[str]:
         if "://" in text or " @ " in text:
             yield f"{name}: it names an address"
     dev = {pin.name: pin for pin in pins(locks["requirements-dev.lock"])}
-    for pin in pins(locks["requirements.lock"]):
-        if pin.name not in dev or dev[pin.name].version != pin.version:
-            yield f"requirements.lock: {pin.name} {pin.version} is not what is tested"
+    for name in LOCKS[:2]:
+        for pin in pins(locks[name]):
+            if pin.name not in dev or dev[pin.name].version != pin.version:
+                yield f"{name}: {pin.name} {pin.version} is not what is tested"
     installed = {
         each.name.lower().replace("_", "-").replace(".", "-"): each.version for each in metadata.distributions()
     }

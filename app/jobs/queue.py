@@ -20,12 +20,13 @@ from procrastinate.worker import Worker
 from psycopg.conninfo import make_conninfo
 
 from app import tracing
+from app.deferred import IMPORTING
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
-from app.jobs import attempts, sweeps
+from app.errors.machine import SparkNotInstalled
+from app.jobs import attempts
 from app.jobs.housekeeping import DeadWorkers, Retention, keep_house
 from app.jobs.plans import AttemptFailed, PlanSlots
-from app.jobs.spark import Spark
-from app.services import jobs
+from app.services import jobs, sweeps
 from app.services.limits import Limits
 from app.services.plans.outcomes import PlanOutcome, receiving
 from app.slots.pool import Lane
@@ -37,6 +38,7 @@ from app.store.sweeps import RUN_SWEEP
 from app.store.webhooks import DELIVER
 
 if TYPE_CHECKING:
+    from app.jobs.spark import Spark
     from app.jobs.webhooks import Sender
 
 T = TypeVar("T")
@@ -141,7 +143,7 @@ class _Work:
 
     database: Database
     limits: Limits
-    spark: Spark
+    spark: "Spark | None"
     slots: PlanSlots | None
     sender: "Sender | None"
     threads: Executor
@@ -180,7 +182,21 @@ async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None
     """Score one chunk of a sweep, and queue the next one. What is unexpected is retried, until it ends the sweep."""
     work = _Work.of(context)
     async with _counted(work, RUN_SWEEP, UUID(sweep_id)):
-        await work.in_thread(partial(sweeps.run_chunk, work.database, work.spark, UUID(sweep_id), limits=work.limits))
+        await work.in_thread(partial(_run_chunk, work.database, work.spark, UUID(sweep_id), work.limits))
+
+
+def _run_chunk(database: Database, spark: "Spark | None", sweep_id: UUID, limits: Limits) -> None:
+    if spark is None:
+        missing = SparkNotInstalled(
+            "the worker was installed without Spark; pyspark[sql], and Java 17 or 21, are missing"
+        )
+        with database.begin() as uow:
+            sweeps.fail(uow, sweep_id, missing)
+        return
+    with IMPORTING:
+        from app.jobs.sweeps import run_chunk  # noqa: PLC0415 — needs PySpark, which a worker may lack
+
+    run_chunk(database, spark, sweep_id, limits=limits)
 
 
 @asynccontextmanager
@@ -220,14 +236,14 @@ async def run(
     database: Database,
     limits: Limits,
     *,
-    spark: Spark,
+    spark: "Spark | None",
     lane: Lane | None,
     sender: "Sender | None",
     retention: Retention,
 ) -> None:
     """Run jobs, and deliver events if there is a sender, until the process receives SIGINT or SIGTERM.
 
-    Plans are made in the slots of the lane, or in this process if it is None.
+    Plans are made in the slots of the lane, or in this process if it is None. Without Spark, sweeps fail.
 
     Running jobs that do not end within `FINISHED_WITHIN_S` are handed back: their threads still run when this function
     returns, and have to end with the process. What such a thread stores is not stored twice by the next worker.

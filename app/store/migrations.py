@@ -3,7 +3,6 @@
 Alembic is imported only when there is something to migrate: every start asks which revision the database has.
 """
 
-from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -12,12 +11,13 @@ import sqlalchemy as sa
 import structlog
 
 from app.errors.access import DatabaseUnavailable
+from app.shipped import shipped
 from app.store import row_security
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FOLDER = Path(__file__).resolve().parents[2] / "migrations"
+FOLDER = shipped("migrations")
 # An arbitrary number that all Rackplan processes share.
 _LOCK = 0x7261636B706C616E
 WAITS_FOR_LOCKS_S = 1.0

@@ -1,4 +1,4 @@
-"""`/guide`: the documentation that comes with the source, as pages, with a search."""
+"""`/guide`: the documentation as pages, with a search."""
 
 import re
 from collections import Counter
@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from app.shipped import shipped
 from app.web.pages import page
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-DOCS = Path(__file__).parents[2] / "docs"
-"""The folder of the documentation; an installation without the source has none."""
+DOCS = shipped("docs")
 START = "README"
 MOST_HITS = 30
 _NAME = re.compile(r"[a-z0-9-]+")
