@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check size sbom kafka-jars test-kafka vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom release kafka-jars test-kafka vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -80,6 +80,9 @@ size: $(VENV)/development ## print the lines of code, files and long functions o
 
 sbom: $(VENV)/development ## print what is installed to run Rackplan, as CycloneDX
 	@$(BIN)/python -m tests.supply_chain --sbom
+
+release: $(VENV)/development ## build a release into dist/: distributions, image context, SBOM, licences, checksums (DRAFT=--draft without a tag)
+	@$(BIN)/python -m tests.release $(DRAFT) dist
 
 format: $(VENV)/development ## format the code and mend what a machine can
 	$(BIN)/ruff check --fix
