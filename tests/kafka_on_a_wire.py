@@ -5,8 +5,8 @@ log directories, and closes the connection on any other. The bytes are written a
 by field; no client library is used for them.
 
 Source: kafka.apache.org/protocol, messages ApiVersions, Metadata, DescribeCluster, ListPartitionReassignments,
-DescribeLogDirs, SaslHandshake, SaslAuthenticate; KIP-482 for the flexible versions, KIP-511 for a version of
-ApiVersions that the broker does not know.
+DescribeConfigs, DescribeLogDirs, SaslHandshake, SaslAuthenticate; KIP-482 for the flexible versions, KIP-511 for a
+version of ApiVersions that the broker does not know.
 """
 
 import socketserver
@@ -24,28 +24,34 @@ from app.formats.clusters.log_dirs import LogDir, LogDirs
 
 T = TypeVar("T")
 
-METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER = (
-    3, 17, 18, 35, 36, 46, 60,
+METADATA, SASL_HANDSHAKE, API_VERSIONS, CONFIGS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER = (
+    3, 17, 18, 32, 35, 36, 46, 60,
 )  # fmt: skip
 READING = frozenset(
-    {METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER}
+    {METADATA, SASL_HANDSHAKE, API_VERSIONS, CONFIGS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER}
 )
-FLEXIBLE_FROM = {METADATA: 9, API_VERSIONS: 3, LOG_DIRS: 2, SASL_AUTHENTICATE: 2, REASSIGNMENTS: 0, DESCRIBE_CLUSTER: 0}
+FLEXIBLE_FROM = {
+    METADATA: 9, API_VERSIONS: 3, CONFIGS: 4, LOG_DIRS: 2, SASL_AUTHENTICATE: 2, REASSIGNMENTS: 0, DESCRIBE_CLUSTER: 0,
+}  # fmt: skip
 
 Versions = Mapping[int, tuple[int, int]]
 KAFKA_4_0: Versions = MappingProxyType(
     {
         METADATA: (0, 13), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 4), LOG_DIRS: (1, 4), SASL_AUTHENTICATE: (0, 2),
-        REASSIGNMENTS: (0, 0), DESCRIBE_CLUSTER: (0, 2),
+        REASSIGNMENTS: (0, 0), DESCRIBE_CLUSTER: (0, 2), CONFIGS: (1, 4),
     }
 )  # fmt: skip
 """What a broker of Kafka 4.0 offers of these messages, first and last version."""
 KAFKA_2_3: Versions = MappingProxyType(
-    {METADATA: (0, 8), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 2), LOG_DIRS: (0, 1), SASL_AUTHENTICATE: (0, 1)}
-)
+    {
+        METADATA: (0, 8), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 2), LOG_DIRS: (0, 1), SASL_AUTHENTICATE: (0, 1),
+        CONFIGS: (0, 2),
+    }
+)  # fmt: skip
 """As above, of Kafka 2.3: no flexible version, no DescribeCluster, no ListPartitionReassignments."""
 
 UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 35, 5, 58, 31
+TOPIC_AUTHORIZATION_FAILED = 29
 NO_OPERATIONS = -(2**31)
 _LARGEST_REQUEST_BYTES = 100 * 2**20  # Kafka's socket.request.max.bytes; what says more is no request of Kafka's
 CLUSTER_ID = "rEkO8ZGqSnm5vFcaSeHw0A"
@@ -214,6 +220,7 @@ class LiveCluster:
             METADATA: self._metadata,
             DESCRIBE_CLUSTER: self._describe_cluster,
             REASSIGNMENTS: self._reassignments,
+            CONFIGS: self._configs,
             LOG_DIRS: self._log_dirs,
             SASL_HANDSHAKE: self._sasl_handshake,
             SASL_AUTHENTICATE: self._sasl_authenticate,
@@ -322,6 +329,28 @@ class LiveCluster:
         body.array(moving, write_topic)
         self.cluster = self.becomes or self.cluster
 
+    def _configs(self, request: Read, body: Written, _: int) -> None:
+        requested = request.array(lambda: _requested_configs(request)) or []
+        denied = CONFIGS in self.refuses
+        configs_of = {topic.name: topic.configs for topic in self.cluster.topics}
+        body.numbers("i", 0)
+
+        def write_topic(name: str) -> None:
+            body.numbers("h", TOPIC_AUTHORIZATION_FAILED if denied else 0).string("no" if denied else None)
+            # A broker has a value of each configuration; of those that a snapshot records, the cluster says which.
+            configs = {} if denied else {"compression.type": "producer", **configs_of[name]}
+            body.numbers("b", 2).string(name).array(list(configs.items()), lambda config: write_config(*config)).tags()
+
+        def write_config(name: str, value: str) -> None:
+            body.string(name).string(value).numbers("bbb", 0, 5, 0)
+            if request.version >= 1:
+                body.array([], body.string)
+            if request.version >= 3:
+                body.numbers("b", 2).string(None)
+            body.tags()
+
+        body.array(requested, write_topic)
+
     def _log_dirs(self, request: Read, body: Written, broker: int) -> None:
         wanted = request.array(lambda: _requested_partitions(request))
         denied = LOG_DIRS in self.refuses
@@ -368,6 +397,14 @@ def _requested_topic(request: Read) -> str | None:
     if request.version >= 10:
         request.at += 16
     name = request.string()
+    request.tags()
+    return name
+
+
+def _requested_configs(request: Read) -> str:
+    assert request.numbers("b") == (2,), "the configurations of topics alone are read"
+    name = str(request.string())
+    request.array(request.string)
     request.tags()
     return name
 

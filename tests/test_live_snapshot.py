@@ -33,6 +33,7 @@ from tests.formats.writers import log_dirs as written_log_dirs
 from tests.kafka_on_a_wire import (
     API_VERSIONS,
     CLUSTER_ID,
+    CONFIGS,
     DESCRIBE_CLUSTER,
     KAFKA_2_3,
     LOG_DIRS,
@@ -173,6 +174,7 @@ def running(draw: st.DrawFn) -> LiveCluster:
                 removing=padded([draw(listed) for _ in partitions]),
                 size_bytes=np.array(sizes, np.int64),
                 topic_id=draw(st.none() | topic_ids),
+                configs=draw(st.sampled_from([{}, {"min.insync.replicas": "2"}])),
                 log_dirs=in_dir[False],
                 future_log_dirs=in_dir[True],
             )
@@ -239,11 +241,12 @@ def test_dead_brokers_are_fenced_and_their_partitions_have_no_leader() -> None:
 
 
 def test_it_only_reads() -> None:
-    """A cluster gets six requests, and none of them can change it."""
+    """A cluster gets requests of six kinds, and none of them can change it."""
     cluster = captured()
     with cluster.listening() as bootstrap:
         taken(bootstrap)
-    assert {api for api, _ in cluster.requests} == {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, LOG_DIRS}
+    apis = {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, CONFIGS, LOG_DIRS}
+    assert {api for api, _ in cluster.requests} == apis
     assert READING.isdisjoint({0, 19, 20, 33, 34, 37, 43, 44, 45, 57, 64})  # Produce, CreateTopics, … UnregisterBroker
 
 
@@ -334,11 +337,12 @@ def test_of_five_brokers_one_that_answers_is_enough(again: int) -> None:
 
 def test_what_the_principal_may_not_see_is_named() -> None:
     cluster = captured(REASSIGNING)
-    cluster.refuses = frozenset({LOG_DIRS, REASSIGNMENTS})
+    cluster.refuses = frozenset({LOG_DIRS, REASSIGNMENTS, CONFIGS})
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
     assert all((topic.size_bytes == UNKNOWN_SIZE).all() and not topic.adding.size for topic in found.cluster.topics)
-    moves, disks = found.cautions
+    moves, configs, disks = found.cautions
+    assert re.fullmatch(r"the configurations of \d+ topics could not be read, of \S+ first", configs)
     assert moves == "the cluster does not list reassignments in progress: ClusterAuthorizationFailedError"
     assert disks.count("names no log directory") == 9
 

@@ -1,7 +1,8 @@
 """`rackplan snapshot`: a running cluster as it is now, read with an admin client.
 
-It reads and never changes anything: the brokers, the partitions of every topic, reassignments in progress, the log
-directories and the features of the brokers. It needs the permission `Describe` on the cluster and on the topics.
+It reads and never changes anything: the brokers, the partitions of every topic and their configurations, reassignments
+in progress, the log directories and the features of the brokers. It needs the permission `Describe` on the cluster and
+on the topics, and `DescribeConfigs` on the topics.
 
 This module needs the extra `kafka`.
 """
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 import numpy as np
-from kafka.admin import KafkaAdminClient
+from kafka.admin import ConfigResource, KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVersion, RetriableError, for_code
 
 from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
@@ -25,6 +26,7 @@ from app.errors.machine import ClusterUnreachable
 from app.formats.clusters.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
 from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
 from app.formats.clusters.replica_log_dirs import with_log_dirs
+from app.formats.clusters.stated_configs import RECORDED, recorded
 from app.services.snapshots import of_releases
 
 Members: TypeAlias = Mapping[str, Any]
@@ -81,6 +83,7 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     readable = list(filter(_is_readable, listed))
     cautions += map(_left_out, filterfalse(_is_readable, listed))
     topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
+    topics = _configured(admin, topics, cautions)
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
     releases = _releases(admin, cautions)
     says_fenced = any("is_fenced" in broker for broker in described["brokers"])
@@ -175,6 +178,30 @@ def _topic(members: Members, moves: Moves) -> Topic:
         size_bytes=np.full(len(partitions), UNKNOWN_SIZE, np.int64),
         topic_id=_topic_id(members),
     )
+
+
+def _configured(admin: KafkaAdminClient, topics: Sequence[Topic], cautions: list[str]) -> list[Topic]:
+    """The topics with their configurations, defaults included; a caution if they could not be read."""
+    requested = [ConfigResource("topic", topic.name, dict.fromkeys(sorted(RECORDED))) for topic in topics]
+    if not requested:
+        return []
+    try:
+        answer: Mapping[str, Mapping[str, Mapping[str, Members]]] = _answer_of_any_broker(
+            "the configurations of topics", lambda: admin.describe_configs(requested, config_filter="all")
+        )
+    except ClusterUnreachable as failed:
+        cautions.append(failed.detail)
+        return list(topics)
+    stated = answer["topic"]
+    if unknown := [topic.name for topic in topics if not stated.get(topic.name)]:
+        cautions.append(f"the configurations of {len(unknown)} topics could not be read, of {unknown[0]} first")
+    return [
+        replace(
+            topic,
+            configs=recorded((name, str(of["value"])) for name, of in stated.get(topic.name, {}).items()),
+        )
+        for topic in topics
+    ]
 
 
 def _topic_id(members: Members) -> str | None:

@@ -133,7 +133,9 @@ class Topic:
         its broker, or `NO_LOG_DIR`; None if unknown for all.
     future_log_dirs : likewise, the directory that the replica is being moved to within its broker; None if there is
         no such move.
-    configs : known configurations of the topic, by Kafka's names.
+    configs : known configurations of the topic, its own or defaults of the cluster, by Kafka's names.
+    elr : (partitions, widest) int32 eligible leader replicas (KIP-966), padded; None if no partition is known to have
+        any.
     """
 
     name: str
@@ -149,6 +151,7 @@ class Topic:
     log_dirs: Int32s | None = None
     future_log_dirs: Int32s | None = None
     configs: Mapping[str, str] = field(default_factory=dict)
+    elr: Int32s | None = None
 
     @property
     def min_insync_replicas(self) -> int | None:

@@ -118,8 +118,8 @@ TopicConfigs = Annotated[
     AfterValidator(_with_min_insync_replicas),
     Field(
         max_length=100,
-        description='Configurations of the topic by Kafka\'s names, `{"min.insync.replicas": "2"}`, which checks of a '
-        "reassignment read; those that are missing are unknown.",
+        description='Configurations of the topic by Kafka\'s names, `{"min.insync.replicas": "2"}`, which checks, '
+        "losses and health read; those that are missing are unknown.",
         examples=[{"min.insync.replicas": "2"}],
     ),
 ]

@@ -1,5 +1,7 @@
 """The table of a cluster's partitions, and what brokers have after a loss, beside a slow evaluation."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +108,7 @@ def test_health_counts_what_is_wrong() -> None:
     assert (health.replicas, health.bytes, health.unknown_sizes) == (6, 1200, 0)
     assert health.replica_skew == round(2 / (5 / 3), 4)
     assert NO_REPLICA not in PartitionTable.of(cluster).brokers.ids
+    assert (health.under_min_isr, health.at_min_isr, health.min_isr_unknown) == (0, 0, 3)
+    of_two = replace(cluster.topics[0], name="u", configs={"min.insync.replicas": "2"})
+    health = cluster_health(replace(cluster, topics=(*cluster.topics, of_two)))
+    assert (health.under_min_isr, health.at_min_isr, health.min_isr_unknown) == (1, 2, 3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.model import UNKNOWN_SIZE, Broker
+from app.core.model import UNKNOWN_SIZE, Broker, unpadded
 from app.errors.texts import MalformedText
 from app.formats.clusters import log_dirs
 from tests.formats.strategies import assembled, sample
@@ -39,6 +39,44 @@ def test_unlisted_brokers_are_those_of_replicas() -> None:
     assert set(cluster.topics[0].size_bytes.tolist()) == {UNKNOWN_SIZE}
     alone = '{"brokers":[{"broker":7,"logDirs":[]}]}'
     assert assembled("c", log_dirs=alone).cluster.brokers == (Broker(7),)
+
+
+CONFIGS = """Dynamic configs for topic orders are:
+  min.insync.replicas=3 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=3}
+  compression.type=lz4 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:compression.type=lz4}
+Default configs for brokers in the cluster are:
+  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=2}
+  log.retention.ms=60000 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:log.retention.ms=60000}
+"""
+OF_BROKERS = "".join(
+    f"All configs for broker {broker} are:\n  log.segment.bytes={{}} sensitive=false synonyms={{{{}}}}\n"
+    for broker in range(101, 110)
+)
+
+
+@pytest.mark.parametrize("with_log_dirs", [True, False])
+def test_configurations_of_topics_and_of_the_cluster(with_log_dirs: bool) -> None:
+    """A topic's own value counts before the default of the cluster; what brokers state differently is no default."""
+    texts = CONFIGS + OF_BROKERS.format(*[7] * 9) + (LOG_DIRS if with_log_dirs else "")
+    topics = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=texts).cluster.topics
+    configs = {topic.name: topic.configs for topic in topics}
+    defaults = {"retention.ms": "60000", "segment.bytes": "7"}
+    assert configs["orders"] == {"min.insync.replicas": "3", **defaults}
+    assert configs["payments"] == {"min.insync.replicas": "2", **defaults}
+    differing = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=OF_BROKERS.format(*range(9)))
+    assert {tuple(topic.configs) for topic in differing.cluster.topics} == {()}
+
+
+def test_eligible_leader_replicas() -> None:
+    described = "Topic: t\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: \n" + "".join(
+        f"\tTopic: t\tPartition: {partition}\tLeader: 1\tReplicas: 1,2\tIsr: 1\tElr: {elr}\tLastKnownElr: \n"
+        for partition, elr in enumerate(("2", ""))
+    )
+    (topic,) = assembled("c", topics=described).cluster.topics
+    assert topic.elr is not None
+    assert unpadded(topic.elr) == [[2], []]
+    (topic,) = assembled("c", topics=described.replace("Elr: 2", "Elr: ")).cluster.topics
+    assert topic.elr is None
 
 
 def test_brokers_alone_are_a_cluster_without_topics() -> None:

@@ -380,7 +380,7 @@ def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> 
         ),
         ("CONTAINER ID   IMAGE   COMMAND\n", "a list of docker"),
         ("GROUP   TYPE   PROTOCOL\n", "kafka-consumer-groups --list; run it with --describe"),
-        ("Dynamic configs for topic orders are:\n  a=b sensitive=false\n", "kafka-configs of topics"),
+        ("Configs for topic 'orders' are a=b\n", "kafka-configs of ZooKeeper; run it with --bootstrap-server"),
         (
             "Topic Partition Replica ClusterLink IsLeader IsObserver IsInIsr\norders 0 1 - true false true\n",
             "kafka-replica",

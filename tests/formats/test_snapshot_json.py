@@ -113,6 +113,7 @@ def topics(draw: st.DrawFn, name: str, of_broker: Mapping[int, Sequence[LogDirec
         size_bytes=np.array([draw(st.integers(UNKNOWN_SIZE, 2**63 - 1)) for _ in ids], dtype=np.int64),
         topic_id=draw(st.none() | topic_ids),
         configs=draw(st.dictionaries(texts, texts, max_size=2)),
+        elr=draw(st.none() | some.map(padded)),
         log_dirs=log_dirs(draw, replicas, of_broker),
         future_log_dirs=log_dirs(draw, replicas, of_broker),
     )
@@ -142,6 +143,11 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
     return [[broker for broker in row if broker != NO_REPLICA] for row in rows.tolist()]
 
 
+def _eligible(topic: Topic) -> list[list[int]] | None:
+    lists = [] if topic.elr is None else _trimmed(topic.elr)
+    return lists if any(lists) else None
+
+
 def assert_same(found: Cluster, expected: Cluster) -> None:
     """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
     assert (found.name, found.cordons) == (expected.name, expected.cordons)
@@ -164,6 +170,7 @@ def assert_same(found: Cluster, expected: Cluster) -> None:
         for name in ("replicas", "isr", "adding", "removing"):
             assert _trimmed(getattr(topic, name)) == _trimmed(getattr(other, name))
             assert getattr(topic, name).dtype == np.int32
+        assert _eligible(topic) == _eligible(other)
         for name in ("log_dirs", "future_log_dirs"):
             assert_same_log_dirs(getattr(topic, name), getattr(other, name), other.replicas)
     assert found.log_dirs == expected.log_dirs
@@ -215,6 +222,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 configs=dict(reversed([*topic.configs.items()])),
                 log_dirs=None if topic.log_dirs is None else wider(topic.log_dirs)[order],
                 future_log_dirs=None if topic.future_log_dirs is None else wider(topic.future_log_dirs)[order],
+                elr=None if topic.elr is None else wider(topic.elr)[order],
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])

@@ -152,6 +152,18 @@ def test_rpk() -> None:
     assert codes(assembled) == ["replicas_in_ascending_order"]
 
 
+def test_configurations_of_topics_and_defaults_of_brokers() -> None:
+    """rpk prints a table of them; Strimzi's KafkaTopic states its own, and Kafka those of topics that state none."""
+    described = "Topic: orders\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
+    described += "\tTopic: orders\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0\n"
+    strimzi = joined(described, sample("strimzi-kafka.yaml")).cluster
+    assert strimzi.topics[0].configs == {"min.insync.replicas": "2", "retention.ms": "604800000"}
+    rpk = of("rpk-cluster-info.txt", "rpk-topic-describe-all.txt").cluster
+    assert [topic.configs for topic in rpk.topics if topic.name == "payments"] == [
+        {"cleanup.policy": "delete", "retention.ms": "604800000"}
+    ]
+
+
 def test_rpk_prints_no_name_with_p_alone() -> None:
     table = sample("rpk-topic-describe-all.txt").partition("==========\n")[2]
     named = joined("$ rpk topic describe payments -p", table)

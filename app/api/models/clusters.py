@@ -21,7 +21,7 @@ from app.core.model import (
 )
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
-from app.formats.snapshots.snapshot_json import ingress_rates
+from app.formats.snapshots.snapshot_json import eligible, ingress_rates
 from app.formats.syntax.unique_json import members_of
 from app.services.bodies import Request as RequestModel
 from app.services.brokers import BrokerRequest
@@ -82,6 +82,8 @@ class PartitionRequest(RequestModel):
     """Broker ids, the preferred leader first."""
     isr: list[BrokerId] | None = None
     """In-sync replicas; if missing, all replicas."""
+    elr: list[BrokerId] = Field(default_factory=list)
+    """Eligible leader replicas (KIP-966)."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
     size_bytes: Bytes | None = None
@@ -198,6 +200,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
         log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
+        elr=eligible([partition.elr for partition in partitions]),
     )
 
 

@@ -38,6 +38,13 @@ class ClusterHealth:
     """Replicas of the broker that has most, over the mean of the listed brokers; 0 without replicas."""
     leader_skew: float
     """Preferred leaders of the broker that has most, over the mean of the listed brokers; 0 without leaders."""
+    under_min_isr: int | None = None
+    """Partitions with fewer in-sync replicas than `min.insync.replicas`, to which producers with `acks=all` cannot
+    write; null in a snapshot that an earlier release stored."""
+    at_min_isr: int | None = None
+    """Partitions with exactly as many in-sync replicas as `min.insync.replicas`; null likewise."""
+    min_isr_unknown: int | None = None
+    """Partitions whose `min.insync.replicas` is unknown, which neither of these counts; null likewise."""
 
 
 def cluster_health(cluster: Cluster) -> ClusterHealth:
@@ -47,6 +54,7 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
     illegal = kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA
     factors = [_lengths(topic.replicas) for topic in cluster.topics]
+    known = [(_lengths(topic.isr), least) for topic in cluster.topics if (least := topic.min_insync_replicas)]
     return ClusterHealth(
         offline=sum(_count(topic.leaders == NO_LEADER) for topic in cluster.topics),
         under_replicated=sum(
@@ -65,6 +73,9 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
         replica_skew=_skew(per_broker[:, 1]),
         leader_skew=_skew(per_broker[:, 0]),
+        under_min_isr=sum(_count(in_sync < least) for in_sync, least in known),
+        at_min_isr=sum(_count(in_sync == least) for in_sync, least in known),
+        min_isr_unknown=sum(map(len, factors)) - sum(len(in_sync) for in_sync, _ in known),
     )
 
 

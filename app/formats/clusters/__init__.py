@@ -3,7 +3,7 @@
 topic_describe.py       kafka-topics --describe; topic_rows.py: its rows
 log_dirs.py             kafka-log-dirs --describe
 replica_log_dirs.py     the log directory of each replica of a cluster
-broker_configs.py       kafka-configs --describe: cordoned log directories
+stated_configs.py       kafka-configs --describe: configurations of topics, cordoned log directories
 broker_features.py      kafka-features describe, log lines: the release of Kafka
 controllers.py          KRaft or ZooKeeper, by any of these
 ingress_rates.py        bytes in by topic or partition: CSV, Prometheus

@@ -10,7 +10,7 @@ that are not known are dropped on reading, since a newer tool may print more. A 
 is being copied into another directory of the same broker. `isCordoned` is the name that the protocol gives to the
 cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well. `totalBytes` and `usableBytes` are
 those of its file system (DescribeLogDirs v4, KIP-827), if they are printed. The output of `kafka-configs
---describe --entity-type brokers` may be in the same text.
+--describe` may be in the same text.
 
 Source: `LogDirsCommand` of Apache Kafka.
 """
@@ -24,8 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from app.core.model import INT32_MAX, Cordon, LogDirectory
 from app.errors import FieldPath
-from app.formats.clusters import broker_configs
-from app.formats.clusters.broker_configs import ALL_LOG_DIRS
+from app.formats.clusters.stated_configs import ALL_LOG_DIRS, StatedConfigs, split
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
 
@@ -83,12 +82,12 @@ class LogDirs:
     Parameters
     ----------
     requested : the broker ids of the prose in their order; None for the JSON document alone.
-    cordoned : by broker id, the cordoned log directories of its configs, `*` for all (broker_configs.py).
+    configs : of `kafka-configs`; its cordoned log directories are `*` for all (stated_configs.py).
     """
 
     brokers: tuple[BrokerLogDirs, ...]
     requested: tuple[int, ...] | None = None
-    cordoned: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    configs: StatedConfigs = field(default_factory=StatedConfigs)
 
 
 def read(text: str) -> LogDirs:
@@ -100,10 +99,10 @@ def read(text: str) -> LogDirs:
         The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
         broker, a negative size, a partition without number.
     """
-    document_text, cordoned = broker_configs.split(text)
+    document_text, configs = split(text)
     document_text, requested = _without_prose(document_text)
-    if cordoned and not document_text.strip():
-        return LogDirs((), requested, cordoned)
+    if configs != StatedConfigs() and not document_text.strip():
+        return LogDirs((), requested, configs)
     document = Document.parse(document_text, "the log directories")
     members = _known(document, document.root, (), ("brokers",))
     document.version_one(members)
@@ -116,7 +115,7 @@ def read(text: str) -> LogDirs:
             path = ("brokers", i, "broker")
             raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
         seen.add(broker.broker)
-    return LogDirs(brokers, requested, cordoned)
+    return LogDirs(brokers, requested, configs)
 
 
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
@@ -155,11 +154,11 @@ def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
     A broker whose log directories without an error are all cordoned is cordoned itself.
     """
     found: dict[int, Cordon] = {}
-    for broker_id, paths in log_dirs.cordoned.items():
+    for broker_id, paths in log_dirs.configs.cordoned.items():
         is_whole = ALL_LOG_DIRS in paths
         found[broker_id] = Cordon(is_whole, () if is_whole else paths)
     for broker in log_dirs.brokers:
-        configured = log_dirs.cordoned.get(broker.broker, ())
+        configured = log_dirs.configs.cordoned.get(broker.broker, ())
         is_cordoned = [
             bool(log_dir.cordoned) or ALL_LOG_DIRS in configured or log_dir.path in configured
             for log_dir in broker.log_dirs

@@ -12,13 +12,13 @@ the tabs into blanks, the columns are found by their names.
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS, NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
+from app.formats.clusters import stated_configs
 from app.formats.clusters.topic_rows import (
     HEADER,
     HEADER_COLUMNS,
@@ -33,7 +33,6 @@ from app.formats.clusters.topic_rows import (
 )
 from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, rejection, says_something, shown
 
-_MIN_INSYNC_REPLICAS = re.compile(rf"(?:^|,)\s*{re.escape(MIN_INSYNC_REPLICAS)}=(\d{{1,10}})\s*(?:,|$)", re.ASCII)
 _LEAST_ROWS = 8
 """Rows from which on those of a topic are read at once."""
 
@@ -89,6 +88,7 @@ def topics(descriptions: Iterable[TopicDescription]) -> tuple[Topic, ...]:
 def _topic(description: TopicDescription) -> Topic:
     rows = sorted(description.partitions, key=lambda row: row.partition)
     leaders = [NO_LEADER if row.leader is None else row.leader for row in rows]
+    eligible = _table([row.elr or () for row in rows])
     return Topic(
         name=description.name,
         partition_ids=np.array([row.partition for row in rows], dtype=np.int32),
@@ -99,20 +99,9 @@ def _topic(description: TopicDescription) -> Topic:
         removing=_table([row.removing for row in rows]),
         size_bytes=np.full(len(rows), UNKNOWN_SIZE, dtype=np.int64),
         topic_id=description.topic_id,
-        configs=_recorded(description.configs),
+        configs=stated_configs.listed(description.configs),
+        elr=eligible if eligible.size else None,
     )
-
-
-def _recorded(configs: str) -> Mapping[str, str]:
-    """The configurations that a snapshot records: `min.insync.replicas` alone.
-
-    Others, such as the lists of throttled replicas, change while a reassignment is executed; with them the state of the
-    cluster would have another hash.
-    """
-    stated = _MIN_INSYNC_REPLICAS.search(configs)
-    if stated is None or not 1 <= int(stated[1]) <= INT32_MAX:
-        return {}
-    return {MIN_INSYNC_REPLICAS: str(int(stated[1]))}
 
 
 def _table(lists: list[tuple[int, ...]]) -> Int32s:

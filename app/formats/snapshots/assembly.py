@@ -18,6 +18,7 @@ from app.formats.clusters import broker_features, broker_lists, controllers, log
 from app.formats.clusters.broker_features import BrokerReleases
 from app.formats.clusters.log_dirs import LogDirs
 from app.formats.clusters.replica_log_dirs import with_log_dirs
+from app.formats.clusters.stated_configs import Configs
 from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
 from app.formats.snapshots import pasted
@@ -64,7 +65,8 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         protocol as text (broker_lists.py). Without it the brokers are those that have a replica, are in sync or have
         log directories, all without a rack.
     topics : printed by `kafka-topics --describe`. Without it the cluster has no topics.
-    log_dirs : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
+    log_dirs : printed by `kafka-log-dirs --describe`, or by `kafka-configs --describe`. A partition that is not in it
+        has an unknown size, a configuration that no text has is unknown.
     groups : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
         of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
     features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
@@ -102,7 +104,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     listed_brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
     releases = _read(texts, "features", texts.features, broker_features.read)
-    contents = [Contents(listed_brokers, topics=described_topics)]
+    contents = [Contents(listed_brokers, topics=described_topics, topic_configs=disks.configs.topics)]
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents.append(SOURCES[source].read(text))
@@ -111,9 +113,12 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     brokers = found.brokers or _seen(described, disks, found.observers)
     sizes = dict(found.size_bytes)
     releases = releases or _releases(found.kafka_version)
-    measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
-    directories, topics = with_log_dirs(measured, disks)
     ids = [broker.id for broker in brokers]
+    defaults = {**found.default_configs, **disks.configs.defaults(ids)}
+    measured = [
+        _measured(_sized(_configured(topic, found, defaults), sizes), found.ingress_bytes_per_s) for topic in described
+    ]
+    directories, topics = with_log_dirs(measured, disks)
     directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
@@ -188,6 +193,12 @@ def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> To
     even = rates.get((topic.name, None), np.nan) / max(len(partitions), 1)
     known = np.array([rates.get((topic.name, partition), even) for partition in partitions], np.float64)
     return topic if np.isnan(known).all() else replace(topic, ingress_bytes_per_s=known)
+
+
+def _configured(topic: Topic, found: Contents, defaults: Configs) -> Topic:
+    """The topic with the configurations of other texts, and the defaults of the cluster for those that none states."""
+    known = {**defaults, **found.topic_configs.get(topic.name, {}), **topic.configs}
+    return topic if known == topic.configs else replace(topic, configs=known)
 
 
 def _sized(topic: Topic, sizes: dict[tuple[str, int], int]) -> Topic:

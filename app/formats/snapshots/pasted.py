@@ -7,7 +7,7 @@ A line that only one tool prints identifies the tool of the lines that follow:
     ID         HOST      PORT       RACK       …          kafka-cluster list-endpoints
     get /brokers/ids/101                                  zookeeper-shell; likewise registrations as a JSON array
     Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
-    Dynamic configs for broker 0 are:                     kafka-configs --describe, for cordoned log directories
+    Dynamic configs for topic orders are:                 kafka-configs --describe
     Feature: metadata.version  SupportedMinVersion: …     kafka-features describe, for the release of Kafka
     GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms;
                                                           kafka-share-groups and kafka-streams-groups likewise
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.errors.texts import MalformedText
-from app.formats.clusters import broker_configs, broker_lists, cluster_endpoints
+from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
 from app.formats.groups import group_headers, group_tables
 from app.formats.snapshots import unrecognized
 from app.formats.sources.sources import SOURCES
@@ -42,7 +42,7 @@ _MARKS = {
         rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}|{broker_lists.ZOOKEEPER_SHELL.pattern}"
         rf"|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
-    _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{broker_configs.HEADING.pattern}"),
+    _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
     **{name: source.line for name, source in SOURCES.items() if source.line is not None},
 }

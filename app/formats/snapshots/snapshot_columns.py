@@ -22,7 +22,7 @@ from app.formats.snapshots import snapshot_json
 Array: TypeAlias = NDArray[Any]
 
 _NUMBERS = {"partition_ids": np.int32, "leaders": np.int32, "size_bytes": np.int64, "ingress_bytes_per_s": np.float64}
-_LISTS = ("replicas", "isr", "adding", "removing")
+_LISTS = ("replicas", "isr", "adding", "removing", "elr")
 _LOG_DIRS = ("log_dirs", "future_log_dirs")
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
@@ -36,9 +36,9 @@ def write(cluster: Cluster) -> bytes:
         parts = [_rates(topic) if name == "ingress_bytes_per_s" else getattr(topic, name) for topic in topics]
         columns[name] = np.concatenate([np.zeros(0, of_type), *parts])
     for name in _LISTS:
-        columns[name] = stacked([getattr(topic, name) for topic in topics])
+        columns[name] = stacked([_lists(topic, getattr(topic, name)) for topic in topics])
     for name in _LOG_DIRS:
-        columns[name] = stacked([_log_dirs(topic, getattr(topic, name)) for topic in topics])
+        columns[name] = stacked([_lists(topic, getattr(topic, name)) for topic in topics])
     if np.isnan(columns["ingress_bytes_per_s"]).all():
         del columns["ingress_bytes_per_s"]
     order = np.lexsort((columns["partition_ids"], np.repeat(np.arange(len(topics)), rows)))
@@ -63,6 +63,7 @@ def read(columns: bytes) -> Cluster:
     )
     starts = np.concatenate([[0], np.cumsum(found["rows"])]).astype(np.int64)
     found.setdefault("ingress_bytes_per_s", np.full(starts[-1], np.nan))
+    found.setdefault("elr", np.empty((int(starts[-1]), 0), np.int32))  # columns of earlier releases have none
     numbers = {name: found[name].astype(of_type, copy=False) for name, of_type in _NUMBERS.items()}
     lists = {name: found[name].astype(np.int32, copy=False) for name in (*_LISTS, *_LOG_DIRS)}
     widths = {name: _widths(column, starts) for name, column in lists.items()}
@@ -84,6 +85,7 @@ def read(columns: bytes) -> Cluster:
                 size_bytes=numbers["size_bytes"][part],
                 topic_id=topic_id,
                 configs=configs[0] if configs else {},
+                elr=cut["elr"] if widths["elr"][index] else None,
                 ingress_bytes_per_s=None if np.isnan(rates).all() else rates,
                 log_dirs=cut["log_dirs"] if widths["log_dirs"][index] else None,
                 future_log_dirs=cut["future_log_dirs"] if widths["future_log_dirs"][index] else None,
@@ -102,9 +104,9 @@ def _rates(topic: Topic) -> Float64s:
     return np.full(len(topic.partition_ids), np.nan) if rates is None else rates
 
 
-def _log_dirs(topic: Topic, log_dirs: Int32s | None) -> Int32s:
-    """The directories of a topic; none are as wide as nothing, and become padding, which means the same."""
-    return np.empty((len(topic.partition_ids), 0), np.int32) if log_dirs is None else log_dirs
+def _lists(topic: Topic, lists: Int32s | None) -> Int32s:
+    """The lists of a topic; unknown ones have no column, and become padding, which means the same."""
+    return np.empty((len(topic.partition_ids), 0), np.int32) if lists is None else lists
 
 
 def _narrowed(column: Array) -> Array:

@@ -10,7 +10,8 @@ id, no configurations of a topic (`configs`), no groups, an unknown release of K
 controller (`controller`) that is not reported.
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`), and so are its log directories, by path (`log_dirs`); `log_dirs` of a partition has, for each of
-`replicas`, the path of its directory, or null, and `future_log_dirs` likewise that of a move in progress.
+`replicas`, the path of its directory, or null, and `future_log_dirs` likewise that of a move in progress. `elr` of a
+partition is left out if it is empty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -154,8 +155,9 @@ def _topic_members(topic: Topic, directories: Directories) -> dict[str, object]:
         for partition, rate in zip(partitions, topic.ingress_bytes_per_s[order].tolist(), strict=True):
             if not isnan(rate):
                 partition["ingress_bytes_per_s"] = rate
-    for key, moving in (("adding_replicas", topic.adding), ("removing_replicas", topic.removing)):
-        if moving.size:
+    further = (("adding_replicas", topic.adding), ("removing_replicas", topic.removing), ("elr", topic.elr))
+    for key, moving in further:
+        if moving is not None and moving.size:
             for partition, replicas in zip(partitions, _rows(moving[order]), strict=True):
                 if replicas:
                     partition[key] = replicas
@@ -228,6 +230,7 @@ def _topic(members: dict[str, Any], index_of: Mapping[tuple[int, str], int]) -> 
         ingress_bytes_per_s=ingress_rates([partition.get("ingress_bytes_per_s") for partition in partitions]),
         log_dirs=_directories(partitions, "log_dirs", replicas.shape, index_of),
         future_log_dirs=_directories(partitions, "future_log_dirs", replicas.shape, index_of),
+        elr=eligible([partition.get("elr") for partition in partitions]),
     )
 
 
@@ -244,6 +247,11 @@ def _directories(
                 for broker, path in zip(partition["replicas"], paths, strict=True)
             ]
     return indices
+
+
+def eligible(replicas: Sequence[Sequence[int] | None]) -> Int32s | None:
+    """The eligible leader replicas of a topic's partitions as the core has them, or None if there is none."""
+    return padded([row or () for row in replicas]) if any(replicas) else None
 
 
 def ingress_rates(rates: Sequence[float | None]) -> Float64s | None:

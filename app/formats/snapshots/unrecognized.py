@@ -23,9 +23,7 @@ _LOOKS_LIKE = {
     "kafka-consumer-groups --list; run it with --describe --all-groups": re.compile(
         r"GROUP\s+(?:TYPE|PROTOCOL)\b|(?:console-consumer|connect|perf-consumer)-[\w.-]{1,200}\s*$"
     ),
-    "kafka-configs of topics; run kafka-topics --describe": re.compile(
-        r"(?:Dynamic|All) configs for topic |Configs for topic "
-    ),
+    "kafka-configs of ZooKeeper; run it with --bootstrap-server": re.compile(r"Configs for "),
     "kafka-replica-status of Confluent; run kafka-topics --describe, which has the replicas in their order": re.compile(
         r"(?:Cluster\s+)?Topic\s+Partition\s+Replica\s"
     ),

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from app.core.kafka_versions import Controller
 from app.core.model import Broker
 from app.errors.texts import MalformedText
+from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.syntax.lines import first_repeated
@@ -39,6 +40,7 @@ class Contents:
     size_bytes : of the largest replica of a partition on disk.
     ingress_bytes_per_s : what producers write to a partition, or, for the partition None, to the whole topic.
     moves : of partitions that are being reassigned, the replicas that are added and those that are removed.
+    topic_configs : recorded configurations by topic. default_configs : of topics that state none.
     """
 
     brokers: tuple[Broker, ...] = ()
@@ -47,6 +49,8 @@ class Contents:
     size_bytes: Mapping[Partition, int] = field(default_factory=dict)
     ingress_bytes_per_s: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
     moves: Moves = field(default_factory=dict)
+    topic_configs: Mapping[str, Configs] = field(default_factory=dict)
+    default_configs: Configs = field(default_factory=dict)
     controller: Controller | None = None
     kafka_version: str | None = None
     notes: tuple[Note, ...] = ()
@@ -114,6 +118,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         size_bytes=sizes,
         ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
         moves=_first_of(source.moves for source in sources),
+        topic_configs=_first_of(source.topic_configs for source in sources),
+        default_configs=_first_of(source.default_configs for source in sources),
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),

@@ -25,7 +25,7 @@ Source: `cluster/metadata.go` and `topic/describe.go` of rpk.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from app.core.model import Broker
@@ -63,6 +63,7 @@ class _Section:
     name: str
     count: int | None = None
     rows: list[PartitionDescription] = field(default_factory=list)
+    configs: list[str] = field(default_factory=list)
 
 
 def read(text: str) -> Contents:
@@ -113,6 +114,9 @@ class _Reader:
             self.brokers[broker.id] = broker
         elif self.table is _TABLE:
             self._row(line, content)
+        elif self.table is _CONFIGS and self.current is not None:
+            name, value, *_ = [*content.split(), "", ""]
+            self.current.configs.append(f"{name}={value}")
         elif self.table is _TOPICS and not self.notes:
             self.notes.append(Note("topics_without_partitions", _WITHOUT_PARTITIONS))
 
@@ -142,7 +146,8 @@ class _Reader:
         if topic.count is not None and topic.count != len(topic.rows):
             actual = f"{len(topic.rows)}: the text is cut off"
             raise rejection(end, expected=f"{topic.count} partitions of topic {topic.name!r}", actual=actual)
-        return topic_of(topic.name, topic.rows, partial(rejection, topic.line))
+        described = topic_of(topic.name, topic.rows, partial(rejection, topic.line))
+        return replace(described, configs=",".join(topic.configs))
 
 
 def _name_in(arguments: str) -> str | None:

@@ -3,7 +3,7 @@
     apiVersion: kafka.strimzi.io/v1beta2           KafkaNodePool: the ids, roles and disks of brokers
     kind: KafkaNodePool                            Kafka: the release, the kind of controller, `rack.topologyKey`, and,
     metadata: {name: brokers}                             without node pools, the number of brokers and their disks
-    spec:                                          KafkaTopic: partitions and replicas, but not their placement
+    spec:                                          KafkaTopic: partitions, replicas and `config`, but no placement
       roles: [broker]                              Pod, Node: the node of a broker and the label of the node that is
       storage: {type: jbod, volumes: […]}                 its rack
     status: {nodeIds: [0, 1, 2]}
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
 from app.errors.texts import MalformedText
+from app.formats.clusters.stated_configs import Configs, of_brokers, recorded
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
@@ -45,6 +46,8 @@ class _Resources:
     without_pools: dict[int, Broker] = field(default_factory=dict)
     pools_without_ids: list[str] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
+    topic_configs: dict[str, Configs] = field(default_factory=dict)
+    default_configs: Configs = field(default_factory=dict)
     topology_key: str | None = None
     kafka_version: str | None = None
     controller: Controller | None = None
@@ -96,7 +99,12 @@ def _contents(resources: _Resources) -> Contents:
         detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {', '.join(resources.topics[:5])}"
         notes.append(Note("topics_without_placement", detail + more))
     return Contents(
-        tuple(brokers), controller=resources.controller, kafka_version=resources.kafka_version, notes=tuple(notes)
+        tuple(brokers),
+        topic_configs=resources.topic_configs,
+        default_configs=resources.default_configs,
+        controller=resources.controller,
+        kafka_version=resources.kafka_version,
+        notes=tuple(notes),
     )
 
 
@@ -122,6 +130,7 @@ def _take(resources: _Resources, resource: Mapping[str, object]) -> bool:
         topic = _text(spec, "topicName") or name
         counts = f"{_text(spec, 'partitions') or '?'} partitions, {_text(spec, 'replicas') or '?'} replicas"
         resources.topics.append(f"{shown(topic)} ({counts[:60]})")
+        resources.topic_configs[topic] = recorded(_texts(spec, "config"))
     return True
 
 
@@ -140,6 +149,7 @@ def _take_kafka(
     status: Mapping[str, object],
 ) -> None:
     kafka = _mapping(spec, "kafka")
+    resources.default_configs = of_brokers(_texts(kafka, "config"))
     resources.topology_key = _text(_mapping(kafka, "rack"), "topologyKey") or None
     resources.kafka_version = _text(status, "kafkaVersion") or _text(kafka, "version") or None
     state = _text(status, "kafkaMetadataState")
@@ -226,6 +236,10 @@ def _mapping(members: Mapping[str, object], key: str) -> Mapping[str, object]:
 def _sequence(members: Mapping[str, object], key: str) -> list[object]:
     value = members.get(key)
     return value if isinstance(value, list) else []
+
+
+def _texts(members: Mapping[str, object], key: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in _mapping(members, key).items() if isinstance(value, str)]
 
 
 def _text(members: Mapping[str, object], key: str) -> str:

@@ -26,6 +26,7 @@ def findings(snapshot: Snapshot) -> list[Finding]:
     partitions = (
         ("offline", "offline", True),
         ("illegal", "with an illegal replica list", True),
+        ("under_min_isr", "below min.insync.replicas, which acks=all cannot write", True),
         ("under_replicated", "under-replicated", True),
         ("not_rack_safe", "not rack-safe", True),
         ("reassigning", "being reassigned", False),

@@ -1,0 +1,149 @@
+"""Configurations of topics and brokers: those that a snapshot records, and what `kafka-configs --describe` prints.
+
+    Dynamic configs for topic orders are:
+      min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}
+    Default configs for brokers in the cluster are:
+      min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=2}
+    Dynamic configs for broker 0 are:
+      cordoned.log.dirs=/data/d1,/data/d2 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:cordoned.log.dirs=…}
+
+With `--all` the headings begin with `All configs`. `*` in `cordoned.log.dirs` stands for every log directory of the
+broker. A configuration of brokers is the default of the topics that state none, under another name (`OF_BROKERS`).
+
+Source: KIP-1066, KIP-966; `ConfigCommand` and `TopicConfig` of Apache Kafka.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
+
+from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
+from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
+
+Configs: TypeAlias = Mapping[str, str]
+ALL_LOG_DIRS = "*"
+OF_BROKERS: Configs = MappingProxyType(
+    {
+        MIN_INSYNC_REPLICAS: MIN_INSYNC_REPLICAS,
+        "unclean.leader.election.enable": "unclean.leader.election.enable",
+        **{
+            f"log.{name}": name
+            for name in (
+                *("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes"),
+                *("local.retention.ms", "local.retention.bytes"),
+            )
+        },
+    }
+)
+"""By the name of a broker's configuration, that of the topics for which it is the default."""
+RECORDED = frozenset({*OF_BROKERS.values(), "remote.storage.enable", "follower.replication.throttled.replicas"})
+"""The configurations of topics that a snapshot records."""
+HEADING = re.compile(
+    r"(?:Dynamic|All) configs for (?P<kind>broker|topic) (?P<id>\S+) are:\s*|Default configs for brokers "
+)
+_ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
+_CORDONED = "cordoned.log.dirs"
+_PAIR = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII)
+_VALUE = re.compile(r"[\w.:,*-]{1,4096}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedConfigs:
+    """What `kafka-configs --describe` prints.
+
+    Parameters
+    ----------
+    cordoned : by broker id, its cordoned log directories. topics : by name, recorded configurations.
+    default : of all brokers, by the names of topics. brokers : likewise of single brokers, by id.
+    """
+
+    cordoned: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    topics: Mapping[str, Configs] = field(default_factory=dict)
+    default: Configs = field(default_factory=dict)
+    brokers: Mapping[int, Configs] = field(default_factory=dict)
+
+    def defaults(self, brokers: Iterable[int]) -> Configs:
+        """The defaults of topics in a cluster of these brokers: what all of them state alike, else what is stated for
+        all.
+        """
+        stated = [self.brokers.get(broker, {}).items() for broker in brokers]
+        return {**self.default, **dict(set(stated[0]).intersection(*stated) if stated else ())}
+
+
+def recorded(stated: Iterable[tuple[str, str]]) -> Configs:
+    """The pairs of name and value that a snapshot records, by name; values that Kafka would reject are left out."""
+    return {
+        name: str(int(value)) if name == MIN_INSYNC_REPLICAS else value
+        for name, value in sorted(stated)
+        if name in RECORDED and _VALUE.fullmatch(value) and (name != MIN_INSYNC_REPLICAS or _is_count(value))
+    }
+
+
+def of_brokers(stated: Iterable[tuple[str, str]]) -> Configs:
+    """The configurations of brokers under the names of topics; others are left out."""
+    return recorded((OF_BROKERS[name], value) for name, value in stated if name in OF_BROKERS)
+
+
+def listed(text: str) -> Configs:
+    """The recorded configurations of a topic from `name=value` pairs with commas between them, and within values."""
+    return recorded((pair["name"], pair["value"]) for pair in _PAIR.finditer(text)) if text else {}
+
+
+def split(text: str) -> tuple[str, StatedConfigs]:
+    """The text with the lines of configurations blanked, and what these lines state.
+
+    Raises
+    ------
+    MalformedText
+        A heading has no broker id or topic name; names the line.
+    """
+    # A search for the heading takes a second for 50 MB of log directories.
+    if " configs for " not in text or HEADING.search(text) is None:
+        return text, StatedConfigs()
+    lines = text.split("\n")
+    stated: dict[int | str | None, dict[str, str]] = {}
+    for number, (subject, name, value) in _entries(lines):
+        lines[number] = ""
+        stated.setdefault(subject, {})[name] = value
+    by_broker = {key: configs for key, configs in stated.items() if isinstance(key, int)}
+    return "\n".join(lines), StatedConfigs(
+        {key: paths for key, configs in by_broker.items() if (paths := _paths(configs.get(_CORDONED, "")))},
+        {key: recorded(configs.items()) for key, configs in stated.items() if isinstance(key, str) and key},
+        of_brokers(stated.get(None, {}).items()),
+        {key: of_brokers(configs.items()) for key, configs in by_broker.items()},
+    )
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[int, tuple[int | str | None, str, str]]]:
+    """The index of each line with its subject, name and value; of a heading name and value are empty. The subject is
+    a broker id, the name of a topic, or None for all brokers.
+    """
+    subject: int | str | None = ""
+    for number, line in enumerate(lines):
+        if heading := HEADING.match(line):
+            subject = _subject(number + 1, heading)
+            yield number, (subject, "", "")
+        elif entry := _ENTRY.match(line):
+            yield number, (subject, entry["name"], entry["value"])
+
+
+def _subject(line: int, heading: re.Match[str]) -> int | str | None:
+    text = heading["id"]
+    if heading["kind"] == "topic":
+        if not is_topic_name(text):
+            raise rejection(line, expected="the name of a topic in the heading", actual=shown(text))
+        return text
+    broker = None if text is None else whole_number(text)
+    if text is not None and broker is None:
+        raise rejection(line, expected="a broker id from 0 to 2147483647 in the heading", actual=shown(text))
+    return broker
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    return tuple([path for path in text.split(",") if path])
+
+
+def _is_count(value: str) -> bool:
+    return len(value) <= 10 and value.isdecimal() and 1 <= int(value) <= INT32_MAX
