@@ -1462,13 +1462,16 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster."""
+    """A later snapshot of the plan's cluster, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
+    log: str | None
+    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
+    copied and took is stored as the plan's `ledger`, in place of what was stored before."""
 
 
 class RackedBroker(TypedDict, total=False):

@@ -24,9 +24,10 @@ fail() { # a message; another run goes on from here
   exit 1
 }
 
-note() { # an event and what it is about, for the log
+note() { # an event and what it is about, for the log: a line that begins with the time
+  local line="$*"
   if [ -z "$dry_run" ]; then
-    printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*" >>"$log" 2>/dev/null || true
+    printf '%s %s\n' "${moment:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}" "${line//[$'\r\n']/ }" >>"$log" 2>/dev/null || true
   fi
 }
 
@@ -182,7 +183,7 @@ set_throttles() { # the file of a batch, and that of its inverse
   local each rates="$LEADERS.rate=$throttle,$FOLLOWERS.rate=$throttle"
   throttled=()
   if [ -z "$throttle" ]; then return; fi
-  note throttled "$1 $throttle"
+  note throttled "$1 $throttle bytes/s"
   if all_are_up "$1" "$2"; then
     throttled=(--throttle "$throttle")
     if [ "$(stated log_dirs)" = yes ]; then throttled+=(--replica-alter-log-dirs-throttle "$throttle"); fi
@@ -220,23 +221,25 @@ remove_throttles() { # the file of a batch that is complete, and that of its inv
 
 # --- Progress
 
-copied_bytes() { # a batch: bytes that its new replicas have, of those that they get
+copied_bytes() { # a batch: bytes that its new replicas have, of those that they get; with `all`, those of all or nothing
   local brokers topics
   if [ ! -f copies.txt ]; then return; fi
   brokers=$(awk -v batch="$1" '$1 == batch { print $3 }' copies.txt | sort -nu | grep -xFf <(live_brokers) | paste -sd,)
   topics=$(awk -v batch="$1" '$1 == batch { sub(/-[0-9]+$/, "", $2); print $2 }' copies.txt | sort -u | paste -sd,)
   if [ -z "$brokers" ]; then return; fi
-  tool kafka-log-dirs --describe --broker-list "$brokers" --topic-list "$topics" 2>/dev/null | tr '{' '\n' | awk -v batch="$1" '
-    FNR == NR { if ($1 == batch) { total += $4; expected[$3 " " $2] = $4 }; next }
+  tool kafka-log-dirs --describe --broker-list "$brokers" --topic-list "$topics" 2>/dev/null | tr '{' '\n' | awk -v batch="$1" -v all="${2:-}" '
+    FNR == NR { if ($1 == batch) { total += $4; left++; expected[$3 " " $2] = $4 }; next }
     match($0, /"broker":[0-9]+/) { broker = substr($0, RSTART + 9, RLENGTH - 9) }
     match($0, /"partition":"[^"]+"/) {
       name = broker " " substr($0, RSTART + 13, RLENGTH - 14)
       if (name in expected && match($0, /"size":[0-9]+/)) {
-        size = substr($0, RSTART + 7, RLENGTH - 7)
-        done += size < expected[name] ? size : expected[name]
+        size = substr($0, RSTART + 7, RLENGTH - 7) + 0
+        done += all || size < expected[name] ? size : expected[name]
+        left--
+        delete expected[name]
       }
     }
-    END { printf "%d %d\n", done, total }' copies.txt -
+    END { if (!all || !left) printf "%.0f %.0f\n", done, total }' copies.txt -
 }
 
 began=0 first_bytes=0
@@ -270,7 +273,7 @@ trap 'exit 130' INT TERM HUP
 # --- Steps
 
 run_batch() { # its number, its file, and that of its inverse
-  local now
+  local now looked moment copied
   now=$(state "$2")
   # Kafka never completes a list that is to lose a replica which is still being added, so that what runs is cancelled.
   if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
@@ -298,24 +301,28 @@ run_batch() { # its number, its file, and that of its inverse
     set_throttles "$2" "$3"
     note executing "$2"
     reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"} | grep -vE '^(\{|$|Current partition|Save this|Successfully)' || true
+    note begun "$2"
     now=in_progress
   fi
   if [ -n "$dry_run" ]; then
     echo "$2 is in progress"
     return
   fi
-  running=$2 began=0
+  running=$2 began=0 looked=$(date +%s)
   now=$(state "$2")
   while [ "$now" = in_progress ]; do
+    looked=$(date +%s)
     show_progress "$1"
     sleep "${POLL_SECONDS:-10}"
     now=$(state "$2")
   done
-  running=
+  running='' moment=$(date -u +%Y-%m-%dT%H:%M:%SZ) looked=$(($(date +%s) - looked))
   if [ -t 1 ]; then printf '\r\033[K'; fi
   remove_throttles "$2" "$3"
   if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress"; fi
-  note complete "$2"
+  if [ "$direction" = execute ]; then read -r copied _ <<<"$(copied_bytes "$1" all || true)"; fi
+  # The batch was complete at most so many seconds before this moment.
+  note complete "$2 ${copied:-unknown} bytes $looked s"
   echo "$2: complete"
 }
 
@@ -356,6 +363,7 @@ inverse_of() { if [ "$direction" = execute ]; then echo "$1-rollback.json"; else
 
 check_files
 check_cluster
+note plan "$(stated hash)"
 if [ "$direction" = execute ] && [ -s created-partitions.txt ]; then create_partitions; fi
 
 if [ "$direction" = rollback ]; then options=(--additional); fi
