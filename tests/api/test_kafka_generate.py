@@ -7,8 +7,7 @@ import pytest
 
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER, ReassignmentRequest
-from app.services.reassignment.planning import kafka_generate
+from app.services.reassignment import PLANNER, ReassignmentRequest, kafka_generate
 from tests.api.test_reassignment import change, real, snapshot, topic
 from tests.services.reassignments import CLUSTER
 

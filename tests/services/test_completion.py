@@ -15,9 +15,9 @@ from app.formats.snapshots import snapshot_json
 from app.services.limits import Limits
 from app.services.plans import Allowance
 from app.services.reassignment import READER
-from app.services.reassignment.planning.solve import solve
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.report import answer
+from app.services.reassignment.solve import solve
 from tests.core.reassignment.test_completion import never_completes
 
 KINDS: Mapping[str, Mapping[str, Any]] = {

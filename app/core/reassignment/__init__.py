@@ -1,8 +1,16 @@
 """Reassignment: replicas and leaders moved as little as possible, with the proof, in batches that Kafka executes.
 
-Callers import this package; its files are:
+`plan.py` has the verb, `plan(problem)`, and its verifier. Callers import it, the records of its problem, and this
+package; its files are:
 
-model.py          the problem, the balance and the placement, as arrays
+plan.py           the verb `plan`, the plan, and `verify`
+problem.py        the problem of `plan`: everything that a reassignment depends on, as arrays
+objectives.py     what the problem balances: replicas, leaders, goals over resources
+log_dir_table.py  the log directories of all brokers
+conflicts.py      constraints of the problem that conflict
+movement.py       what a plan copies and removes, and a bound on the bytes
+stages/           the stages of `plan`: place, lead, choose log directories, cut batches
+model.py          the movement of replicas as a problem, the balance and the placement
 in_sync.py        exchanges that keep replicas in sync, at equal movement
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it

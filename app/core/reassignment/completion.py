@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.kafka_versions import Controller, KafkaVersion, controller_of
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.replica_lists import not_among
 
 Bools = NDArray[np.bool_]
@@ -99,3 +99,33 @@ def incomplete(current: Int32s, target: Int32s, isr: Int32s, is_live: Bools, rul
     # Another order of the same replicas is no reassignment: it takes effect at once.
     never = (n_added + n_removed > 0) & ~completes
     return Incomplete(never & has_source, never & ~has_source)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompletionRules:
+    """What decides which lists of the partitions of a problem Kafka completes.
+
+    Parameters
+    ----------
+    in_sync, leaving : (rows, any width) int32 positions of replicas in the ISR, and of those that a running
+        reassignment removes, padded with `NO_REPLICA`.
+    is_live : (brokers,) bool. rule : of the release.
+    """
+
+    in_sync: Int32s = field(repr=False)
+    leaving: Int32s = field(repr=False)
+    is_live: Bools = field(repr=False)
+    rule: CompletionRule
+
+    def incomplete(self, rows: Int64s, before: Int32s, after: Int32s) -> Incomplete:
+        """The lists that never complete, of (lists,) int64 rows in the order in which they are requested.
+
+        before, after : (lists, widest) int32 positions.
+        """
+        # Live replicas that steps have added need no place here: they are copied from one that is in sync now.
+        in_sync, leaving = self.in_sync[rows], self.leaving[rows]
+        # Replicas that a running reassignment removes are there in the first step of their partition.
+        is_later = np.ones(len(rows), np.bool_)
+        is_later[np.unique(rows, return_index=True)[1]] = False
+        leaving[is_later] = NO_REPLICA
+        return incomplete(np.concatenate([before, leaving], axis=1), after, in_sync, self.is_live, self.rule)

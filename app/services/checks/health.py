@@ -8,6 +8,7 @@ import numpy as np
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import Cluster, Int64s
+from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.resources import NO_LIMIT, RESOURCES
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
@@ -15,8 +16,6 @@ from app.errors.reassignments import NotFeasible
 from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.cautions import Caution
 from app.services.plans import Allowance, LossSelection
-from app.services.reassignment.planning.solve import least_repair
-from app.services.reassignment.problem.log_dirs import LogDirTable
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
 from app.services.reassignment.reports.losses import (
@@ -26,6 +25,7 @@ from app.services.reassignment.reports.losses import (
 )
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import Limited, PricesRequest, ResourceFields
+from app.services.reassignment.solve import least_repair
 
 MOST_LOADS_OF_LOSSES = 20_000
 """The most loads of losses in an answer: lost brokers and racks × brokers × resources."""

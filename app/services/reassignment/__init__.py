@@ -1,13 +1,15 @@
 """Change a cluster with the least movement.
 
-    planner.py   the planner: problem, solution, violations, answer
+    planning.py  the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
     sweep/       sweeps: each scenario is a request for a plan
     exports.py   a stored plan as files, of what files/ writes
     loss_exports.py  the loads of a stored plan after each loss
     differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
-    planning/    replica lists, leaders, log directories and batches: one solver after the other
+    solve.py     the plan of a problem, and what is reported beside it
+    failures.py  conflicts in words
+    kafka_generate.py  what Kafka's own tool would move, as a comparison
     problem/     the request and the cluster as one frozen problem
     requests/    what a request says, and its validation
 
@@ -28,7 +30,7 @@ from app.services.reassignment.differences import (
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.services.reassignment.loss_exports import losses_of
-from app.services.reassignment.planner import PLANNER
+from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift

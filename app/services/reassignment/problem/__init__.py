@@ -1,6 +1,6 @@
 """The request and the cluster as one frozen problem, by position of brokers and by row of partitions.
 
-resolve.py       makes the problem of a request; problem.py: its records
+resolve.py       makes the problem of a request; problem.py: the core's problem with names
 brokers.py       current, added and removed brokers by position
 scope.py         the partitions that may move, as rows
 loads.py         bytes, rates and counts by row, and the objectives balanced by them

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
-from app.core.model import UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
-from app.core.reassignment import Balance
+from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
+from app.core.reassignment.objectives import LeaderObjective, ReplicaObjective
 from app.core.replica_lists import per_broker
 from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing
@@ -19,8 +19,6 @@ from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.growth import grown_rows, grown_topics
 from app.services.reassignment.problem.leader_constraints import (
-    PreferredRacks,
-    TopicMinimums,
     preferred_racks_of,
     topic_minimums_of,
 )
@@ -92,59 +90,6 @@ class IngressRates:
             for topic in others
             if topic.name in self.reported
         }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReplicaObjective:
-    """The load that replicas are balanced by.
-
-    Parameters
-    ----------
-    by : its name. balance : the band. load : (rows,) int64 of one replica; 1 each for counts.
-    base_load : (brokers,) int64 of replicas outside the scope.
-    """
-
-    by: str
-    balance: Balance
-    load: Int64s = field(repr=False)
-    base_load: Int64s = field(repr=False)
-
-    def loads(self, replicas: Int32s) -> Int64s:
-        """(brokers,) int64 load of every broker with (rows, widest) int32 positions."""
-        return self.base_load + per_broker(replicas, len(self.base_load), self.load)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeaderObjective:
-    """The load that leaders are balanced by.
-
-    Parameters
-    ----------
-    by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
-    preferred, minimums : the request's constraints on leaders; None without any.
-    moves_replicas : whether replicas may move to reach the band.
-    fewest_changes : whether the fewest leader changes then come before the fewest bytes.
-    frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
-    may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
-    counts_actual : whether a change is one of the actual leader, not of the preferred one.
-    """
-
-    by: str
-    balance: Balance
-    load: Int64s = field(repr=False)
-    base_load: Int64s = field(repr=False)
-    frees_moved: bool
-    moves_replicas: bool
-    fewest_changes: bool
-    may_lead: Bools = field(repr=False)
-    evacuates: bool
-    counts_actual: bool
-    preferred: PreferredRacks | None
-    minimums: TopicMinimums | None
-
-    def loads(self, replicas: Int32s) -> Int64s:
-        """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
-        return self.base_load + per_broker(replicas[:, :1], len(self.base_load), self.load)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,17 +1,18 @@
 """What a request optimises over several resources: within limits, jointly, or in order of priority."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
+from app.core.model import Int64s
 from app.core.reassignment import Balance
+from app.core.reassignment.objectives import GOAL_OF, ResourceObjective
 from app.core.reassignment.resources import TOPIC_REPLICAS, Goal
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.services.reassignment.problem.broker_limits import require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
+from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.problem.weights import GOAL_OF
 from app.services.reassignment.requests.balance import Tolerance
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import GoalsRequest
@@ -20,30 +21,21 @@ _OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))
 """Goals that depend on which replica leads."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceObjective:
-    """Goals within limits; replicas and leaders are placed together.
-
-    Parameters
-    ----------
-    priorities : the goals, the most important first; those of one entry are reached jointly. Without any, brokers are
-        brought below their limits, and nothing else changes.
-    leads_afterwards : whether leaders are chosen after the replicas, by constraints of their own.
-    """
-
-    priorities: tuple[tuple[Goal, ...], ...]
-    leads_afterwards: bool = False
-
-
 def objective_of(
     request: ReassignmentRequest,
     scope: PartitionScope,
     sizes: PartitionSizes,
     rates: IngressRates | None,
+    loads: Resources,
+    factors: Int64s,
     *,
     is_weighted: bool,
 ) -> ResourceObjective | None:
     """The objective over resources; None if the request is about counts, or bytes or throughput without weights.
+
+    Parameters
+    ----------
+    factors : (rows,) int64 replication factors after the change.
 
     Raises
     ------
@@ -62,7 +54,7 @@ def objective_of(
             sizes.require("a balance of disk", path)
         elif name in ("nic_in", "nic_out", "cpu"):
             require_rates(f"a balance of {name}", path, scope, rates)
-    return ResourceObjective(_priorities(request), leads_afterwards(request))
+    return ResourceObjective(_priorities(request), loads.row_loads(factors), leads_afterwards(request))
 
 
 def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:

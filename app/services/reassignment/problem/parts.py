@@ -3,51 +3,15 @@
 A part is placed, balanced and proven on its own; without broker sets the whole problem is one part.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-
 import numpy as np
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment import MovementProblem, TieBreaks, TopicBalance, part_of
+from app.core.reassignment.objectives import ReplicaObjective
+from app.core.reassignment.problem import Share
 from app.core.replica_lists import per_broker
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.loads import ReplicaObjective
 from app.services.reassignment.problem.scope import PartitionScope
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Share:
-    """The partitions and brokers of a part.
-
-    Parameters
-    ----------
-    name : of the broker set; None outside every set. rows : (part,) int64, ascending.
-    brokers : (brokers,) bool, the brokers of the set. target : those whose loads are balanced; with `keep`, those that
-        receive what has to move. floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
-    """
-
-    name: str | None
-    rows: Int64s = field(repr=False)
-    brokers: Bools = field(repr=False)
-    target: Bools = field(repr=False)
-    floor_cap: Int64s | None = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemPart:
-    """A part of a problem. movement, ties, topics : as of the whole problem, of the rows of the share."""
-
-    share: Share
-    movement: MovementProblem
-    ties: TieBreaks
-    topics: TopicBalance | None
-
-    @property
-    def rows(self) -> Int64s:
-        """(part,) int64 rows of the whole problem."""
-        return self.share.rows
 
 
 def shares_of(
@@ -75,33 +39,6 @@ def shares_of(
             name = None if index == NO_SET else sets.names[index]
             shares.append(Share(name, rows, inside, *_balanced(brokers, objective, before, stays, rows, inside)))
     return tuple(shares)
-
-
-def parts_of(
-    shares: Sequence[Share], movement: MovementProblem, ties: TieBreaks, topics: TopicBalance | None
-) -> tuple[ProblemPart, ...]:
-    """The part of each share."""
-    if len(shares) == 1:
-        return (ProblemPart(shares[0], movement, ties, topics),)
-    return tuple(
-        ProblemPart(
-            share,
-            replace(part_of(movement, share.rows, share.target), floor_cap=share.floor_cap),
-            replace(ties, size_bytes=ties.size_bytes[share.rows], topic_of=ties.topic_of[share.rows]),
-            None if topics is None else _topics_of(topics, share.rows),
-        )
-        for share in shares
-    )
-
-
-def _topics_of(topics: TopicBalance, rows: Int64s) -> TopicBalance:
-    used, topic_of = np.unique(topics.topic_of[rows], return_inverse=True)
-    return replace(
-        topics,
-        topic_of=topic_of.reshape(-1).astype(np.int64),
-        topics=len(used),
-        tolerance=tuple(topics.tolerance[topic] for topic in used.tolist()),
-    )
 
 
 def _balanced(

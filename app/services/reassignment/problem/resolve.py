@@ -13,6 +13,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
 from app.core.reassignment import (
+    TOLERATES_KEPT_SINCE,
     BatchLimits,
     BrokerDisks,
     Cordons,
@@ -21,10 +22,12 @@ from app.core.reassignment import (
     TieBreaks,
     TopicBalance,
 )
+from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
 from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
+from app.core.reassignment.problem import BatchRules, Share, parts_of, without_deadline
 from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, Limits
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
 from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
@@ -43,8 +46,8 @@ from app.services.reassignment.problem.loads import (
 )
 from app.services.reassignment.problem.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.problem.objectives import objective_of
-from app.services.reassignment.problem.parts import Share, parts_of, shares_of
-from app.services.reassignment.problem.problem import DISK_SHARE, BatchRules, ReassignmentProblem
+from app.services.reassignment.problem.parts import shares_of
+from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
@@ -53,6 +56,7 @@ from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
 
 NO_LIMIT = 2**63 - 1
+DISK_SHARE = ("batches", "max_disk_share")
 TO_SAFE, TO_DISABLED = '"rack_mode": "safe", which takes the racks that are left', '"rack_mode": "disabled"'
 """What lifts the rack rule if racks lose their brokers, and if brokers lack capacity."""
 
@@ -119,6 +123,13 @@ def resolve(
         parts=parts_of(shares, movement, ties, topics),
         before=before,
         is_ready=is_ready,
+        is_new=scope.is_new,
+        topic_of=scope.topic_of,
+        size_bytes=sizes.size_bytes,
+        is_removed=brokers.is_removed,
+        is_offline=brokers.is_offline,
+        may_receive=brokers.may_receive,
+        successor_of=brokers.successor_of,
         topics=topics,
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         weights=weights,
@@ -128,9 +139,15 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective_of(request, scope, sizes, loads.rates, is_weighted=weights is not None),
+        objective=objective_of(
+            request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
+        ),
         prices=request.prices,
-        batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
+        batches=_batch_rules(
+            *(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
+            completion_rule(version, cluster.reported_controller),
+        ),
+        disk_path=DISK_SHARE if request.batches.max_disk_share is not None else ("limits", "disk"),
         log_dirs=log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
@@ -140,14 +157,20 @@ def resolve(
         relaxed=domains.relaxed,
         constraints=tuple(_constraints(request, brokers, domains)),
         started_s=started,
-        deadline_s=None if request.deadline_s is None else started + request.deadline_s,
+        remaining_s=without_deadline
+        if request.deadline_s is None
+        else partial(_remaining, started + request.deadline_s),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
-        controller=cluster.reported_controller,
         canonical=canonical_fields(folded, brokers.requested),
         options=lambda: options_of(stated, brokers, lift_of_racks=TO_DISABLED),
         without=lambda dropped: resolve(without(stated, dropped), cluster, allowance, version),
     )
+
+
+def _remaining(deadline_s: float) -> float:
+    """The seconds until a deadline of the monotonic clock."""
+    return deadline_s - monotonic()
 
 
 def _eligible(
@@ -245,9 +268,10 @@ def _batch_rules(
     before: Int32s,
     disk_limits: Int64s | None,
     version: KafkaVersion,
+    rule: CompletionRule,
 ) -> BatchRules:
     """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
-    rules, sizes = request.batches, loads.sizes
+    rules, sizes, cordons = request.batches, loads.sizes, _cordons(brokers, version)
     return BatchRules(
         limits=BatchLimits(
             max_moves_in_per_broker=rules.max_moves_in_per_broker,
@@ -260,9 +284,35 @@ def _batch_rules(
         heat=loads.heat,
         size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
         disks=None if disk_limits is None else _disks(disk_limits, brokers, scope, sizes, before),
-        cordons=_cordons(brokers, version),
-        disk_path=DISK_SHARE if rules.max_disk_share is not None else ("limits", "disk"),
+        cordons=cordons,
+        is_barred=_barred(brokers, cordons, version),
+        rack_of=brokers.rack_of if brokers.racks else None,
+        completion=CompletionRules(
+            in_sync=_by_row(brokers, scope, [np.column_stack([topic.leaders, topic.isr]) for topic in scope.described]),
+            leaving=_by_row(brokers, scope, [topic.removing for topic in scope.described]),
+            is_live=~brokers.is_offline,
+            rule=rule,
+        ),
     )
+
+
+def _by_row(brokers: BrokerTable, scope: PartitionScope, of_topics: Sequence[Int32s]) -> Int32s:
+    """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
+    lists = stacked(of_topics)
+    rows = np.full((len(scope.partition_ids), max(1, lists.shape[1])), NO_REPLICA, np.int32)
+    rows[~scope.is_new, : lists.shape[1]] = lists
+    positions = positions_of(rows, brokers.ids)
+    return np.where(positions == len(brokers.ids), np.int32(NO_REPLICA), positions)
+
+
+def _barred(brokers: BrokerTable, cordons: Cordons, version: KafkaVersion) -> Bools | None:
+    """(brokers,) bool, brokers that no list between may have: Kafka rejects cordoned ones, and before 4.3 does not
+    complete lists with brokers that are down; or None.
+    """
+    is_barred = brokers.mask(cordons.during if cordons.rejects_lists else ())
+    if version < TOLERATES_KEPT_SINCE:
+        is_barred |= brokers.is_offline
+    return is_barred if is_barred.any() else None
 
 
 def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:

@@ -14,8 +14,6 @@ from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import EVERY
 
 WEIGHTS = ("balance", "weights")
-GOAL_OF = {"count": "replicas", "bytes": "disk", "throughput": "nic_in"}
-"""By the load that replicas are balanced by: the resource that it is."""
 
 
 def weights_of(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> Int64s | None:

@@ -8,18 +8,20 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.core.reassignment import Band, BrokerBounds, MovementProblem, ReplicaPlacement, topic_bands
+from app.core.reassignment.movement import Moves
+from app.core.reassignment.problem import ProblemPart
+from app.core.reassignment.stages.leading import LedPart
+from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker
 from app.errors import Json
-from app.services.reassignment.planning.movement import Moves
-from app.services.reassignment.planning.placing import PlacedReplicas
-from app.services.reassignment.planning.solution import LedPart, ReassignmentSolution
 from app.services.reassignment.problem.brokers import Bools
-from app.services.reassignment.problem.parts import ProblemPart
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.resources import goals_json
+from app.services.reassignment.solve import ReassignmentSolution
 
 NAMED_TOPICS = 20
 """How many topics are listed, the least balanced first."""
+_PREFERRED = ("first", "other_listed", "elsewhere")
 
 
 def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
@@ -42,7 +44,9 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "bound": changes.lower_bound,
         "optimal": changes.optimal,
         "gap": changes.gap,
-        "preferred_racks": None if preferred is None else preferred.as_json(after[:, 0]),
+        "preferred_racks": None
+        if preferred is None
+        else dict(zip(_PREFERRED, preferred.led(after[:, 0]), strict=True)),
         "per_topic": None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
         "solver": changes.solver,
     }

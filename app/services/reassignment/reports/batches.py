@@ -8,11 +8,12 @@ import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Batches, ExecutionStep
+from app.core.reassignment.stages.cutting import Executions
 from app.errors import Json
-from app.services.reassignment.planning.solution import Executions, ReassignmentSolution
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.log_dirs import batch_json as log_dirs_of_batch
 from app.services.reassignment.reports.log_dirs import step_log_dirs
+from app.services.reassignment.solve import ReassignmentSolution
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""

@@ -3,14 +3,13 @@
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA
+from app.core.reassignment.movement import Moves, bytes_bound
+from app.core.reassignment.plan import Plan
 from app.errors import Json
-from app.services.reassignment.planning.bounds import bytes_bound
-from app.services.reassignment.planning.movement import Moves
-from app.services.reassignment.planning.solution import PlacedReassignment
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
 
-def certificate_json(problem: ReassignmentProblem, solution: PlacedReassignment, moves: Moves) -> dict[str, Json]:
+def certificate_json(problem: ReassignmentProblem, solution: Plan, moves: Moves) -> dict[str, Json]:
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
@@ -39,7 +38,7 @@ def certificate_json(problem: ReassignmentProblem, solution: PlacedReassignment,
     return certificate
 
 
-def leader_changes(problem: ReassignmentProblem, solution: PlacedReassignment) -> int:
+def leader_changes(problem: ReassignmentProblem, solution: Plan) -> int:
     """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
     first, before = solution.leaders.after[:, 0], problem.before[:, 0]
     if not problem.leaders.counts_actual:

@@ -10,7 +10,6 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.reassignment import TOLERATES_KEPT_SINCE, Batches, Incomplete
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
-from app.services.reassignment.planning.completion import incomplete_lists
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
@@ -31,7 +30,7 @@ class NeverCompleted:
 def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverCompleted:
     """Apply the rule of the problem's release to every step: see `core/reassignment/completion.py`."""
     never = np.zeros(len(steps), np.bool_)
-    found = incomplete_lists(problem, steps.rows, steps.before, steps.after)
+    found = problem.batches.completion.incomplete(steps.rows, steps.before, steps.after)
     batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
     never[batch_of[found.waits | found.has_no_source]] = True
     return NeverCompleted(never, tuple(_cautions(problem, steps, found)))

@@ -6,14 +6,14 @@ import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Batches, LogDirMoves
+from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.log_dirs.model import NO_LIMIT
 from app.core.reassignment.log_dirs.placing import PRECISION
+from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, sums_by
 from app.errors import Json
-from app.services.reassignment.planning.log_dirs import BrokerLogDirs, LogDirSolution
-from app.services.reassignment.planning.solution import ReassignmentSolution
-from app.services.reassignment.problem.log_dirs import LogDirTable
 from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.solve import ReassignmentSolution
 
 ANY = -1
 """In an array of paths: the broker chooses the directory."""

@@ -14,11 +14,11 @@ from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
-from app.services.reassignment.planning.solution import ReassignmentSolution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.certificates import not_preferred
 from app.services.reassignment.reports.measure_cautions import of_measures
+from app.services.reassignment.solve import ReassignmentSolution
 
 NAMED_PARTITIONS = 20
 """How many partitions a warning names; it counts them all."""
@@ -31,7 +31,7 @@ NAMED_GROUPS = 20
 def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
     """What cordons change in the execution of the plan."""
     executions, cordons = solution.executions, problem.batches.cordons
-    is_barred = solution.reassigned.is_barred
+    is_barred = problem.batches.is_barred
     if executions is None or is_barred is None or not cordons.rejects_lists:
         return
     lifted = [step for step in executions.batches if step.action is Action.UNCORDON]

@@ -15,16 +15,17 @@ import numpy as np
 
 from app.core.kafka_versions import release_of
 from app.core.model import Cluster
+from app.core.reassignment.plan import verify
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.formats.snapshots import snapshot_json
 from app.services.limits import Limits
 from app.services.plans import Allowance
-from app.services.reassignment.planning.solve import found_violations, placed_and_led
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.validation import check
+from app.services.reassignment.solve import planned
 from app.services.reassignment.sweep.axes import SweptRequests
 from app.services.reassignment.sweep.figures import NUMBERS, figures_of
 
@@ -66,8 +67,8 @@ class ReassignmentSweep:
             request = self._requests.request(index)
             check(request, _ALLOWANCE.limits)
             problem = replace(resolve(request, self._cluster, _ALLOWANCE, self._version), relaxes=True)
-            found = placed_and_led(problem)
-        if violations := found_violations(problem, found):
+            found = planned(problem)
+        if violations := verify(problem, found):
             raise RuntimeError("; ".join(violations[:5]))
         receives_now: np.ndarray[Any, np.dtype[np.bool_]] = np.isin(problem.brokers.ids, self._receiving)
         return figures_of(problem, found, receives_now=receives_now)

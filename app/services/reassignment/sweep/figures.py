@@ -7,17 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.movement import Moves
+from app.core.reassignment.plan import Plan
 from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
 from app.services.plans import as_json
-from app.services.reassignment.planning.movement import Moves
-from app.services.reassignment.planning.solution import PlacedReassignment
 from app.services.reassignment.problem.loads import replicas_of_others
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.units import in_unit
 from app.services.reassignment.reports.certificates import certificate_json
 from app.services.reassignment.requests.resources import RESOURCES as OF_CAPACITY
+from app.services.reassignment.solve import relaxed_by
 
 NUMBERS = (
     "brokers",
@@ -49,9 +50,7 @@ of their topics; None if topics are not balanced.
 """
 
 
-def figures_of(
-    problem: ReassignmentProblem, found: PlacedReassignment, *, receives_now: NDArray[np.bool_]
-) -> Mapping[str, Json]:
+def figures_of(problem: ReassignmentProblem, found: Plan, *, receives_now: NDArray[np.bool_]) -> Mapping[str, Json]:
     """All figures of a scenario, and the constraints that could not hold.
 
     Parameters
@@ -59,7 +58,7 @@ def figures_of(
     receives_now : (brokers,) bool, brokers that may receive replicas before the change.
     """
     after, brokers = found.leaders.after, problem.brokers
-    certificate = certificate_json(problem, found, Moves.of(problem, after))
+    certificate, relaxed = certificate_json(problem, found, Moves.of(problem, after)), relaxed_by(problem, found)
     of_movement = ("moved_replicas", "moved_bytes", "lower_bound_bytes", "optimal", "gap")
     loads = problem.resources.broker_loads(after)
     return {
@@ -67,8 +66,8 @@ def figures_of(
         **{name: certificate[name] for name in of_movement},
         **_balance(problem, problem.before, receives_now, "before"),
         **_balance(problem, after, brokers.may_receive, "after"),
-        "feasible": not found.relaxed,
-        "relaxed": as_json(found.relaxed),
+        "feasible": not relaxed,
+        "relaxed": as_json(relaxed),
         "violated_limits": _violated(problem, loads),
         **{f"{name}_utilisation": _utilisation(problem, loads, name) for name in OF_CAPACITY},
         "topic_excess": found.placement.topic_excess,

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 
 from app.core.measures.violations import violations
 from app.core.model import Cluster, Placement
-from app.core.reassignment import batch_violations, execution_violations
+from app.core.reassignment.plan import verify
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
-from app.services.reassignment.planning.solution import ReassignmentSolution
-from app.services.reassignment.planning.solve import _disks, _requested, found_violations, solve
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports import description
 from app.services.reassignment.reports.report import answer
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
+from app.services.reassignment.solve import ReassignmentSolution, solve
 from app.store.records import NewPlan
 
 
@@ -49,22 +48,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return solve(problem)
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
-        rules = problem.batches
-        return [
-            *found_violations(problem, solution),
-            *(
-                violation.detail
-                for violation in batch_violations(
-                    solution.reassigned,
-                    solution.steps,
-                    rules.limits,
-                    _disks(problem, solution.log_dirs),
-                    None if solution.log_dirs is None else solution.log_dirs.disks,
-                )
-            ),
-            *_execution_violations(problem, solution),
-            *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
-        ]
+        illegal = (each.detail for each in violations(solution.tally) if each.severity == "illegal")
+        return [*verify(problem, solution), *illegal]
 
     def title(self, plan: NewPlan) -> str:
         return description.title(plan)
@@ -80,15 +65,3 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
 
 
 PLANNER = _ReassignmentPlanner()
-
-
-def _execution_violations(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[str]:
-    cordons, executions = problem.batches.cordons, solution.executions
-    if executions is None:
-        return []
-    planned = (executions.batches, executions.rollback, executions.at_once, executions.rollback_at_once)
-    return [
-        violation
-        for steps, requested in zip(planned, _requested(problem, solution.steps, cordons), strict=True)
-        for violation in execution_violations(steps, *requested)
-    ]

@@ -7,32 +7,17 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA
-from app.core.reassignment import (
-    KEEP,
-    BrokerBounds,
-    BudgetTooSmall,
-    MovedForLeaders,
-    MovementProblem,
-    ReplicaPlacement,
-    TooManyPairs,
-    TopicBalance,
-    balance_topics,
-    joined,
-    least_movement,
-    move_for_leaders,
-    place_by_load,
-    placement_violations,
-    spread_destinations,
-    topic_violations,
-    trade_off,
-    within_budget,
-)
+from app.core.reassignment.conflicts import BudgetConflict
+from app.core.reassignment.counts.destinations import spread_destinations
+from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
+from app.core.reassignment.counts.per_topic import balance_topics
+from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
+from app.core.reassignment.model import KEEP, BrokerBounds, MovementProblem, ReplicaPlacement
+from app.core.reassignment.parts import joined
+from app.core.reassignment.problem import Problem, ProblemPart
+from app.core.reassignment.resources.by_load import place_by_load
+from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
-from app.errors.reassignments import BudgetBelowMinimum
-from app.errors.requests import LimitExceeded
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.parts import ProblemPart
-from app.services.reassignment.problem.problem import ReassignmentProblem
 
 TRADE_OFF_POINTS = 12
 """The most points of movement against balance."""
@@ -46,13 +31,14 @@ class PlacedReplicas:
     ----------
     whole : all rows. parts : of each part of the problem, in their order.
     largest_bounds : of each part, the lower bound on the largest load, if something else than counts is balanced.
+    conflicts : that were relaxed.
     leaders : of each part, the bounds of leaders that replicas moved for; empty if they moved for none.
     """
 
     whole: ReplicaPlacement
     parts: Sequence[ReplicaPlacement] = field(repr=False)
     largest_bounds: Sequence[int | None]
-    relaxed: Sequence[Relaxation] = ()
+    conflicts: Sequence[BudgetConflict] = ()
     leaders: Sequence[BrokerBounds] = ()
 
     @property
@@ -63,43 +49,48 @@ class PlacedReplicas:
     @classmethod
     def of(
         cls,
-        problem: ReassignmentProblem,
+        problem: Problem,
         parts: Sequence[ReplicaPlacement],
         largest_bounds: Sequence[int | None] = (),
-        relaxed: Sequence[Relaxation] = (),
+        conflicts: Sequence[BudgetConflict] = (),
     ) -> "PlacedReplicas":
         """The placements of all parts of a problem, put together."""
         whole = joined([(part.rows, placement) for part, placement in zip(problem.parts, parts, strict=True)])
-        return cls(whole, parts, largest_bounds or [None] * len(parts), relaxed)
+        return cls(whole, parts, largest_bounds or [None] * len(parts), conflicts)
 
-    def violations(self, problem: ReassignmentProblem) -> list[str]:
-        """Violations of replica lists, part by part, and of broker sets; empty if they are legal."""
+    def violations(self, problem: Problem) -> list[str]:
+        """Violations of replica lists, part by part; empty if they are legal."""
         return [
-            *(
-                violation
-                for part, placement in zip(problem.parts, self.parts, strict=True)
-                for violation in _violations(problem, part, placement)
-            ),
-            *problem.sets.violations(problem.scope, self.whole.replicas),
+            violation
+            for part, placement in zip(problem.parts, self.parts, strict=True)
+            for violation in (*_violations(problem, part, placement), *_outside(part, placement))
         ]
 
 
-def place(problem: ReassignmentProblem) -> PlacedReplicas:
-    """Place the replicas. Raises `BudgetBelowMinimum`, `LimitExceeded`."""
+def place(problem: Problem) -> PlacedReplicas:
+    """Place the replicas. Raises `BudgetConflict`, `TooManyPairs`."""
     if problem.leaders_only:
         return PlacedReplicas.of(problem, [_as_it_is(problem)])
     if problem.topics is not None:
-        return PlacedReplicas.of(problem, [_place_topics(problem, part) for part in problem.parts])
+        balance = problem.replicas.balance
+        return PlacedReplicas.of(
+            problem,
+            [
+                balance_topics(part.movement, balance, part.topics, is_over=problem.is_over)
+                for part in problem.parts
+                if part.topics is not None
+            ],
+        )
     if problem.leaders.moves_replicas:
         return _place_for_leaders(problem)
     objective = problem.replicas
     if objective.by == "count":
-        placements, relaxed = _within_budget(problem)
+        placements, conflicts = _within_budget(problem)
         # Ties balance the bytes of brokers, all alike.
         if not problem.is_over() and problem.movement.share is None:
             pairs = zip(problem.parts, placements, strict=True)
             placements = [spread_destinations(part.movement, placement, part.ties) for part, placement in pairs]
-        return PlacedReplicas.of(problem, placements, (), relaxed)
+        return PlacedReplicas.of(problem, placements, (), conflicts)
     solutions = [
         place_by_load(part.movement, objective.load[part.rows], objective.base_load, objective.balance, problem.is_over)
         for part in problem.parts
@@ -108,9 +99,9 @@ def place(problem: ReassignmentProblem) -> PlacedReplicas:
     return PlacedReplicas.of(problem, [solution.placement for solution in solutions], bounds)
 
 
-def _place_for_leaders(problem: ReassignmentProblem) -> PlacedReplicas:
-    """Forced moves, then those that the band of leaders needs. Raises `BudgetBelowMinimum`."""
-    moved, relaxed = [], list[Relaxation]()
+def _place_for_leaders(problem: Problem) -> PlacedReplicas:
+    """Forced moves, then those that the band of leaders needs. Raises `BudgetConflict`."""
+    moved, conflicts = [], list[BudgetConflict]()
     for part in problem.parts:
         forced = least_movement(part.movement, KEEP, is_over=problem.is_over)
         if problem.movement.share is None:
@@ -118,14 +109,14 @@ def _place_for_leaders(problem: ReassignmentProblem) -> PlacedReplicas:
         try:
             moved.append(_moved_for_leaders(problem, part, forced, problem.max_moved_bytes))
         except BudgetTooSmall as short:
-            relaxed.append(_budget_relaxed(problem, short.minimum))
+            conflicts.append(_budget_conflict(problem, short.minimum))
             moved.append(_moved_for_leaders(problem, part, forced, short.minimum))
-    placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), relaxed)
+    placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), conflicts)
     return replace(placed, leaders=[each.bounds for each in moved])
 
 
 def _moved_for_leaders(
-    problem: ReassignmentProblem, part: ProblemPart, forced: ReplicaPlacement, budget: int | None
+    problem: Problem, part: ProblemPart, forced: ReplicaPlacement, budget: int | None
 ) -> MovedForLeaders:
     objective = problem.leaders
     return move_for_leaders(
@@ -141,37 +132,16 @@ def _moved_for_leaders(
     )
 
 
-def trade_off_of(problem: ReassignmentProblem) -> Sequence[Sequence[ReplicaPlacement]]:
+def trade_off_of(problem: Problem) -> Sequence[Sequence[ReplicaPlacement]]:
     """Movement against balance, point by point: the placement of each part."""
     return trade_off(_movements(problem), points=TRADE_OFF_POINTS, is_over=problem.is_over)
 
 
-def _movements(problem: ReassignmentProblem) -> list[MovementProblem]:
+def _movements(problem: Problem) -> list[MovementProblem]:
     return [part.movement for part in problem.parts]
 
 
-def _place_topics(problem: ReassignmentProblem, part: ProblemPart) -> ReplicaPlacement:
-    """The replica lists of a part with each topic balanced. Raises `LimitExceeded`."""
-    topics = _topics(part)
-    try:
-        return balance_topics(part.movement, problem.replicas.balance, topics, is_over=problem.is_over)
-    except TooManyPairs as large:
-        raise LimitExceeded(
-            f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
-            f"balance.per_topic is solved with up to {large.limit}",
-            path=("balance", "per_topic"),
-            value=large.pairs,
-            limit=large.limit,
-        ) from None
-
-
-def _topics(part: ProblemPart) -> TopicBalance:
-    if part.topics is None:
-        raise RuntimeError("topics are not balanced")
-    return part.topics
-
-
-def _within_budget(problem: ReassignmentProblem) -> tuple[Sequence[ReplicaPlacement], list[Relaxation]]:
+def _within_budget(problem: Problem) -> tuple[Sequence[ReplicaPlacement], list[BudgetConflict]]:
     budget, movements, balance = problem.max_moved_bytes, _movements(problem), problem.replicas.balance
     placements = [least_movement(movement, balance, is_over=problem.is_over) for movement in movements]
     if budget is None or sum(placement.moved for placement in placements) <= budget:
@@ -179,26 +149,20 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[Sequence[ReplicaPlacem
     try:
         return within_budget(movements, budget, is_over=problem.is_over), []
     except BudgetTooSmall as short:
-        relaxed = _budget_relaxed(problem, short.minimum)
+        conflict = _budget_conflict(problem, short.minimum)
     placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
-    return placements, [relaxed]
+    return placements, [conflict]
 
 
-def _budget_relaxed(problem: ReassignmentProblem, minimum: int) -> Relaxation:
-    """The budget if it is relaxed to what the change moves at least. Raises `BudgetBelowMinimum` if it is not."""
-    budget = problem.max_moved_bytes
+def _budget_conflict(problem: Problem, minimum: int) -> BudgetConflict:
+    """The conflict of the budget if it is relaxed to the least movement. Raises it if it is not."""
+    conflict = BudgetConflict(minimum, minimum)
     if not problem.relaxes:
-        raise BudgetBelowMinimum(
-            f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
-            path=("max_moved_bytes",),
-            value=budget,
-            minimum_bytes=minimum,
-        )
-    detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
-    return Relaxation("max_moved_bytes", detail)
+        raise conflict
+    return conflict
 
 
-def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
+def _as_it_is(problem: Problem) -> ReplicaPlacement:
     """Every replica on its current broker: what a plan of leaders alone starts from."""
     factors = problem.movement.factors
     if (problem.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
@@ -207,7 +171,7 @@ def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
     return ReplicaPlacement(problem.before, None, certificate)
 
 
-def _violations(problem: ReassignmentProblem, part: ProblemPart, replicas: ReplicaPlacement) -> list[str]:
+def _violations(problem: Problem, part: ProblemPart, replicas: ReplicaPlacement) -> list[str]:
     """Violations of the replica lists of a part."""
     movement, band = part.movement, replicas.band
     if part.topics is not None:
@@ -225,3 +189,9 @@ def _violations(problem: ReassignmentProblem, part: ProblemPart, replicas: Repli
     return placement_violations(movement, replace(replicas, band=None)) + [
         f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
     ]
+
+
+def _outside(part: ProblemPart, placement: ReplicaPlacement) -> list[str]:
+    """Rows of a part with replicas on brokers of another part; ten at most."""
+    outside = ~np.append(part.share.brokers, True)[placement.replicas]
+    return [f"row {row} has replicas outside its broker set" for row in part.rows[outside.any(axis=1)][:10].tolist()]

@@ -15,22 +15,14 @@ import numpy as np
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_LOG_DIR, Int32s
-from app.core.reassignment import (
-    KEEP,
-    MovementProblem,
-    ReplicaPlacement,
-    least_movement,
-    packing_conflict,
-    place_in_log_dirs,
-)
-from app.errors.reassignments import LogDirsTooSmall, NoLogDirLeft, NotFeasible
-from app.services.reassignment.planning.leading import lead
-from app.services.reassignment.planning.log_dirs import MOST_OF_ONE, LogDirSolution, choose_log_dirs, problems_of
-from app.services.reassignment.planning.placing import PlacedReplicas, place
-from app.services.reassignment.planning.solution import LeaderSolution
-from app.services.reassignment.problem.brokers import Bools
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.core.reassignment.conflicts import BudgetConflict, Infeasible
+from app.core.reassignment.counts.least_movement import least_movement
+from app.core.reassignment.log_dirs import packing_conflict, place_in_log_dirs
+from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
+from app.core.reassignment.problem import Bools, Problem
+from app.core.reassignment.stages.leading import LeaderSolution, lead
+from app.core.reassignment.stages.log_dirs import MOST_OF_ONE, LogDirSolution, choose_log_dirs, problems_of
+from app.core.reassignment.stages.placing import PlacedReplicas, place
 
 MOST_ROUNDS = 30
 """Placements that are tried, each with more replicas excluded from some brokers."""
@@ -38,30 +30,30 @@ MOST_ROUNDS = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedInLogDirs:
-    """Replicas, their leaders, and the directory of each; None if the request does not choose directories."""
+    """Replicas, their leaders, and the directory of each; None if the problem does not choose directories."""
 
     placed: PlacedReplicas
     leaders: LeaderSolution
     log_dirs: LogDirSolution | None
-    relaxed: tuple[Relaxation, ...]
+    conflicts: tuple[Infeasible, ...]
 
 
-def place_with_log_dirs(problem: ReassignmentProblem) -> PlacedInLogDirs:
+def place_with_log_dirs(problem: Problem) -> PlacedInLogDirs:
     """Place replicas by count, bytes or throughput, on brokers whose log directories have place for them.
 
     Raises
     ------
-    NoLogDirLeft, LogDirsTooSmall : of the placement without exclusions, if none is found that fits.
-    BudgetBelowMinimum, LimitExceeded, NotFeasible : as `place` and `lead` do.
+    ClosedLogDirs, FullLogDirs : of the placement without exclusions, if none is found that fits.
+    BudgetConflict, TooManyPairs, EvacuationConflict, MinimumsConflict : as `place` and `lead` do.
     """
     first = latest = _placed(problem)
     excluded: dict[int, Bools] = {}
-    failure: LogDirsTooSmall | NoLogDirLeft | None = None
+    conflict: Infeasible | None = None
     for _ in range(MOST_ROUNDS):
         try:
-            log_dirs = in_log_dirs(problem, latest.leaders.after, relaxes=False)
-        except (LogDirsTooSmall, NoLogDirLeft) as short:
-            failure = failure or short
+            log_dirs = choose_log_dirs(problem, latest.leaders.after, relaxes=False)
+        except Infeasible as short:
+            conflict = conflict or short
         else:
             if log_dirs is None or not excluded:
                 return replace(latest, log_dirs=log_dirs)
@@ -71,39 +63,28 @@ def place_with_log_dirs(problem: ReassignmentProblem) -> PlacedInLogDirs:
             break
         try:
             latest = _placed(_without(problem, excluded))
-        except (InfeasibleFlow, NotFeasible):
+        except BudgetConflict:
+            raise
+        except (InfeasibleFlow, Infeasible):
             break
     if problem.relaxes:
-        return replace(first, log_dirs=in_log_dirs(problem, first.leaders.after, relaxes=True))
-    raise failure or RuntimeError("no placement was tried")
+        return replace(first, log_dirs=choose_log_dirs(problem, first.leaders.after, relaxes=True))
+    raise conflict or RuntimeError("no placement was tried")
 
 
-def in_log_dirs(problem: ReassignmentProblem, after: Int32s, *, relaxes: bool) -> LogDirSolution | None:
-    """The directory of every replica of (rows, widest) int32 positions; None if the request does not choose them.
-
-    Raises `NoLogDirLeft`, `LogDirsTooSmall`.
-    """
-    if problem.log_dirs is None:
-        return None
-    sizes = problem.sizes.size_bytes
-    return choose_log_dirs(
-        problem.log_dirs, problem.brokers, problem.scope, sizes, problem.before, after, relaxes=relaxes
-    )
-
-
-def _placed(problem: ReassignmentProblem) -> PlacedInLogDirs:
+def _placed(problem: Problem) -> PlacedInLogDirs:
     placed = place(problem)
     leaders, more = lead(problem, placed.whole.replicas, placed.leaders)
-    return PlacedInLogDirs(placed, leaders, None, (*placed.relaxed, *more))
+    return PlacedInLogDirs(placed, leaders, None, (*placed.conflicts, *more))
 
 
-def _exclude(problem: ReassignmentProblem, after: Int32s, excluded: dict[int, Bools]) -> bool:
+def _exclude(problem: Problem, after: Int32s, excluded: dict[int, Bools]) -> bool:
     """Exclude further rows from brokers, (rows,) bool by position; False if there are none to exclude."""
-    table, sizes = problem.log_dirs, problem.sizes.size_bytes
+    table, sizes = problem.log_dirs, problem.size_bytes
     is_more = False
     if table is None:
         return is_more
-    for broker, rows, of_broker in problems_of(table, problem.scope, sizes, problem.before, after):
+    for broker, rows, of_broker in problems_of(problem, table, after):
         arriving = of_broker.current == NO_LOG_DIR
         if not arriving.any() or place_in_log_dirs(of_broker, solver_time=MOST_OF_ONE) is not None:
             continue
@@ -119,7 +100,7 @@ def _exclude(problem: ReassignmentProblem, after: Int32s, excluded: dict[int, Bo
     return is_more
 
 
-def _without(problem: ReassignmentProblem, excluded: Mapping[int, Bools]) -> ReassignmentProblem:
+def _without(problem: Problem, excluded: Mapping[int, Bools]) -> Problem:
     """The problem in which these rows may not arrive at these brokers."""
     parts = tuple(
         replace(part, movement=_restricted(part.movement, {at: rows[part.rows] for at, rows in excluded.items()}))
@@ -141,13 +122,13 @@ def _restricted(movement: MovementProblem, excluded: Mapping[int, Bools]) -> Mov
     return replace(movement, domains=tuple(domains), domain_of=domain_of.reshape(-1).astype(np.int32))
 
 
-def _bounded(problem: ReassignmentProblem, first: PlacedReplicas, latest: PlacedReplicas) -> PlacedReplicas:
+def _bounded(problem: Problem, first: PlacedReplicas, latest: PlacedReplicas) -> PlacedReplicas:
     """The placement with bounds that hold without exclusions."""
     parts = [
         _with_bound(part.movement, before, after)
         for part, before, after in zip(problem.parts, first.parts, latest.parts, strict=True)
     ]
-    return PlacedReplicas.of(problem, parts, first.largest_bounds, latest.relaxed)
+    return PlacedReplicas.of(problem, parts, first.largest_bounds, latest.conflicts)
 
 
 def _with_bound(movement: MovementProblem, first: ReplicaPlacement, latest: ReplicaPlacement) -> ReplicaPlacement:

@@ -1,45 +1,14 @@
-"""What a reassignment copies and removes, by replica and by broker."""
+"""What a reassignment copies and removes, by broker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.replica_lists import not_among, per_broker
+from app.core.reassignment.movement import Moves
+from app.core.replica_lists import per_broker
 from app.errors import Json
-from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Moves:
-    """Replicas that are copied and replicas that are removed.
-
-    Parameters
-    ----------
-    is_removed : (rows, widest) bool, replicas of the lists before that are not there afterwards.
-    is_copied : (rows, widest) bool, replicas of the lists afterwards that have to be copied.
-    """
-
-    is_removed: Bools = field(repr=False)
-    is_copied: Bools = field(repr=False)
-
-    @classmethod
-    def of(cls, problem: ReassignmentProblem, after: Int32s) -> "Moves":
-        """Compare (rows, widest) int32 positions with where the replicas are."""
-        before = problem.before
-        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_REPLICA)[:, :, None]
-        # A partition that is yet to be has nothing that could be copied.
-        is_there = ~problem.scope.is_new[:, None]
-        is_copied = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
-        return cls((before != NO_REPLICA) & ~stays.any(axis=2), is_copied)
-
-
-def changes_replicas(problem: ReassignmentProblem, after: Int32s) -> Bools:
-    """(rows,) bool, partitions whose replicas are others in (rows, width) int32 positions than they are."""
-    lost, gained = not_among(problem.before, after), not_among(after, problem.before)
-    return np.asarray(lost.any(axis=1) | gained.any(axis=1), np.bool_)
 
 
 def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[Json]:

@@ -1,35 +1,71 @@
-"""Choose the leaders of replica lists, and which of the request's constraints on them cannot hold."""
+"""Choose the leaders of replica lists, and which of the constraints on them cannot hold."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s
-from app.core.reassignment import (
-    BrokerBounds,
-    LeaderMinimums,
-    LeaderProblem,
-    LeaderTopics,
-    attainable_minimums,
-    choose_leaders,
-    topic_bands,
-)
+from app.core.reassignment.conflicts import EvacuationConflict, Infeasible, MinimumsConflict
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.minimums import attainable_minimums
+from app.core.reassignment.leaders.per_topic import topic_bands
+from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, LeaderProblem, LeaderTopics
+from app.core.reassignment.model import Band, BrokerBounds
+from app.core.reassignment.parts import summed
+from app.core.reassignment.problem import Bools, Problem, ProblemPart
+from app.core.reassignment.stages.resources import ResourceSolution
 from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first
-from app.errors.reassignments import NotFeasible
-from app.services.reassignment.planning.movement import changes_replicas
-from app.services.reassignment.planning.resources import ResourceSolution
-from app.services.reassignment.planning.solution import LeaderSolution, LedPart
-from app.services.reassignment.problem.brokers import Bools
-from app.services.reassignment.problem.conflicts import MINIMUMS
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.parts import ProblemPart
-from app.services.reassignment.problem.problem import ReassignmentProblem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LedPart:
+    """The leaders of the partitions of a part that are not pinned, with their lower bound."""
+
+    problem: LeaderProblem
+    choice: LeaderChoice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaderSolution:
+    """Replica lists with their preferred leaders first.
+
+    Parameters
+    ----------
+    parts : of each part of the problem; one of all if leaders are placed together with replicas.
+    after : (rows, widest) int32 positions, padded at the end.
+    """
+
+    parts: tuple[LedPart, ...]
+    after: Int32s = field(repr=False)
+
+    @property
+    def band(self) -> Band | None:
+        """The band of leaders; None with several parts, each of which has its own."""
+        return self.parts[0].choice.band if len(self.parts) == 1 else None
+
+    @property
+    def changes(self) -> Certificate[int]:
+        """The leader changes of all parts."""
+        certificates = [part.choice.certificate for part in self.parts]
+        return certificates[0] if len(certificates) == 1 else summed(certificates)
+
+    @property
+    def topic_excess(self) -> int | None:
+        """By how many leaders topics are outside their bands; None if they have none."""
+        excess = [part.choice.topic_excess for part in self.parts if part.choice.topic_excess is not None]
+        return sum(excess) if excess else None
+
+    @property
+    def largest_bound(self) -> int:
+        """A lower bound on the largest load of a broker."""
+        return max(part.choice.largest.lower_bound for part in self.parts)
 
 
 def lead(
-    problem: ReassignmentProblem, replicas: Int32s, bounds: Sequence[BrokerBounds] = ()
-) -> tuple[LeaderSolution, list[Relaxation]]:
+    problem: Problem, replicas: Int32s, bounds: Sequence[BrokerBounds] = ()
+) -> tuple[LeaderSolution, list[Infeasible]]:
     """Choose the leaders of (rows, widest) int32 positions.
 
     Parameters
@@ -38,7 +74,7 @@ def lead(
 
     Raises
     ------
-    NotFeasible : no broker may lead a partition, or a topic cannot have its minimum on every broker; unless relaxed.
+    EvacuationConflict, MinimumsConflict : unless the problem relaxes them.
     """
     lists = _with_pins(problem, replicas)
     is_free = np.ones(len(lists), np.bool_)
@@ -59,18 +95,18 @@ def lead(
     return LeaderSolution(tuple(parts), after), relaxed
 
 
-def _of_part(problem: ReassignmentProblem, part: ProblemPart, leaders: LeaderProblem) -> LeaderProblem:
+def _of_part(problem: Problem, part: ProblemPart, leaders: LeaderProblem) -> LeaderProblem:
     """The leaders of a part's free partitions, balanced among the brokers of the part alone."""
     objective, inside = problem.leaders, part.share.brokers & problem.leaders.may_lead
     if objective.balance.tolerance is None:
         return replace(leaders, target=part.movement.target & inside)
-    stays = inside & ~problem.brokers.is_removed & ~problem.brokers.is_offline
+    stays = inside & ~problem.is_removed & ~problem.is_offline
     # A broker that may not receive can lead the replicas that it has; without any, it would lower the floor to 0.
     can_lead = per_broker(np.where(leaders.candidates(), leaders.replicas, NO_REPLICA), len(inside)) + leaders.base > 0
-    return replace(leaders, target=stays & (problem.brokers.may_receive | can_lead))
+    return replace(leaders, target=stays & (problem.may_receive | can_lead))
 
 
-def _leading_on(problem: ReassignmentProblem, leaders: LeaderProblem, is_free: Bools) -> LeaderProblem:
+def _leading_on(problem: Problem, leaders: LeaderProblem, is_free: Bools) -> LeaderProblem:
     """With `keep`, the replica that has to stay leads a partition whose preferred leader is out of sync."""
     if problem.leaders.balance.tolerance is not None or leaders.is_ready is None:
         return leaders
@@ -80,30 +116,24 @@ def _leading_on(problem: ReassignmentProblem, leaders: LeaderProblem, is_free: B
     return replace(leaders, is_ready=np.where(leads_on.any(axis=1)[:, None], leads_on, leaders.is_ready))
 
 
-def leaders_with_resources(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:
+def leaders_with_resources(problem: Problem, resources: ResourceSolution) -> LeaderSolution:
     """The leaders of a placement over resources, as those of leaders alone are stated."""
     lists = resources.lists
     leaders_problem = _leader_problem(problem, lists, resources.free, ~resources.free)
     return LeaderSolution((LedPart(leaders_problem, resources.choice(leaders_problem)),), lists)
 
 
-def current_leaders(problem: ReassignmentProblem) -> Int32s:
-    """(rows,) int32 first broker of each list now, or its successor if it is replaced, which then is no change."""
-    leaders = np.append(problem.brokers.successor_of, np.int32(NO_REPLICA))[problem.before[:, 0]]
-    return np.asarray(leaders, np.int32)
-
-
-def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools, is_pinned: Bools) -> LeaderProblem:
+def _leader_problem(problem: Problem, lists: Int32s, is_free: Bools, is_pinned: Bools) -> LeaderProblem:
     """The leaders of the free rows of (rows, widest) int32 positions."""
     objective, preferred = problem.leaders, problem.leaders.preferred
     # A pinned partition is led by the first broker of its pin, whatever the others do.
     pinned = is_pinned & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
-    free, before, leader = lists[is_free], problem.before[is_free], current_leaders(problem)[is_free]
+    free, before, leader = lists[is_free], problem.before[is_free], problem.current_leaders()[is_free]
     is_new, is_ready = not_among(free, before), problem.ready(lists)[is_free]
     if objective.balance.tolerance is None:
         # Fenced and offline leaders of lists that stay as they are come back.
-        is_ready |= (free == leader[:, None]) & ~changes_replicas(problem, lists)[is_free, None]
+        is_ready |= (free == leader[:, None]) & ~problem.changes_replicas(lists)[is_free, None]
     return LeaderProblem(
         replicas=free,
         leader=leader,
@@ -119,7 +149,7 @@ def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools,
     )
 
 
-def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
+def _with_pins(problem: Problem, replicas: Int32s) -> Int32s:
     """The lists, those of pinned partitions in the order of their pins."""
     # Without any partition there is no column either, and each list has a first place.
     lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_REPLICA, np.int32)
@@ -129,32 +159,26 @@ def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
     return lists
 
 
-def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxation]:
-    """Raise `NotFeasible` if leaders are evacuated from every replica of a partition, unless that is relaxed."""
+def _require_leaders(problem: Problem, lists: Int32s) -> list[Infeasible]:
+    """Raise `EvacuationConflict` if leaders are evacuated from every replica of a partition, unless that is relaxed."""
     if not problem.leaders.evacuates:
         return []
-    can_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[lists].any(axis=1)
+    can_lead = np.append(problem.leaders.may_lead | problem.is_offline, False)[lists].any(axis=1)
     stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
     if not len(stuck):
         return []
-    named = ", ".join(problem.scope.name(row) for row in stuck[:20].tolist())
-    detail = f"{len(stuck)} partitions have no replica on a broker that may lead: {named}"
+    conflict = EvacuationConflict(stuck)
     if problem.relaxes:
-        return [Relaxation("evacuate_leaders", f"{detail}; one of their replicas leads all the same")]
-    raise NotFeasible(
-        detail,
-        path=("evacuate_leaders",),
-        lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
-        count=len(stuck),
-    )
+        return [conflict]
+    raise conflict
 
 
 def _with_topics(
-    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
+    problem: Problem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
 ) -> LeaderProblem:
     """The problem with the bands of the topics of the part's free rows, where pinned partitions are led by `first`.
 
-    As it is if the request balances the leaders of no topic.
+    As it is if the leaders of no topic are balanced.
     """
     topics = problem.topic_leaders
     if topics is None:
@@ -177,17 +201,17 @@ def _with_topics(
 
 
 def _with_minimums(
-    problem: ReassignmentProblem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
-) -> tuple[LeaderProblem, list[Relaxation]]:
+    problem: Problem, leaders: LeaderProblem, part: ProblemPart, first: Int32s, is_free: Bools
+) -> tuple[LeaderProblem, list[Infeasible]]:
     """The problem with the minimums of the part's topics that pinned partitions, led by `first`, leave to the others.
 
-    Raises `NotFeasible` if they cannot all hold, unless they are relaxed to what can.
+    Raises `MinimumsConflict` if they cannot all hold, unless they are relaxed to what can.
     """
     stated = problem.leaders.minimums
     if stated is None:
         return leaders, []
     # A topic of another broker set has no leader on the brokers of this one.
-    is_here = np.isin(np.arange(len(stated.topics)), stated.topic_of[part.rows])
+    is_here = np.isin(np.arange(len(stated.least)), stated.topic_of[part.rows])
     least = (stated.least * is_here)[:, None] * (stated.brokers & part.share.brokers)
     every = LeaderMinimums(stated.topic_of, least)
     pinned = every.led(np.where(is_free, NO_REPLICA, first).astype(np.int32))
@@ -196,19 +220,7 @@ def _with_minimums(
     short = minimums.least - attainable
     if not short.any():
         return replace(leaders, minimums=minimums), []
-    detail = replace(stated, brokers=stated.brokers & part.share.brokers).lacking(short, problem.brokers)
+    conflict = MinimumsConflict(short, stated.brokers & part.share.brokers)
     if not problem.relaxes:
-        topic = int(np.flatnonzero(short.any(axis=1))[0])
-        name = stated.topics[topic]
-        raise NotFeasible(
-            detail,
-            path=(MINIMUMS, name),
-            value=int(stated.least[topic]),
-            limit=int(stated.least[topic] - short[topic].max()),
-            lifted_by=[
-                f"a smaller minimum of {name}",
-                f"more partitions or a larger replication factor of {name}",
-                f"replicas of {name} on these brokers, as by pins or a balance of replicas",
-            ],
-        )
-    return replace(leaders, minimums=replace(minimums, least=attainable)), [Relaxation(MINIMUMS, detail)]
+        raise conflict
+    return replace(leaders, minimums=replace(minimums, least=attainable)), [conflict]

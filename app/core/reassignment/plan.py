@@ -1,0 +1,144 @@
+"""From a problem to replica lists, leaders, log directories and batches: the stages, one after another."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from app.core.certificate import Certificate
+from app.core.reassignment.batches.model import Batches
+from app.core.reassignment.conflicts import Infeasible, LimitsConflict
+from app.core.reassignment.leaders.problem import leader_violations
+from app.core.reassignment.model import TIGHT, ReplicaPlacement
+from app.core.reassignment.objectives import ResourceObjective
+from app.core.reassignment.problem import Problem
+from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
+from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources
+from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs
+from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs
+from app.core.reassignment.stages.placing import PlacedReplicas, trade_off_of
+from app.core.reassignment.stages.resources import ResourceSolution, led_afterwards, place_resources
+
+Status = Literal["optimal", "feasible", "deadline"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Where every replica is in the end, which one leads, and the batches that move them.
+
+    Parameters
+    ----------
+    placed : replica lists with their lower bounds. leaders : the lists with their leaders first.
+    resources : replicas and leaders over resources; None if the objective is not over them.
+    log_dirs : the directory of every replica; None if the problem does not choose them.
+    conflicts : the constraints that were relaxed.
+    trade_off : the least movement of each part in ever wider bands; None unless the problem has it.
+    steps : the batches; None if the moves are not cut. executions : None if no broker is or becomes cordoned.
+    status : `optimal` if every certificate reaches its bound, else `deadline` if the deadline has passed, else
+        `feasible`.
+    """
+
+    placed: PlacedReplicas
+    leaders: LeaderSolution
+    resources: ResourceSolution | None
+    log_dirs: LogDirSolution | None
+    conflicts: tuple[Infeasible, ...]
+    trade_off: Sequence[Sequence[ReplicaPlacement]] | None
+    steps: Batches | None
+    executions: Executions | None
+    status: Status
+
+    @property
+    def placement(self) -> ReplicaPlacement:
+        """The replica lists of all parts."""
+        return self.placed.whole
+
+
+def plan(problem: Problem, *, in_batches: bool = True) -> Plan:
+    """Reassign the partitions of a problem with the least movement that reaches its goals.
+
+    Hard: eligible brokers, one replica of a partition on a broker, rack rules, limits. Goals: the band of replicas or
+    the priorities over resources, then movement, then the band of leaders and their changes; each is minimised among
+    the placements that are best for the goals before it.
+
+    Parameters
+    ----------
+    in_batches : whether the moves are cut into batches, which sweeps, checks and the search for a conflict leave out.
+
+    Raises
+    ------
+    Infeasible : with the conflict, unless the problem relaxes it.
+    TooManyPairs : topics are balanced, and too many partitions have several replicas in a rack.
+    MoveExceedsBatchLimit, BatchesOutOfDisk : with the row that cannot be moved.
+    """
+    if problem.objective is None:
+        found = place_with_log_dirs(problem)
+        placed, leaders, log_dirs, conflicts = found.placed, found.leaders, found.log_dirs, [*found.conflicts]
+        resources = None
+    else:
+        resources, leaders, conflicts = _over_resources(problem, problem.objective)
+        placed = resources.placed(problem)
+        log_dirs = choose_log_dirs(problem, leaders.after, relaxes=problem.relaxes)
+    has_trade_off = in_batches and problem.has_trade_off and problem.replicas.by == "count"
+    points = trade_off_of(problem) if has_trade_off else None
+    steps = cut(problem, leaders.after, log_dirs) if in_batches else None
+    is_optimal = all(each.optimal for each in _certificates(placed, leaders, resources, log_dirs))
+    return Plan(
+        placed=placed,
+        leaders=leaders,
+        resources=resources,
+        log_dirs=log_dirs,
+        conflicts=(*conflicts, *(() if log_dirs is None else log_dirs.conflicts)),
+        trade_off=points,
+        steps=steps,
+        executions=None if steps is None else executions_of(problem, steps),
+        status="optimal" if is_optimal else "deadline" if problem.is_over() else "feasible",
+    )
+
+
+def verify(problem: Problem, plan: Plan) -> list[str]:
+    """Violations of replica lists, leaders, limits, log directories and batches; empty if the plan is legal."""
+    resources, after = plan.resources, plan.leaders.after
+    # With resources, leaders also change for other reasons than their count, so that no band holds.
+    is_led_after = problem.objective is None or problem.objective.leads_afterwards
+    balance = problem.leaders.balance if is_led_after else TIGHT
+    return [
+        *([] if problem.leaders_only else plan.placed.violations(problem)),
+        *(
+            violation
+            for part in plan.leaders.parts
+            for violation in leader_violations(part.problem, part.choice, balance)
+        ),
+        *([] if resources is None else resources.violations()),
+        *([] if plan.log_dirs is None else plan.log_dirs.violations()),
+        *([] if plan.steps is None else cut_violations(problem, after, plan.log_dirs, plan.steps, plan.executions)),
+    ]
+
+
+def _over_resources(
+    problem: Problem, objective: ResourceObjective
+) -> tuple[ResourceSolution, LeaderSolution, list[Infeasible]]:
+    """Replicas and leaders together, or the leaders afterwards, within the limits."""
+    resources, conflicts = place_resources(problem, objective)
+    if not objective.leads_afterwards:
+        return resources, leaders_with_resources(problem, resources), conflicts
+    leaders, more = lead(problem, resources.lists)
+    resources, of_limits = led_afterwards(problem, resources, leaders.after[:, 0])
+    others = (each for each in conflicts if not isinstance(each, LimitsConflict))
+    return resources, leaders, [*others, *of_limits, *more]
+
+
+def _certificates(
+    placed: PlacedReplicas,
+    leaders: LeaderSolution,
+    resources: ResourceSolution | None,
+    log_dirs: LogDirSolution | None,
+) -> Iterator[Certificate[int] | Certificate[Fraction]]:
+    """Of movement, of leader changes, of goals over resources and, broker by broker, of log directories."""
+    yield placed.whole.certificate
+    yield leaders.changes
+    if resources is not None:
+        yield from (goal.largest for goal in resources.placement.goals)
+    for of_broker in () if log_dirs is None else log_dirs.brokers:
+        yield of_broker.placement.moved
+        yield of_broker.placement.largest

@@ -1,0 +1,120 @@
+"""Plan the problem of a request, and look up what is reported beside the plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic
+from typing import cast
+
+from app.core.measures.tally import Tally
+from app.core.reassignment import KEEP, Batches, TooManyPairs
+from app.core.reassignment.conflicts import Infeasible
+from app.core.reassignment.movement import Moves, bytes_bound
+from app.core.reassignment.plan import Plan, plan
+from app.core.reassignment.stages.resources import limits_are_infeasible
+from app.errors.failure import Failure
+from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
+from app.errors.requests import BatchesOutOfDisk, LimitExceeded, MoveExceedsBatchLimit
+from app.services.reassignment.failures import failure_of, relaxations_of
+from app.services.reassignment.kafka_generate import GeneratedMovement, generated_movement
+from app.services.reassignment.problem.conflicts import Option, explained
+from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
+from app.services.reassignment.problem.rebalances import Rebalances, rebalances_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentSolution(Plan):
+    """The plan of a problem, and what is reported beside it.
+
+    Parameters
+    ----------
+    relaxed : all relaxed constraints.
+    generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
+    tally, tally_before : the scope's partitions with the plan, and before it.
+    """
+
+    steps: Batches
+    relaxed: tuple[Relaxation, ...]
+    generated: GeneratedMovement
+    rebalances: Rebalances
+    tally: Tally
+    tally_before: Tally
+    seconds: float
+
+
+def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
+    """Place replicas, choose leaders, and cut the moves into batches. Raises as the planner's `solve` does."""
+    try:
+        found = planned(problem, in_batches=True)
+    except (NotFeasible, BudgetBelowMinimum) as refused:
+        raise explained(refused, problem.options(), partial(_attempt, problem, refused)) from None
+    if found.steps is None:
+        raise RuntimeError("the moves are not cut into batches")
+    scope = problem.scope
+    return ReassignmentSolution(
+        **{name: getattr(found, name) for name in Plan.__dataclass_fields__},
+        relaxed=relaxed_by(problem, found),
+        generated=generated_movement(problem.brokers, scope, problem.size_bytes, version=problem.version),
+        rebalances=rebalances_of(problem.subscriptions, problem.brokers, scope, found.steps),
+        tally=tally_of(problem, problem.as_ids(found.leaders.after)),
+        tally_before=tally_of(problem, scope.before, is_before=True),
+        seconds=monotonic() - problem.started_s,
+    )
+
+
+def planned(problem: ReassignmentProblem, *, in_batches: bool = False) -> Plan:
+    """The plan of a problem, whose failures name partitions, brokers and fields of the request.
+
+    Raises `BudgetBelowMinimum`, `NotFeasible`, `NoLogDirLeft`, `LogDirsTooSmall` unless conflicts are relaxed,
+    `LimitExceeded`, and `MoveExceedsBatchLimit`, `BatchesOutOfDisk` with the partition.
+    """
+    try:
+        return plan(problem, in_batches=in_batches)
+    except Infeasible as conflict:
+        raise failure_of(problem, conflict) from None
+    except TooManyPairs as large:
+        raise LimitExceeded(
+            f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
+            f"balance.per_topic is solved with up to {large.limit}",
+            path=("balance", "per_topic"),
+            value=large.pairs,
+            limit=large.limit,
+        ) from None
+    except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
+        # The core knows rows; a caller knows partitions.
+        context = {name: value for name, value in failure.context.items() if name != "row"}
+        partition = problem.scope.name(cast("int", failure.context["row"]))
+        detail = f"{partition}: {failure.detail}"
+        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else problem.disk_path
+        raise type(failure)(detail, path=path, partition=partition, **context) from None
+
+
+def relaxed_by(problem: ReassignmentProblem, found: Plan) -> tuple[Relaxation, ...]:
+    """All relaxed constraints, of the problem and of its plan."""
+    return (*problem.relaxed, *(each for conflict in found.conflicts for each in relaxations_of(problem, conflict)))
+
+
+def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
+    """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises as `planned`."""
+    placement = planned(problem).placement
+    copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
+    moved_bytes = int((copied * problem.size_bytes).sum())
+    return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
+
+
+def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[Option]) -> None:
+    """Plan what is left of a refused problem without some options, as far as that decides whether it is refused.
+
+    Raises as `resolve` and `planned` do.
+    """
+    left = problem.without(dropped)
+    if "required" in refused.context:  # limits that are proven to conflict
+        if limits_are_infeasible(left):
+            raise NotFeasible("no placement is within the limits")
+        if left.leaders.minimums is None and not left.leaders.evacuates:  # nothing else refuses it
+            return
+    if isinstance(refused, BudgetBelowMinimum):  # no balance decides it
+        objective = None if left.objective is None else replace(left.objective, priorities=())
+        left = replace(left, objective=objective, replicas=replace(left.replicas, balance=KEEP))
+    planned(left)
