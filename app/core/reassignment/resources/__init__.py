@@ -30,7 +30,7 @@ verifier.py      violations of an answer, whichever solver made it
 from app.core.reassignment.resources.answers import with_leaders
 from app.core.reassignment.resources.balancing import balance_resources, reach_goals
 from app.core.reassignment.resources.budget import BudgetNotReached, reach_within
-from app.core.reassignment.resources.evaluation import ideal_loads, kafka_loads, loads_of
+from app.core.reassignment.resources.evaluation import kafka_loads, loads_of
 from app.core.reassignment.resources.excess import limits_conflict
 from app.core.reassignment.resources.model import (
     GOALS,
@@ -39,7 +39,6 @@ from app.core.reassignment.resources.model import (
     RESOURCES,
     TOPIC_REPLICAS,
     BalancedGoal,
-    Excess,
     FollowerReads,
     Goal,
     LimitConflict,

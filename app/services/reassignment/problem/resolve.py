@@ -30,9 +30,9 @@ from app.core.replica_lists import per_broker
 from app.core.replicas.rack_modes import RackMode
 from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
-from app.services.reassignment.problem.broker_limits import limits_of, require_loads
-from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of
+from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
+from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
@@ -45,12 +45,10 @@ from app.services.reassignment.problem.loads import (
 )
 from app.services.reassignment.problem.log_dirs import LogDirTable, log_dirs_of
 from app.services.reassignment.problem.objectives import objective_of
-from app.services.reassignment.problem.parts import shares_of
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
-from app.services.reassignment.problem.weights import weights_of
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
 
