@@ -61,17 +61,14 @@ class LogDirSolution:
         return [detail for each in self.brokers for detail in log_dir_violations(each.problem, each.placement)]
 
 
-def choose_log_dirs(problem: Problem, after: Int32s, *, relaxes: bool) -> LogDirSolution | None:
-    """The directory of every replica of (rows, widest) int32 positions; None if the problem does not choose them.
+def choose_log_dirs(problem: Problem, table: LogDirTable, after: Int32s, *, relaxes: bool) -> LogDirSolution:
+    """The directory of every replica of (rows, widest) int32 positions.
 
     Raises
     ------
     ClosedLogDirs : replicas arrive at a broker, and none of its directories may receive.
     FullLogDirs : the replicas of a broker do not fit; unless conflicts are relaxed.
     """
-    table = problem.log_dirs
-    if table is None:
-        return None
     chosen = np.where(after == NO_REPLICA, NO_LOG_DIR, after).astype(np.int32)
     solved, conflicts, max_bytes = [], [], table.max_bytes.copy()
     problems = _problems(problem, table, after, chosen)

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.model import BrokerCapacity, Int64s
 from app.core.reassignment.counts.weighted import shares_of_weights
-from app.core.reassignment.resources import NO_CAPACITY, RESOURCES, Limits, StatedLimit, stated_limits
+from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
 from app.core.reassignment.resources.model import MILLION
 from app.errors import FieldPath
 from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroker
@@ -62,14 +62,19 @@ def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -
 
     Raises `CapacityMissing` if a share has no capacity.
     """
-    stated = request.limits.stated()
-    for name, limit in stated.items():
-        if limit.absolute is None:
-            _require_capacity(name, limit, brokers, capacity[:, RESOURCES.index(name)])
-    as_core: dict[str, StatedLimit] = {
-        name: StatedLimit(limit.share, limit.absolute, limit.soft) for name, limit in stated.items()
-    }
-    return stated_limits(as_core, capacity)
+    limits = Limits.none(len(capacity))
+    for name, limit in request.limits.stated().items():
+        column = RESOURCES.index(name)
+        limits.is_soft[column] = limit.soft
+        if limit.absolute is not None:
+            amount = limit.absolute * (MILLION if name == "cpu" else 1)
+            limits.upper[:, column] = min(round(amount), NO_LIMIT)
+            continue
+        of_broker = capacity[:, column]
+        _require_capacity(name, limit, brokers, of_broker)
+        shared = np.floor(of_broker * (limit.share or 0.0)).astype(np.int64)
+        limits.upper[:, column] = np.where(of_broker > NO_CAPACITY, shared, NO_LIMIT)
+    return limits
 
 
 def require_loads(
