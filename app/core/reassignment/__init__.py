@@ -28,7 +28,6 @@ completion.py     reassignments that Kafka never completes, by release
 progress.py       which steps of a plan are done, by where the replicas are later
 """
 
-from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.durations import (
     BatchCopies,
@@ -54,39 +53,19 @@ from app.core.reassignment.batches.model import (
     ReplicaLogDirs,
 )
 from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
-from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
+from app.core.reassignment.batches.verifier import batch_violations
 from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete, completion_rule, incomplete
-from app.core.reassignment.counts.destinations import TieBreaks, spread_destinations
-from app.core.reassignment.counts.least_movement import (
-    BudgetTooSmall,
-    least_movement,
-    movement_within,
-    trade_off,
-    within_budget,
-)
+from app.core.reassignment.counts.destinations import TieBreaks
+from app.core.reassignment.counts.least_movement import least_movement, within_budget
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
-from app.core.reassignment.counts.places import can_be_placed, cheapest, movement_costs
+from app.core.reassignment.counts.places import can_be_placed
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
-from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
-from app.core.reassignment.leaders.problem import (
-    LeaderChoice,
-    LeaderMinimums,
-    LeaderProblem,
-    LeaderTopics,
-    leader_violations,
-)
+from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.loads.by_load import LoadPlacement
-from app.core.reassignment.log_dirs import (
-    LogDirPlacement,
-    LogDirProblem,
-    PackingConflict,
-    log_dir_violations,
-    packing_conflict,
-    place_in_log_dirs,
-)
+from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,
     TIGHT,
@@ -97,7 +76,7 @@ from app.core.reassignment.model import (
     MovementProblem,
     ReplicaPlacement,
 )
-from app.core.reassignment.parts import joined, part_of, summed
+from app.core.reassignment.parts import part_of
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
 from app.core.reassignment.progress import (
     BatchCounts,
@@ -109,4 +88,3 @@ from app.core.reassignment.progress import (
     progress_of_steps,
 )
 from app.core.reassignment.resources.by_load import place_by_load
-from app.core.reassignment.verifier import are_spread, placement_violations, topic_violations

@@ -13,7 +13,7 @@ from app.core.reassignment.model import TIGHT, ReplicaPlacement
 from app.core.reassignment.objectives import ResourceObjective
 from app.core.reassignment.problem import Problem
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
-from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources
+from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead
 from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs
 from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs
 from app.core.reassignment.stages.placing import PlacedReplicas, trade_off_of
@@ -71,14 +71,16 @@ def plan(problem: Problem, *, in_batches: bool = True) -> Plan:
     TooManyPairs : topics are balanced, and too many partitions have several replicas in a rack.
     MoveExceedsBatchLimit, BatchesOutOfDisk : with the row that cannot be moved.
     """
-    if problem.objective is None:
-        found = place_with_log_dirs(problem)
-        placed, leaders, log_dirs, conflicts = found.placed, found.leaders, found.log_dirs, [*found.conflicts]
-        resources = None
-    else:
+    resources, log_dirs, table = None, None, problem.log_dirs
+    if problem.objective is not None:
         resources, leaders, conflicts = _over_resources(problem, problem.objective)
         placed = resources.placed(problem)
-        log_dirs = choose_log_dirs(problem, leaders.after, relaxes=problem.relaxes)
+        if table is not None:
+            log_dirs = choose_log_dirs(problem, table, leaders.after, relaxes=problem.relaxes)
+    elif table is not None:
+        placed, leaders, conflicts, log_dirs = place_with_log_dirs(problem, table)
+    else:
+        placed, leaders, conflicts = place_and_lead(problem)
     has_trade_off = in_batches and problem.has_trade_off and problem.replicas.by == "count"
     points = trade_off_of(problem) if has_trade_off else None
     steps = cut(problem, leaders.after, log_dirs) if in_batches else None

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.core.model import NO_LOG_DIR, Int64s
-from app.core.reassignment import PackingConflict
 from app.core.reassignment.conflicts import (
     BudgetConflict,
     ClosedLogDirs,
@@ -15,7 +14,6 @@ from app.core.reassignment.conflicts import (
     LimitsConflict,
     MinimumsConflict,
 )
-from app.core.reassignment.log_dirs import LogDirProblem
 from app.core.reassignment.log_dirs.model import NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
@@ -255,18 +253,6 @@ def _too_small(of: ReassignmentProblem, full: FullLogDirs) -> LogDirsTooSmall:
         f"one, and no place for {what}"
         + (", however the other replicas are packed" if conflict.is_proven else "; no packing was found in time")
     )
-    documents: list[Json] = [
-        {
-            "constraint": "limit",
-            "log_dir": path,
-            "limit_bytes": int(problem.limit[index]) if problem.limit[index] < NO_LIMIT else None,
-            "free_bytes": int(conflict.free_bytes[index]),
-        }
-        for index, path in enumerate(paths)
-        if problem.may_receive[index]
-    ]
-    documents += [{"constraint": "drain", "log_dir": paths[index]} for index in conflict.drains]
-    documents += _replicas(scope, rows, problem, conflict, paths)
     lifts = [f"{byte_size(max(needed - largest, 1))} more in one log directory of broker {name}"]
     lifts += [f"no drain of {quoted(paths[index])}" for index in conflict.drains]
     drained = [path for index, path in enumerate(paths) if index in conflict.drains]
@@ -276,7 +262,7 @@ def _too_small(of: ReassignmentProblem, full: FullLogDirs) -> LogDirsTooSmall:
         value=needed,
         limit=free,
         broker=name,
-        conflict=documents,
+        conflict=_documents(scope, full, paths),
         replicas=len(conflict.replicas),
         lifted_by=[
             *lifts,
@@ -286,11 +272,21 @@ def _too_small(of: ReassignmentProblem, full: FullLogDirs) -> LogDirsTooSmall:
     )
 
 
-def _replicas(
-    scope: PartitionScope, rows: Int64s, problem: LogDirProblem, conflict: PackingConflict, paths: list[str]
-) -> list[Json]:
-    """The replicas of a conflict, the largest first."""
-    return [
+def _documents(scope: PartitionScope, full: FullLogDirs, paths: list[str]) -> list[Json]:
+    """The limits, the drains and the replicas of a conflict, the largest replica first."""
+    rows, problem, conflict = full.rows, full.problem, full.packing
+    limits: list[Json] = [
+        {
+            "constraint": "limit",
+            "log_dir": path,
+            "limit_bytes": int(problem.limit[index]) if problem.limit[index] < NO_LIMIT else None,
+            "free_bytes": int(conflict.free_bytes[index]),
+        }
+        for index, path in enumerate(paths)
+        if problem.may_receive[index]
+    ]
+    drains: list[Json] = [{"constraint": "drain", "log_dir": paths[index]} for index in conflict.drains]
+    replicas: list[Json] = [
         {
             "constraint": "replica",
             "partition": scope.name(int(rows[place])),
@@ -299,3 +295,4 @@ def _replicas(
         }
         for place in conflict.replicas[:NAMED_REPLICAS].tolist()
     ]
+    return [*limits, *drains, *replicas]

@@ -1,7 +1,6 @@
 """Several resources at once: replicas and leaders placed within limits, balanced by capacity, with bounds.
 
 model.py         resources, loads, limits, goals, and the placement that answers them
-stated.py        limits as a request states them, as arrays
 evaluation.py    loads of a placement by resource; ideal loads by capacity
 balancing.py     the verbs balance_resources and reach_goals: one goal, several jointly, or in order of priority
 budget.py        the verb reach_within: goals as nearly as a budget of movement allows
@@ -30,7 +29,7 @@ verifier.py      violations of an answer, whichever solver made it
 from app.core.reassignment.resources.answers import with_leaders
 from app.core.reassignment.resources.balancing import balance_resources, reach_goals
 from app.core.reassignment.resources.budget import BudgetNotReached, reach_within
-from app.core.reassignment.resources.evaluation import ideal_loads, kafka_loads, loads_of
+from app.core.reassignment.resources.evaluation import kafka_loads, loads_of
 from app.core.reassignment.resources.excess import limits_conflict
 from app.core.reassignment.resources.model import (
     GOALS,
@@ -39,7 +38,6 @@ from app.core.reassignment.resources.model import (
     RESOURCES,
     TOPIC_REPLICAS,
     BalancedGoal,
-    Excess,
     FollowerReads,
     Goal,
     LimitConflict,
@@ -50,5 +48,4 @@ from app.core.reassignment.resources.model import (
 )
 from app.core.reassignment.resources.parts import PlacedPart, joined_resources, part_of_resources
 from app.core.reassignment.resources.relieving import relieve
-from app.core.reassignment.resources.stated import StatedLimit, stated_limits, without_removed
 from app.core.reassignment.resources.verifier import resource_violations

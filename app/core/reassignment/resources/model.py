@@ -83,6 +83,17 @@ class Limits:
         """No limit for any broker."""
         return cls(np.full((brokers, len(RESOURCES)), NO_LIMIT, np.int64), np.zeros(len(RESOURCES), np.bool_))
 
+    def without_removed(self, is_removed: NDArray[np.bool_], base: Int64s) -> "Limits":
+        """The limits, those of removed brokers lowered to what stays there: nothing of the problem does, so that their
+        limits are no capacity for the others.
+
+        Parameters
+        ----------
+        is_removed : (brokers,) bool. base : (brokers, resources) int64 of partitions outside the problem.
+        """
+        lowered = np.where(self.upper < NO_LIMIT, np.minimum(self.upper, base), self.upper)
+        return Limits(np.where(is_removed[:, None], lowered, self.upper), self.is_soft)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResourceProblem:

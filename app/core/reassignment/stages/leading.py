@@ -15,6 +15,7 @@ from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, 
 from app.core.reassignment.model import Band, BrokerBounds
 from app.core.reassignment.parts import summed
 from app.core.reassignment.problem import Bools, Problem, ProblemPart
+from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
 from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first
 
@@ -61,6 +62,13 @@ class LeaderSolution:
     def largest_bound(self) -> int:
         """A lower bound on the largest load of a broker."""
         return max(part.choice.largest.lower_bound for part in self.parts)
+
+
+def place_and_lead(problem: Problem) -> tuple[PlacedReplicas, LeaderSolution, list[Infeasible]]:
+    """Place replicas by count, bytes or throughput, then choose their leaders. Raises as `place` and `lead` do."""
+    placed = place(problem)
+    leaders, conflicts = lead(problem, placed.whole.replicas, placed.leaders)
+    return placed, leaders, [*placed.conflicts, *conflicts]
 
 
 def lead(

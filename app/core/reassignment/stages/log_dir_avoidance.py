@@ -9,7 +9,7 @@ The search is a heuristic. Lower bounds are those of the placement without exclu
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,73 +17,58 @@ from app.core.flow import InfeasibleFlow
 from app.core.model import NO_LOG_DIR, Int32s
 from app.core.reassignment.conflicts import BudgetConflict, Infeasible
 from app.core.reassignment.counts.least_movement import least_movement
+from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.log_dirs import packing_conflict, place_in_log_dirs
 from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
 from app.core.reassignment.problem import Bools, Problem
-from app.core.reassignment.stages.leading import LeaderSolution, lead
+from app.core.reassignment.stages.leading import LeaderSolution, place_and_lead
 from app.core.reassignment.stages.log_dirs import MOST_OF_ONE, LogDirSolution, choose_log_dirs, problems_of
-from app.core.reassignment.stages.placing import PlacedReplicas, place
+from app.core.reassignment.stages.placing import PlacedReplicas
 
 MOST_ROUNDS = 30
 """Placements that are tried, each with more replicas excluded from some brokers."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacedInLogDirs:
-    """Replicas, their leaders, and the directory of each; None if the problem does not choose directories."""
-
-    placed: PlacedReplicas
-    leaders: LeaderSolution
-    log_dirs: LogDirSolution | None
-    conflicts: tuple[Infeasible, ...]
-
-
-def place_with_log_dirs(problem: Problem) -> PlacedInLogDirs:
+def place_with_log_dirs(
+    problem: Problem, table: LogDirTable
+) -> tuple[PlacedReplicas, LeaderSolution, list[Infeasible], LogDirSolution]:
     """Place replicas by count, bytes or throughput, on brokers whose log directories have place for them.
 
     Raises
     ------
     ClosedLogDirs, FullLogDirs : of the placement without exclusions, if none is found that fits.
-    BudgetConflict, TooManyPairs, EvacuationConflict, MinimumsConflict : as `place` and `lead` do.
+    BudgetConflict, TooManyPairs, EvacuationConflict, MinimumsConflict : as `place_and_lead` does.
     """
-    first = latest = _placed(problem)
+    first = latest = place_and_lead(problem)
     excluded: dict[int, Bools] = {}
     conflict: Infeasible | None = None
     for _ in range(MOST_ROUNDS):
+        placed, leaders, conflicts = latest
         try:
-            log_dirs = choose_log_dirs(problem, latest.leaders.after, relaxes=False)
+            log_dirs = choose_log_dirs(problem, table, leaders.after, relaxes=False)
         except Infeasible as short:
             conflict = conflict or short
         else:
-            if log_dirs is None or not excluded:
-                return replace(latest, log_dirs=log_dirs)
-            placed = _bounded(problem, first.placed, latest.placed)
-            return replace(latest, placed=placed, log_dirs=replace(log_dirs, avoided=tuple(sorted(excluded))))
-        if problem.leaders_only or problem.is_over() or not _exclude(problem, latest.leaders.after, excluded):
+            if not excluded:
+                return *latest, log_dirs
+            log_dirs = replace(log_dirs, avoided=tuple(sorted(excluded)))
+            return _bounded(problem, first[0], placed), leaders, conflicts, log_dirs
+        if problem.leaders_only or problem.is_over() or not _exclude(problem, table, leaders.after, excluded):
             break
         try:
-            latest = _placed(_without(problem, excluded))
+            latest = place_and_lead(_without(problem, excluded))
         except BudgetConflict:
             raise
         except (InfeasibleFlow, Infeasible):
             break
     if problem.relaxes:
-        return replace(first, log_dirs=choose_log_dirs(problem, first.leaders.after, relaxes=True))
+        return *first, choose_log_dirs(problem, table, first[1].after, relaxes=True)
     raise conflict or RuntimeError("no placement was tried")
 
 
-def _placed(problem: Problem) -> PlacedInLogDirs:
-    placed = place(problem)
-    leaders, more = lead(problem, placed.whole.replicas, placed.leaders)
-    return PlacedInLogDirs(placed, leaders, None, (*placed.conflicts, *more))
-
-
-def _exclude(problem: Problem, after: Int32s, excluded: dict[int, Bools]) -> bool:
+def _exclude(problem: Problem, table: LogDirTable, after: Int32s, excluded: dict[int, Bools]) -> bool:
     """Exclude further rows from brokers, (rows,) bool by position; False if there are none to exclude."""
-    table, sizes = problem.log_dirs, problem.size_bytes
-    is_more = False
-    if table is None:
-        return is_more
+    sizes, is_more = problem.size_bytes, False
     for broker, rows, of_broker in problems_of(problem, table, after):
         arriving = of_broker.current == NO_LOG_DIR
         if not arriving.any() or place_in_log_dirs(of_broker, solver_time=MOST_OF_ONE) is not None:

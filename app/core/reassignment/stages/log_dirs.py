@@ -61,36 +61,30 @@ class LogDirSolution:
         return [detail for each in self.brokers for detail in log_dir_violations(each.problem, each.placement)]
 
 
-def choose_log_dirs(problem: Problem, after: Int32s, *, relaxes: bool) -> LogDirSolution | None:
-    """The directory of every replica of (rows, widest) int32 positions; None if the problem does not choose them.
+def choose_log_dirs(problem: Problem, table: LogDirTable, after: Int32s, *, relaxes: bool) -> LogDirSolution:
+    """The directory of every replica of (rows, widest) int32 positions.
 
     Raises
     ------
     ClosedLogDirs : replicas arrive at a broker, and none of its directories may receive.
     FullLogDirs : the replicas of a broker do not fit; unless conflicts are relaxed.
     """
-    table = problem.log_dirs
-    if table is None:
-        return None
     chosen = np.where(after == NO_REPLICA, NO_LOG_DIR, after).astype(np.int32)
     solved, conflicts, max_bytes = [], [], table.max_bytes.copy()
     problems = _problems(problem, table, after, chosen)
     time = min(MOST_OF_ONE, SOLVER_TIME / max(len(problems), 1))
     for broker, rows, columns, stated in problems:
-        of_broker = stated
-        if of_broker.has_to_move.any() and not of_broker.may_receive.any():
-            raise ClosedLogDirs(broker, int(np.count_nonzero(of_broker.current == NO_LOG_DIR)))
-        placement = place_in_log_dirs(of_broker, solver_time=time)
+        if stated.has_to_move.any() and not stated.may_receive.any():
+            raise ClosedLogDirs(broker, int(np.count_nonzero(stated.current == NO_LOG_DIR)))
+        of_broker, placement = stated, place_in_log_dirs(stated, solver_time=time)
         if placement is None:
-            conflict = FullLogDirs(broker, rows, of_broker, packing_conflict(of_broker))
-            if not relaxes:
+            conflict = FullLogDirs(broker, rows, stated, packing_conflict(stated))
+            of_broker = replace(stated, max_bytes=np.full(len(stated.max_bytes), NO_LIMIT))
+            placement = place_in_log_dirs(of_broker, solver_time=time) if relaxes else None
+            if placement is None:
                 raise conflict
             conflicts.append(conflict)
             max_bytes[table.disks_of(broker)] = NO_LIMIT
-            of_broker = replace(stated, max_bytes=np.full(len(stated.max_bytes), NO_LIMIT))
-            placement = place_in_log_dirs(of_broker, solver_time=time)
-            if placement is None:
-                raise conflict
         chosen[rows, columns] = placement.log_dirs + table.first[broker]
         solved.append(BrokerLogDirs(broker, rows, columns, of_broker, placement))
     return LogDirSolution(ReplicaLogDirs(table.before, chosen), tuple(solved), max_bytes, tuple(conflicts))

@@ -32,7 +32,6 @@ from app.core.reassignment.resources import (
     relieve,
     resource_violations,
     with_leaders,
-    without_removed,
 )
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import with_leader_first
@@ -152,7 +151,7 @@ def _stated(
     resources = ResourceProblem(
         movement=problem.movement,
         loads=loads,
-        limits=without_removed(problem.limits, problem.is_removed, loads.base),
+        limits=problem.limits.without_removed(problem.is_removed, loads.base),
         leader=leaders,
         may_lead=problem.leaders.may_lead,
         topic_of=problem.topic_of.astype(np.int32) if has_topics else None,

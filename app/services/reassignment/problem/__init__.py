@@ -3,11 +3,9 @@
 resolve.py       makes the problem of a request; problem.py: the core's problem with names
 brokers.py       current, added and removed brokers by position
 scope.py         the partitions that may move, as rows
-loads.py         bytes, rates and counts by row, and the objectives balanced by them
-growth.py        sizes and rates in the future
-capacities.py    capacities of brokers; weights.py: their shares of what is balanced
-broker_sets.py   the brokers of each set, and its topics; parts.py: the problem of each set
-broker_limits.py their upper limits, and what is missing for them
+loads.py         bytes, rates and counts by row, now or in the future, and the objectives balanced by them
+capacities.py    capacities of brokers, their upper limits, and their weights in the balance
+broker_sets.py   the brokers of each set, its topics, and its share of the problem
 objectives.py    what is optimised over resources
 resources.py     what partitions load on brokers: disk, NIC in and out, vCPU; units.py: in documents
 log_dirs.py      the disks of brokers, and the directory of each replica

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.objectives import ReplicaObjective
+from app.core.reassignment.problem import Share
 from app.core.reassignment.topic_name_hash import set_of_topic
+from app.core.replica_lists import per_broker
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
@@ -37,16 +40,6 @@ class BrokerSets:
     def mask(self, index: int) -> Bools:
         """(brokers,) bool, the brokers of a set, or those outside every set."""
         return np.asarray(self.of_broker == index, np.bool_)
-
-    def violations(self, scope: PartitionScope, replicas: Int32s) -> list[str]:
-        """Partitions with replicas outside their sets; (rows, widest) int32 positions."""
-        if not self.names:
-            return []
-        there = np.append(self.of_broker, np.int32(NO_SET))[replicas]
-        outside = (replicas != NO_REPLICA) & (there != self.of_topic[scope.topic_of][:, None])
-        return [
-            f"{scope.name(row)} has replicas outside its broker set" for row in np.flatnonzero(outside.any(axis=1))[:10]
-        ]
 
 
 def broker_sets_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope) -> BrokerSets:
@@ -127,3 +120,43 @@ def _outside_scope(
         f"{_named(elsewhere)}"
     )
     return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]
+
+
+def shares_of(
+    sets: BrokerSets,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    objective: ReplicaObjective,
+    before: Int32s,
+    stays: Int32s,
+) -> tuple[Share, ...]:
+    """The parts that have partitions, by the name of their set; the brokers outside every set come last.
+
+    Parameters
+    ----------
+    before : (rows, widest) int32 current brokers. stays : those that may keep their replica; `NO_REPLICA` for others.
+    """
+    if not sets.names or not len(before):
+        everything = np.ones(len(brokers.ids), np.bool_)
+        rows = np.arange(len(before))
+        return (Share(None, rows, everything, *_balanced(brokers, objective, before, stays, rows, everything)),)
+    of_row, shares = sets.of_topic[scope.topic_of], []
+    for index in (*range(len(sets.names)), NO_SET):
+        rows, inside = np.flatnonzero(of_row == index), sets.mask(index)
+        if len(rows):
+            name = None if index == NO_SET else sets.names[index]
+            shares.append(Share(name, rows, inside, *_balanced(brokers, objective, before, stays, rows, inside)))
+    return tuple(shares)
+
+
+def _balanced(
+    brokers: BrokerTable, objective: ReplicaObjective, before: Int32s, stays: Int32s, rows: Int64s, inside: Bools
+) -> tuple[Bools, Int64s | None]:
+    """(brokers,) bool, brokers inside whose loads are balanced (with `keep`, that receive what has to move); and the
+    capped floors of the others.
+    """
+    here = np.where(inside, objective.base_load, 0)
+    loads, kept = (here + per_broker(lists[rows], len(here), objective.load[rows]) for lists in (before, stays))
+    balances = objective.balance.tolerance is not None
+    target = brokers.balanced(loads, inside) if balances else brokers.may_receive & inside
+    return target, brokers.floor_cap(kept, inside, target)

@@ -1,15 +1,23 @@
-"""The capacity of every broker: the snapshot's, overridden by the request's."""
+"""The capacities of brokers, and what a request states by them: limits, and weights in the balance."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
 from app.core.model import BrokerCapacity, Int64s
-from app.core.reassignment.resources.model import MILLION, NO_CAPACITY, RESOURCES
-from app.errors.reassignments import UnknownBroker
-from app.services.reassignment.problem.brokers import BrokerTable
-from app.services.reassignment.requests.resources import EVERY, CapacityRequest
+from app.core.reassignment.counts.weighted import shares_of_weights
+from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
+from app.core.reassignment.resources.model import MILLION
+from app.errors import FieldPath
+from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroker
+from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
+from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.resources import EVERY, CapacityRequest, Limit, Limited, ResourceFields
 
+WEIGHTS = ("balance", "weights")
 CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "vcpu")
 """By resource in the order of `RESOURCES`: the field of a broker's capacity."""
 _UNITS = (1, 1, 1, MILLION)
@@ -43,3 +51,113 @@ def _first(sources: tuple[CapacityRequest | BrokerCapacity | None, ...], name: s
     """The first source that has it; `NO_CAPACITY` if none has."""
     values = (getattr(source, name, None) for source in sources)
     return next((value for value in values if value is not None), NO_CAPACITY)
+
+
+def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -> Limits:
+    """The limit of every broker by resource.
+
+    Parameters
+    ----------
+    capacity : (brokers, resources) int64. A removed broker without one is not limited: it has nothing in the end.
+
+    Raises `CapacityMissing` if a share has no capacity.
+    """
+    limits = Limits.none(len(capacity))
+    for name, limit in request.limits.stated().items():
+        column = RESOURCES.index(name)
+        limits.is_soft[column] = limit.soft
+        if limit.absolute is not None:
+            amount = limit.absolute * (MILLION if name == "cpu" else 1)
+            limits.upper[:, column] = min(round(amount), NO_LIMIT)
+            continue
+        of_broker = capacity[:, column]
+        _require_capacity(name, limit, brokers, of_broker)
+        shared = np.floor(of_broker * (limit.share or 0.0)).astype(np.int64)
+        limits.upper[:, column] = np.where(of_broker > NO_CAPACITY, shared, NO_LIMIT)
+    return limits
+
+
+def require_loads(
+    request: ResourceFields, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None
+) -> None:
+    """Raise `SizesMissing` or `RatesMissing` if loads that are limited are not known."""
+    for name in request.limits.stated():
+        path = ("limits", name)
+        if name == "disk":
+            sizes.require("a limit of disk", path)
+        elif name in ("nic_in", "nic_out", "cpu"):
+            require_rates(f"a limit of {name}", path, scope, rates)
+
+
+def require_rates(what: str, path: FieldPath, scope: PartitionScope, rates: IngressRates | None) -> None:
+    """Raise `RatesMissing` if the ingress rate of a topic is unknown; `what` needs them all."""
+    names = [*scope.topics, *(topic.name for topic in scope.others)]
+    missing = [name for name in names if rates is None or name not in rates.reported]
+    if missing:
+        detail = (
+            f"{what} needs the ingress rates of all topics; those of {len(missing)} of {len(names)} are unknown, "
+            f"{missing[0]} first; ingress_bytes_per_s states them"
+        )
+        raise RatesMissing(detail, path=path, topic=missing[0], topics=len(missing))
+
+
+def _require_capacity(name: Limited, limit: Limit, brokers: BrokerTable, capacity: Int64s) -> None:
+    is_missing: Bools = (capacity <= NO_CAPACITY) & ~brokers.is_removed
+    if is_missing.any():
+        field = CAPACITY_FIELDS[RESOURCES.index(name)]
+        first = int(brokers.ids[is_missing][0])
+        detail = (
+            f"the limit of {name} is a share of {field}, and the capacity of {int(is_missing.sum())} of "
+            f"{len(brokers.ids)} brokers is unknown or 0: {brokers.named(is_missing)}; capacity states it"
+        )
+        raise CapacityMissing(detail, path=("limits", name), value=limit.share, broker=first, field=field)
+
+
+def weights_of(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> Int64s | None:
+    """(brokers,) int64 > 0 without a common factor; None if all brokers that stay weigh the same.
+
+    Parameters
+    ----------
+    capacity : (brokers, resources) int64.
+
+    Raises as `stated_weights` does.
+    """
+    return shares_of_weights(stated_weights(request, brokers, capacity), ~brokers.is_removed)
+
+
+def stated_weights(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
+    """The weight of each broker: of the request, else of the snapshot.
+
+    Raises `UnknownBroker`, and `CapacityMissing` if capacities are the weights and one is unknown.
+    """
+    stated = request.balance.weights
+    if stated == "capacity":
+        return _capacities(request, brokers, capacity)
+    by_id = {} if stated is None or isinstance(stated, str) else stated
+    known = {str(broker.id) for broker in brokers.known}
+    for name in by_id:
+        if name != EVERY and name not in known:
+            detail = f"there is no broker {name} in the snapshot, nor is one added"
+            raise UnknownBroker(detail, path=(*WEIGHTS, name), value=int(name))
+    rest = by_id.get(EVERY)
+    return [as_written(by_id.get(str(broker.id), broker.weight if rest is None else rest)) for broker in brokers.known]
+
+
+def as_written(weight: float) -> Fraction:
+    """The fraction that was written, and not the float next to it."""
+    return Fraction(repr(float(weight)))
+
+
+def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
+    name = "nic_in" if request.balance.replicas_by == "throughput" else "disk"
+    column = RESOURCES.index(name)
+    is_missing = (capacity[:, column] <= NO_CAPACITY) & ~brokers.is_removed & ~brokers.is_offline
+    if is_missing.any():
+        field = CAPACITY_FIELDS[column]
+        detail = (
+            f"brokers weigh by {field}, and the capacity of {int(is_missing.sum())} of {len(brokers.ids)} brokers is "
+            f"unknown or 0: {brokers.named(is_missing)}; capacity states it"
+        )
+        first = int(brokers.ids[is_missing][0])
+        raise CapacityMissing(detail, path=WEIGHTS, value="capacity", broker=first, field=field)
+    return [Fraction(amount) for amount in np.maximum(capacity[:, column], 1).tolist()]

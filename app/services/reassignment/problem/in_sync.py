@@ -48,14 +48,16 @@ def kept_first(
     return None if (kept | is_copied | (current == NO_REPLICA)).all() else kept
 
 
-def leaders_to_keep(brokers: BrokerTable, scope: PartitionScope, movement: MovementProblem, before: Int32s) -> Int32s:
+def leaders_to_keep(
+    brokers: BrokerTable, scope: PartitionScope, movement: MovementProblem, before: Int32s, pins: Collection[int]
+) -> Int32s:
     """(rows,) int32 as `MovementProblem.must_keep` of partitions whose factor is lowered: the preferred leader.
 
     If it is out of sync and others are not: the present leader if that is in sync, else the first of the list that is.
 
     Parameters
     ----------
-    before : (rows, widest) int32 positions of `scope.before`.
+    before : (rows, widest) int32 positions of `scope.before`. pins : the rows of pins, which determine their leaders.
     """
     current, stays = movement.current, _may_stay(movement)
     # A successor has to be copied, and leads all the same.
@@ -69,6 +71,7 @@ def leaders_to_keep(brokers: BrokerTable, scope: PartitionScope, movement: Movem
     at = order.argmin(axis=1)[:, None]
     kept = np.where(np.take_along_axis(is_eligible, at, axis=1), np.take_along_axis(current, at, axis=1), NO_REPLICA)
     is_lowered = movement.factors < np.count_nonzero(before != NO_REPLICA, axis=1)
+    is_lowered[list(pins)] = False
     return np.where(is_lowered, kept[:, 0], NO_REPLICA).astype(np.int32)
 
 

@@ -17,7 +17,6 @@ from app.errors.reassignments import RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.growth import grown_rows, grown_topics
 from app.services.reassignment.problem.leader_constraints import (
     preferred_racks_of,
     topic_minimums_of,
@@ -25,6 +24,7 @@ from app.services.reassignment.problem.leader_constraints import (
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.balance import LeadersBy, ReplicasBy
 from app.services.reassignment.requests.request import ReassignmentRequest, balance_of
+from app.services.reassignment.requests.resources import ResourceFields, topic_factors
 
 RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 
@@ -320,3 +320,27 @@ def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapp
             positions = positions_of(topic.replicas[:, :1].copy(), brokers.ids)
             totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
     return totals
+
+
+def grown_rows(request: ResourceFields, topics: Sequence[str], topic_of: Int64s, amounts: Int64s) -> Int64s:
+    """(rows,) int64 amounts, each multiplied by the growth of its topic.
+
+    Parameters
+    ----------
+    topic_of : (rows,) int64 indices into `topics`.
+    """
+    if not request.growth:
+        return amounts
+    factors = np.array(topic_factors(request.growth, topics, 1.0), np.float64)
+    return np.rint(amounts * factors[topic_of]).astype(np.int64)
+
+
+def grown_topics(request: ResourceFields, amounts: Mapping[str, Int64s] | None) -> Mapping[str, Int64s] | None:
+    """By topic the (partitions,) int64 amounts, multiplied by its growth; None if there are none."""
+    if amounts is None or not request.growth:
+        return amounts
+    factors = topic_factors(request.growth, list(amounts), 1.0)
+    return {
+        name: np.rint(each * factor).astype(np.int64)
+        for (name, each), factor in zip(amounts.items(), factors, strict=True)
+    }

@@ -26,6 +26,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.log_dirs import EVERY_BROKER, LogDirsRequest
+from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.requests.resources import EVERY, LimitsRequest
 from app.services.snapshots import log_dir_index
 
@@ -44,19 +45,9 @@ class StatedLogDirs(LogDirTable):
 
 
 def log_dirs_of(
-    request: LogDirsRequest | None,
-    cluster: Cluster,
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    sizes: PartitionSizes,
-    share: float | None,
-    limits: LimitsRequest,
-) -> StatedLogDirs | None:
-    """The disks; None if the request does not choose directories.
-
-    Parameters
-    ----------
-    share : of a disk that may be used at any time; None is all of it. limits : of directories, in the same way.
+    stated: ReassignmentRequest, cluster: Cluster, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes
+) -> StatedLogDirs:
+    """The disks of a request that chooses directories.
 
     Raises
     ------
@@ -64,8 +55,7 @@ def log_dirs_of(
     CapacityMissing : the size of a directory with a limit is unknown.
     SizesMissing : directories are chosen by bytes.
     """
-    if request is None:
-        return None
+    request, limits, share = stated.log_dirs or LogDirsRequest(), stated.limits, stated.batches.max_disk_share
     path: tuple[str, ...] = ("log_dirs",) if limits.log_dirs is None else _LIMITS
     if not cluster.log_dirs:
         detail = "log_dirs chooses log directories, and the snapshot has none; post kafka-log-dirs --describe with it"

@@ -9,7 +9,7 @@ from app.core.reassignment.objectives import GOAL_OF, ResourceObjective
 from app.core.reassignment.resources import TOPIC_REPLICAS, Goal
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
-from app.services.reassignment.problem.broker_limits import require_rates
+from app.services.reassignment.problem.capacities import require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.scope import PartitionScope

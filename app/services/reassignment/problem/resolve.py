@@ -31,9 +31,9 @@ from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
 from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
-from app.services.reassignment.problem.broker_limits import limits_of, require_loads
-from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of
+from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
+from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
@@ -44,14 +44,12 @@ from app.services.reassignment.problem.loads import (
     replicas_of_others,
     with_recorded_rates,
 )
-from app.services.reassignment.problem.log_dirs import LogDirTable, log_dirs_of
+from app.services.reassignment.problem.log_dirs import StatedLogDirs, log_dirs_of
 from app.services.reassignment.problem.objectives import objective_of
-from app.services.reassignment.problem.parts import shares_of
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
-from app.services.reassignment.problem.weights import weights_of
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
 
@@ -86,11 +84,8 @@ def resolve(
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     limits = limits_of(request, brokers, resources.capacity)
-    log_dirs = log_dirs_of(
-        request.log_dirs, cluster, brokers, scope, sizes, request.batches.max_disk_share, request.limits
-    )
-    if request.objective == "relieve" and request.limits.log_dirs is not None and log_dirs is not None:
-        limits = _with_directories(limits, log_dirs)
+    log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
+    limits = _with_directories(request, limits, log_dirs)
     counts_bytes = request.minimise != "replicas" and not sizes.unknown
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
@@ -109,9 +104,7 @@ def resolve(
         in_sync=kept_first(brokers, scope, before, is_ready, current, is_copied),
     )
     movement = with_source_kept(movement, is_ready, before)
-    must_keep = leaders_to_keep(brokers, scope, movement, before)
-    must_keep[list(domains.pins)] = NO_REPLICA  # a pin determines the replicas, and so the leader
-    movement = replace(movement, must_keep=must_keep)
+    movement = replace(movement, must_keep=leaders_to_keep(brokers, scope, movement, before, domains.pins))
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
@@ -201,10 +194,14 @@ def _with_log_dirs(request: ReassignmentRequest) -> ReassignmentRequest:
     return replace(request, log_dirs=LogDirsRequest())
 
 
-def _with_directories(limits: Limits, log_dirs: LogDirTable) -> Limits:
-    """The limits, and as a soft one what the directories of a broker may have together: moves within the broker alone
-    do not bring all of them below theirs if it has more. Whether they are is decided by choosing directories.
+def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: StatedLogDirs | None) -> Limits:
+    """The limits, and with the objective `relieve` as a soft one what the directories of a broker may have together.
+
+    Moves within the broker alone do not bring all of them below theirs if it has more. Whether they are is decided by
+    choosing directories.
     """
+    if request.objective != "relieve" or request.limits.log_dirs is None or log_dirs is None:
+        return limits
     upper, is_soft, column = limits.upper.copy(), limits.is_soft.copy(), RESOURCES.index("disk")
     together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= RESOURCE_NO_LIMIT
     is_soft[column] |= is_unlimited.all()

@@ -19,8 +19,7 @@ from app.errors.suggestions import suggestion
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.capacities import capacities_of
-from app.services.reassignment.problem.growth import grown_rows
-from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
+from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.resources import (
     EVERY,

@@ -1,7 +1,7 @@
 """The answer to a request, from its problem and its solution.
 
 report.py         the whole answer, of the following parts
-certificates.py   movement with its lower bound; movement.py: by broker
+certificates.py   movement with its lower bound, and by broker
 balance.py        what is balanced, before and after
 batches.py        the batches; times.py: how long they take, and the throttle to use
 loads.py          loads before, after and after losses; bytes between racks

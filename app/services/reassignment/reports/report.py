@@ -9,10 +9,14 @@ from app.services.plans import STEPS, as_json
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.balance import balance_json, trade_off_point
 from app.services.reassignment.reports.batches import batch_json, execution_json, packed_log_dirs, steps_json
-from app.services.reassignment.reports.certificates import certificate_json, leader_changes, not_preferred
+from app.services.reassignment.reports.certificates import (
+    certificate_json,
+    leader_changes,
+    movement_json,
+    not_preferred,
+)
 from app.services.reassignment.reports.loads import cross_rack_json, load_report
 from app.services.reassignment.reports.log_dirs import log_dirs_json
-from app.services.reassignment.reports.movement import movement_json
 from app.services.reassignment.reports.plan_cautions import cautions_of
 from app.services.reassignment.reports.resources import excess_json
 from app.services.reassignment.reports.times import batch_times
