@@ -134,4 +134,3 @@ def test_progress_records_what_its_log_says(topics: Cluster, client: httpx.Clien
     assert all(batch["throttle_bytes_per_s"] == 100_000 for batch in found["ledger"]["batches"])
     assert all(batch["predicted_seconds"] is not None for batch in found["ledger"]["batches"])
     assert client.get("/v1/ledger", params={"cluster": "live"}).json()["count"] >= 1
-    print(log, json.dumps(found["ledger"], indent=1))
