@@ -94,7 +94,7 @@ def test_a_placement_counts_as_in_sync_on_live_brokers(sampled: tuple[Cluster, l
         isr = [broker for broker in replicas if broker not in down]
         placed.append(((replicas, isr, isr[0] if isr else NO_LEADER), least))
     counts = tally({each.name: each.assignment for each in cluster.topics}, cluster.known_brokers)
-    known = {each.name: isr for each in cluster.topics if (isr := each.min_insync_replicas) is not None}
+    known = {each.name: stated for each in cluster.topics if (stated := each.min_insync_replicas) is not None}
     found = measure(counts, known).losses
     assert found is not None
     expect(found, cluster, placed)

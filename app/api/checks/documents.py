@@ -156,11 +156,11 @@ class CheckDocument(BaseModel):
     over_limit: list[OverLimit] | None = None
     """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
     log_dirs_over_limit: list[LogDirOverLimit] | None = None
-    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
-    reassignment is checked."""
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
+    reassignment; absent of one without resources."""
     fails_first: list[FirstToFail] | None = None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
-    if a reassignment is checked."""
+    of a reassignment without resources."""
     least_repair: LeastRepair | None = None
     """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or if
     there is none (a warning)."""

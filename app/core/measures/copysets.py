@@ -67,14 +67,14 @@ def copysets(positions: Int32s, brokers: int) -> Copysets:
     Copysets(sets=2, scatter_width=ScatterWidth(min=2, mean=2.5, max=3), pairs=5, loss_probability={2: 0.0, 3: 0.5}, ...
     """
     sets = distinct_sets(positions, brokers)
-    sizes = np.count_nonzero(sets < brokers, axis=1)
     shares = _adjacent(sets, brokers)
-    used = shares.sum(axis=1)[np.unique(sets[sets < brokers])] if len(sets) else np.zeros(1, np.int64)
+    widths = shares.sum(axis=1)
+    used = widths[np.unique(sets[sets < brokers])] if len(sets) else np.zeros(1, np.int64)
     return Copysets(
         sets=len(sets),
         scatter_width=ScatterWidth(int(used.min()), round(float(used.mean()), 4), int(used.max())),
-        pairs=int(np.count_nonzero(shares)) // 2,
-        loss_probability={lost: _probability(sets, sizes, brokers, lost) for lost in (2, 3)},
+        pairs=int(widths.sum()) // 2,
+        loss_probability=_probabilities(sets, brokers),
     )
 
 
@@ -100,22 +100,28 @@ def _adjacent(sets: Int32s, brokers: int) -> NDArray[np.bool_]:
     adjacent = np.zeros((brokers + 1, brokers + 1), np.bool_)  # the last one is the padding
     for column in range(1, sets.shape[1]):
         for other in range(column):
-            adjacent[sets[:, other], sets[:, column]] = adjacent[sets[:, column], sets[:, other]] = True
+            adjacent[sets[:, other], sets[:, column]] = True
+    adjacent |= adjacent.T
     return adjacent[:brokers, :brokers]
 
 
-def _probability(sets: Int32s, sizes: NDArray[np.intp], brokers: int, lost: int) -> float | None:
-    """The share of the choices of `lost` brokers, 2 or 3, that contain a set."""
-    if brokers < lost:
-        return None
-    alone = np.zeros(brokers + 1, np.bool_)
-    alone[sets[sizes == 1, 0]] = True
-    others = brokers - int(alone.sum())
-    counts = (sizes > 1) & ~alone[sets].any(axis=1)
-    edges, triples = (sets[counts & (sizes == size), :size] for size in (2, 3))
-    found = comb(brokers, lost) - comb(others, lost)
-    found += len(edges) if lost == 2 else _triples(edges, triples, brokers, others)
-    return round(found / comb(brokers, lost), 9)
+def _probabilities(sets: Int32s, brokers: int) -> dict[int, float | None]:
+    """By 2 and 3, the share of the choices of as many brokers that contain a set; None with fewer brokers."""
+    sizes = np.count_nonzero(sets < brokers, axis=1)
+    others, edges, triples = brokers, sets[:0], sets[sizes == 3, :3]
+    if len(sets) and sizes.min() < 3:
+        alone = np.zeros(brokers + 1, np.bool_)
+        alone[sets[sizes == 1, 0]] = True
+        others -= int(alone.sum())
+        counts = (sizes > 1) & ~alone[sets].any(axis=1)
+        edges, triples = (sets[counts & (sizes == size), :size] for size in (2, 3))
+    with_set = {2: len(edges), 3: _triples(edges, triples, brokers, others)}
+    return {
+        lost: round((comb(brokers, lost) - comb(others, lost) + found) / comb(brokers, lost), 9)
+        if lost <= brokers
+        else None
+        for lost, found in with_set.items()
+    }
 
 
 def _triples(edges: Int32s, triples: Int32s, brokers: int, others: int) -> int:

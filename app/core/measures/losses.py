@@ -173,8 +173,10 @@ class ReplicaStates:
             add = of_size(kernel.add_pairs, self.positions.size * self.positions.shape[1])
             add(place_of[self.positions], self.in_sync, self.leaders, self.min_isr, joint)
         single = alone[live][:, [kernel.OFFLINE, kernel.UNWRITABLE]]
-        first, second = np.triu_indices(len(live), 1)
-        offline, unwritable = (joint[first, second] + single[first] + single[second]).T
+        both = joint + single[:, None]
+        both += single
+        both *= np.tri(len(live), k=-1, dtype=np.int64).T[:, :, None]  # each pair once
+        offline, unwritable = both[:, :, 0].ravel(), both[:, :, 1].ravel()
         # By unwritable, then offline partitions, then ids: the first of equal ones in the order of pairs.
         rank = unwritable * (len(self.positions) + 1) + offline
         found = np.flatnonzero(rank)
@@ -182,19 +184,19 @@ class ReplicaStates:
             least = np.partition(rank[found], -WORST_PAIRS)[-WORST_PAIRS]
             above, equal = found[rank[found] > least], found[rank[found] == least]
             found = np.concatenate([above, equal[: WORST_PAIRS - len(above)]])
-        worst = found[np.argsort(-rank[found], kind="stable")]
-        ids = brokers.ids[live]
+        worst = found[np.argsort(-rank[found], kind="stable")].tolist()
+        ids: list[int] = brokers.ids[live].tolist()
         return PairLosses(
-            pairs=len(first),
+            pairs=len(live) * (len(live) - 1) // 2,
             unwritable_pairs=int(np.count_nonzero(unwritable)) if is_known else None,
             offline_pairs=int(np.count_nonzero(offline)),
             worst=[
                 WorstPair(
-                    (int(ids[first[pair]]), int(ids[second[pair]])),
+                    (ids[pair // len(live)], ids[pair % len(live)]),
                     int(unwritable[pair]) if is_known else None,
                     int(offline[pair]),
                 )
-                for pair in worst.tolist()
+                for pair in worst
             ],
         )
 
