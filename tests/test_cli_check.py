@@ -70,7 +70,7 @@ class TestGate:
             (("--limit", "disk=0.8,disk=0.7"), "names disk twice"),
             (("--limit", "dsik=0.8"), "dsik"),
             (("--limit", "disk=0.8"), "bytes of every partition"),
-            (("--limit", "replicas=9", "--reassignment", "no.json"), "cluster as it is"),
+            (("--reassignment", str(SAMPLES / "reassignment-current.json"), "--losses", "x.csv"), "resources"),
             (("--fail-on", "over_limit", "--reassignment", str(SAMPLES / "reassignment-current.json")), "over_limit"),
         ],
     )
@@ -102,6 +102,9 @@ class TestGate:
         assert done.returncode == 3
         assert "factor_lowered" in done.stdout
         assert "min.insync.replicas=2" in junit.read_text()
+        never = within_this_process(*options, "--allow-lower-factor")
+        assert (never.returncode, "below_min_isr" in never.stdout) == (3, True)
+        topics.write_text(topics.read_text().replace("min.insync.replicas=2", "min.insync.replicas=1"))
         allowed = within_this_process(*options, "--allow-lower-factor")
         assert allowed.returncode == 0, allowed.stderr
         assert "warning: factor_lowered" in allowed.stdout

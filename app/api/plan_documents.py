@@ -219,7 +219,7 @@ class UnassignedDocument(BaseModel):
     """Forced values that no live broker has, by attribute."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AwareMeasures(PlacementMeasures):
     """The measures of a placement by attributes; a plan has them in the order of its request."""
 

@@ -58,12 +58,12 @@ def check(
     limit: Limit = None,
     request: Annotated[
         Path | None,
-        typer.Option(help="Of a cluster as it is: capacity, limits and traffic, the JSON of POST /v1/checks."),
+        typer.Option(help="Capacity, limits, traffic and defaults of the cluster, the JSON of POST /v1/checks."),
     ] = None,
     losses: Annotated[
         Path | None,
         typer.Option(
-            help="Of a cluster as it is: write the loads after each loss of a broker or rack to this file, as CSV.",
+            help="Write the loads after each loss of a broker or rack to this file, as CSV.",
             dir_okay=False,
         ),
     ] = None,
@@ -77,11 +77,8 @@ def check(
     with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
-    resources = checking.resources_of(limit or (), request)
-    safety = checking.allowed(lower_factor=allow_lower_factor)
-    gate = checking.Gate(
-        reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, resources, safety
-    )
+    stated = checking.request_of(limit or (), request, allow_lower_factor=allow_lower_factor)
+    gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, stated)
     verdict = checking.check(cluster_of(options), gate)
     checking.report(verdict, output=output, junit=junit, losses=losses, as_json=as_json)
 

@@ -31,7 +31,6 @@ from app.services.checks import (
     Health,
     HealthRequest,
     Outcome,
-    SafetyRequest,
     Subject,
     TopicDifference,
 )
@@ -41,7 +40,7 @@ from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
-_UNSTATED, _STRICT = HealthRequest(), SafetyRequest()
+_UNSTATED = HealthRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Gate:
     reassignment : a file for Kafka, the output of `--generate`, or a plan's JSON; the cluster as it is without one.
     desired : files of topics as they are to be, or folders of such files.
     fail_on : conditions; see `app.services.checks.conditions`.
-    resources : of a cluster as it is. safety : what a reassignment is allowed.
+    request : resources of the cluster, and what a reassignment is allowed.
     """
 
     reassignment: Path | None = None
@@ -61,8 +60,7 @@ class Gate:
     fail_on: Sequence[str] = ()
     merge_running: bool = True
     kafka_version: str | None = None
-    resources: HealthRequest = _UNSTATED
-    safety: SafetyRequest = _STRICT
+    request: HealthRequest = _UNSTATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,46 +137,38 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     """
     desired = _desired(gate.desired)
     conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
+    allowance = Allowance(Settings().limits, is_job=True)
     if gate.reassignment is None:
-        if gate.safety != _STRICT:
+        if gate.request.allow_lower_factor:
             detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
             raise ConflictingFields(detail, path=("allow_lower_factor",))
-        allowance = Allowance(Settings().limits, is_job=True)
-        checked = checks.check_cluster(cluster, gate.kafka_version, gate.resources, allowance)
+        checked = checks.check_cluster(cluster, gate.kafka_version, gate.request, allowance)
     else:
-        if gate.resources != _UNSTATED:
-            detail = "limits and a request are about the cluster as it is; leave --reassignment or them out"
-            raise ConflictingFields(detail, path=("reassignment",))
         running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
         posted = _reassignment(gate.reassignment)
-        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, gate.safety)
+        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, gate.request, allowance)
     differences = checks.compare(cluster, desired) if desired else None
     subject = Subject(checked, None if differences is None else len(differences.differences))
     return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])
 
 
-def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
-    """The resources of the cluster, as options and a file of the API's request state them.
+def request_of(limits: Sequence[str], request: Path | None, *, allow_lower_factor: bool) -> HealthRequest:
+    """The resources of the cluster, as options and a file of the API's request state them, and what is allowed.
 
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """
     body = planning.body_of({"limits": plan_options.limits(limits)} if limits else {}, request)
-    return HealthRequest(**vars(validated(ResourceFields, body)))
-
-
-def allowed(*, lower_factor: bool) -> SafetyRequest:
-    """What options allow a reassignment."""
-    return SafetyRequest(allow_lower_factor=lower_factor)
+    return HealthRequest(**vars(validated(ResourceFields, body)), allow_lower_factor=allow_lower_factor)
 
 
 def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses: Path | None, as_json: bool) -> None:
     """Write a verdict, and end the command with code 3 if it fails.
 
-    Raises `OutputNotWritable`, `LimitExceeded`, and `ConflictingFields` for losses of a reassignment.
+    Raises `OutputNotWritable`, `LimitExceeded`, and `ConflictingFields` for losses of a reassignment without resources.
     """
     if losses is not None:
         if verdict.check.health is None:
-            detail = "losses are of the cluster as it is; leave --reassignment or --losses out"
+            detail = "losses of a reassignment need the resources of the cluster: --limit or --request"
             raise ConflictingFields(detail, path=("losses",))
         hand_over(verdict.check.health.losses_csv(), losses)
     if junit is not None:

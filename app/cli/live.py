@@ -183,7 +183,7 @@ def _topic(members: Members, moves: Moves) -> Topic:
     )
 
 
-def _configured(admin: KafkaAdminClient, topics: Sequence[Topic], cautions: list[str]) -> list[Topic]:
+def _configured(admin: AdminClient, topics: Sequence[Topic], cautions: list[str]) -> list[Topic]:
     """The topics with their configurations, defaults included; a caution if they could not be read."""
     requested = [ConfigResource("topic", topic.name, dict.fromkeys(sorted(RECORDED))) for topic in topics]
     if not requested:

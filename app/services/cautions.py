@@ -21,6 +21,7 @@ CAUTIONS: Mapping[str, str] = {
     "assignor_ignores_racks": "The assignor does not use racks.",
     "assignor_ignores_tags": "The assignor places standbys by load alone.",
     "batch_never_completes": "Batches copy no faster than producers write to their partitions.",
+    "below_min_isr": "Partitions have fewer replicas than `min.insync.replicas`; Kafka rejects writes with `acks=all`.",
     "best_standbys_not_known": "The tags of clients have too many combinations to search for the optimal standbys.",
     "brokers_of_earlier_snapshot": "Brokers have replicas and are not listed; they are down, in the racks that "
     "the newest snapshot before has.",
@@ -39,7 +40,7 @@ CAUTIONS: Mapping[str, str] = {
     "differs_after_upgrade": "A newer release of Kafka has another answer.",
     "empty_subscription": "Members subscribe to no topic.",
     "estimated_sizes": "Unknown sizes of partitions were estimated, as requested.",
-    "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the topic.",
+    "factor_lowered": "Partitions get fewer replicas than 2, or than other partitions of the topic.",
     "fenced_brokers_left_out": "Fenced brokers get no replica, and their racks do not count for clients.",
     "follower_fetching_ignored": "Consumers fetch from the replica in their rack, and racks are unknown.",
     "forced_value_without_broker": "No broker has a forced value of an attribute; its share stays unassigned.",

@@ -110,6 +110,10 @@ class AwareMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
+    losses: Losses | None
+    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
     attributes: dict[str, AttributeExposure]
     """How replicas are spread over each attribute, in the order of the request."""
 
@@ -531,21 +535,22 @@ class CheckDocument(Record):
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
     loads: dict[str, BrokerLoads] | None
-    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
+    """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
     cross_rack: CrossRackDocument | None
-    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
+    """Bytes/s between racks; absent of a reassignment without resources, null if they are unknown."""
     skew: dict[str, float] | None
-    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent of a reassignment without resources."""
     over_limit: list[OverLimitDocument] | None
-    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
     log_dirs_over_limit: list[LogDirOverLimit] | None
-    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
-    reassignment is checked."""
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
+    reassignment; absent of one without resources."""
     fails_first: list[FirstToFailDocument] | None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
-    absent if a reassignment is checked."""
+    absent of a reassignment without resources."""
     least_repair: LeastRepairDocument | None
-    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
+    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or
+    if there is none (a warning)."""
     losses: list[BrokerLossDocument] | None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
@@ -639,6 +644,13 @@ class ClusterHealth(Record):
     """Replicas of the broker that has most, over the mean of the listed brokers; 0 without replicas."""
     leader_skew: float
     """Preferred leaders of the broker that has most, over the mean of the listed brokers; 0 without leaders."""
+    under_min_isr: int | None
+    """Partitions with fewer in-sync replicas than `min.insync.replicas`, to which producers with `acks=all` cannot
+    write; null in a snapshot that an earlier release stored."""
+    at_min_isr: int | None
+    """Partitions with exactly as many in-sync replicas as `min.insync.replicas`; null likewise."""
+    min_isr_unknown: int | None
+    """Partitions whose `min.insync.replicas` is unknown, which neither of these counts; null likewise."""
 
 
 class ComparedAssignor(Record):
@@ -705,6 +717,24 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in the path."""
     second: BestDocument
     """Best scenario of the sweep in `with`."""
+
+
+class Copysets(Record):
+    """The distinct sets of brokers that have all replicas of a partition."""
+
+    sets: int
+    """Number of distinct sets."""
+    scatter_width: ScatterWidth
+    """How many brokers share partitions with a broker."""
+    pairs: int
+    """Number of pairs of brokers that share a partition."""
+    loss_probability: dict[str, float | None]
+    """By the number of brokers that are lost at once, 2 and 3, the probability that all replicas of some partition
+    are lost, if every choice of brokers is equally likely; null with fewer brokers."""
+    method: str | None
+    """How probabilities are computed: `exact`, or `sampled`."""
+    standard_error: float | None
+    """Largest standard error of a sampled probability; null if they are exact."""
 
 
 class CountDocument(Record):
@@ -1612,6 +1642,23 @@ class Loss(Record):
     """Partitions that lose every replica."""
 
 
+class LossCounts(Record):
+    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
+    written, already do not count again."""
+
+    offline: int
+    """Partitions that lose their leader and have no other in-sync replica."""
+    unwritable: int | None
+    """Partitions that are left with fewer in-sync replicas than `min.insync.replicas`, so that producers with
+    `acks=all` cannot write; null if it is unknown for all partitions."""
+    at_min_isr: int | None
+    """Partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
+    leaders_moved: int
+    """Partitions that another replica has to lead."""
+    fewer_replicas: int
+    """Partitions that lose at least one replica."""
+
+
 class LossDocument(Record):
     """The effect of losing clients: tasks without a copy, tasks that a copy takes over, and moved stateless tasks."""
 
@@ -1625,6 +1672,21 @@ class LossDocument(Record):
     """Ids of stateless tasks that other clients take over, ascending."""
 
 
+class Losses(Record):
+    """The cost of each loss: of racks by name, of brokers by id, and of pairs of brokers."""
+
+    racks: dict[str, LossCounts]
+    """Cost of losing each rack, by name."""
+    brokers: dict[str, LossCounts]
+    """Cost of losing each broker, by id."""
+    pairs: PairLosses | None
+    """Cost of losing two brokers; null with more than 2,000 live brokers."""
+    during_restart: RestartLosses | None
+    """A failure during a restart; null with more than 2,000 live brokers."""
+    min_isr_unknown: int
+    """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
+
+
 class MeasuresBefore(Record):
     """The measures before the plan."""
 
@@ -1634,6 +1696,10 @@ class MeasuresBefore(Record):
     """Replicas of brokers."""
     leaders: Spread
     """Preferred leaders of brokers."""
+    losses: Losses | None
+    """Cost of each loss; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class MemberLoad(Record):
@@ -1762,6 +1828,19 @@ class OverLimitDocument(Record):
     """Its load: bytes, bytes/s, vCPU or a count."""
     limit: float
     """The limit of the broker, in the same unit."""
+
+
+class PairLosses(Record):
+    """The loss of each two live brokers."""
+
+    pairs: int
+    """Number of pairs of live brokers."""
+    unwritable_pairs: int | None
+    """Pairs without which a partition cannot be written; null if `min.insync.replicas` is unknown for all."""
+    offline_pairs: int
+    """Pairs without which a partition is offline."""
+    worst: list[WorstPair]
+    """The pairs without which most partitions cannot be written, at most 10; then by offline partitions and ids."""
 
 
 class PartitionChange(Record):
@@ -1976,6 +2055,10 @@ class PlacementMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
+    losses: Losses | None
+    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class PlanChangeDocument(Record):
@@ -2485,6 +2568,25 @@ class ResourceLoadDocument(Record):
     """Limit of the request; null without one."""
     headroom: float | None
     """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
+
+
+class RestartLosses(Record):
+    """One live broker restarts while another one fails, each two equally likely."""
+
+    share_of_failures_unwritable: float | None
+    """Share of such failures after which a partition cannot be written until the broker is back; null if
+    `min.insync.replicas` is unknown for all partitions, or with fewer than two live brokers."""
+
+
+class ScatterWidth(Record):
+    """Over brokers with replicas, the number of other brokers that share a partition with one; 0 without replicas."""
+
+    min: int
+    """Smallest scatter width of a broker."""
+    mean: float
+    """Mean scatter width."""
+    max: int
+    """Largest scatter width of a broker."""
 
 
 class ScenarioDocument(Record):
@@ -3367,6 +3469,17 @@ class WebhooksPage(Record):
     """The webhooks of this page."""
     next_page_token: str | None
     """`page_token` of the next page; null on the last."""
+
+
+class WorstPair(Record):
+    """The loss of two brokers."""
+
+    brokers: list[Any]
+    """Ids of the brokers, ascending."""
+    unwritable: int | None
+    """Partitions that cannot be written without both; null if `min.insync.replicas` is unknown for all partitions."""
+    offline: int
+    """Partitions that are offline without both."""
 
 
 WarningCode: TypeAlias = str

@@ -355,15 +355,10 @@ class ChangesRequest(TypedDict, total=False):
     """Bounds that an acceptable scenario is within, besides its limits."""
 
 
-class CheckDefaults(TypedDict, total=False):
-    """What counts if the snapshot does not have it."""
-
-    min_insync_replicas: int | None
-    """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
-
-
 class CheckRequest(TypedDict, total=False):
-    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
+    """A reassignment and the cluster that it is for; or the cluster as it is. With capacities, limits or rates a
+    check
+    of a reassignment reports the loads after it."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -388,6 +383,8 @@ class CheckRequest(TypedDict, total=False):
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
+    defaults: DefaultsFields | None
+    """What counts for topics of which the snapshot does not know it."""
     reassignment: ReassignmentFile | None
     """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both,
     the cluster is checked as it is."""
@@ -397,8 +394,8 @@ class CheckRequest(TypedDict, total=False):
     answer has the `progress` of each partition beside what was planned, which is `reassignment` if it is given
     too."""
     losses: Literal["all"] | LossesFields | None
-    """Of a cluster as it is: the answer has the load of every remaining broker after the loss of each broker and
-    each rack, or of those listed; at most 20000 loads."""
+    """The answer has the load of every remaining broker after the loss of each broker and each rack, or of those
+    listed; at most 20000 loads."""
     running_reassignment: Literal["refuse", "merge"]
     """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse`
     returns 409."""
@@ -406,10 +403,8 @@ class CheckRequest(TypedDict, total=False):
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""
     allow_lower_factor: bool
-    """Whether a reassignment may lower replication factors below 2, `min.insync.replicas`, or those of the topic's
-    other partitions: it is then a warning, otherwise the violation `factor_lowered`."""
-    defaults: CheckDefaults | None
-    """What counts for a reassignment if the snapshot does not have it; a warning says so."""
+    """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
+    then a warning, otherwise the violation `factor_lowered`."""
 
 
 class ClientsRequest(TypedDict, total=False):
@@ -475,6 +470,13 @@ class DatasetRequest(TypedDict, total=False):
     key_encoding: Literal["utf8", "base64", "int32", "int64"]
     """`utf8` hashes text and bytes as they are; numbers, from integers or their digits, are hashed as Java's
     serialisers encode them, big-endian."""
+
+
+class DefaultsFields(TypedDict, total=False):
+    """What counts if the snapshot does not have it; a warning says so."""
+
+    min_insync_replicas: int | None
+    """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
 
 
 class DeployAtOnceRequest(TypedDict, total=False):
@@ -974,6 +976,8 @@ class PartitionRequest(TypedDict, total=False):
     """Broker ids, the preferred leader first."""
     isr: Sequence[int] | None
     """In-sync replicas; if missing, all replicas."""
+    elr: Sequence[int]
+    """Eligible leader replicas (KIP-966)."""
     leader: int | None
     """None if the partition has no leader."""
     size_bytes: int | None
@@ -1120,6 +1124,8 @@ class PlaceRequest(TypedDict, total=False):
     seed: int | None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and
     the plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    defaults: DefaultsFields | None
+    """What counts for new topics, and for those of which the snapshot does not know it."""
     policy: Literal["spread", "forced", "hdfs", "redis", "kafka"] | None
     """The placement policy; `spread` by default. `spread`: balanced over each attribute in turn (Elasticsearch);
     `forced`: as `spread`, but the share of a forced value without live brokers is not assigned (Elasticsearch);
@@ -1261,6 +1267,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
+    defaults: DefaultsFields | None
+    """What counts for topics of which the snapshot does not know it."""
     add_brokers: Sequence[BrokerRequest]
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
@@ -1536,6 +1544,8 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
+    defaults: DefaultsFields | None
+    """What counts for topics of which the snapshot does not know it."""
     add_brokers: Sequence[BrokerRequest]
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
@@ -2010,7 +2020,7 @@ class TopicRequest(TypedDict, total=False):
     topic_id: str | None
     """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
     configs: Mapping[str, str]
-    """Configurations of the topic by Kafka's names, `{"min.insync.replicas": "2"}`, which checks of a reassignment
+    """Configurations of the topic by Kafka's names, `{"min.insync.replicas": "2"}`, which checks, losses and health
     read; those that are missing are unknown."""
     partitions: Required[Sequence[PartitionRequest]]
     """Partitions in any order, each once."""

@@ -161,11 +161,11 @@ class TestSafety:
         return client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": reassignment, **fields})
 
     def test_a_lower_factor(self, client: httpx.Client) -> None:
-        (violation,) = self._post(client, 1).json()["violations"]
-        assert (violation["code"], violation["severity"]) == ("factor_lowered", "fragile")
-        assert "min.insync.replicas=2" in violation["detail"]
+        found = self._post(client, 1).json()["violations"]
+        below, lowered = ("below_min_isr", "illegal"), ("factor_lowered", "fragile")
+        assert [(one["code"], one["severity"]) for one in found] == [below, lowered]
         allowed = self._post(client, 1, allow_lower_factor=True).json()
-        assert allowed["violations"] == []
+        assert [(one["code"], one["severity"]) for one in allowed["violations"]] == [below]
         assert [(w["code"], w["topics"]) for w in allowed["warnings"]] == [("factor_lowered", ["orders"])]
 
     def test_the_default_of_the_request_is_for_what_is_unknown(self, client: httpx.Client) -> None:
@@ -183,10 +183,36 @@ class TestSafety:
             found = self._post(client, 1, 2, 3, 4, kafka_version=release).json()
             assert [violation["code"] for violation in found["violations"]] == codes
 
-    @pytest.mark.parametrize("fields", [{"allow_lower_factor": True}, {"defaults": {"min_insync_replicas": 2}}])
-    def test_a_cluster_as_it_is_has_no_factor_to_lower(self, client: httpx.Client, fields: dict[str, Any]) -> None:
-        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
-        only_error(problem(response, 422, "conflicting_fields"), f"/{next(iter(fields))}")
+    def test_a_cluster_as_it_is_has_no_factor_to_lower(self, client: httpx.Client) -> None:
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, "allow_lower_factor": True})
+        only_error(problem(response, 422, "conflicting_fields"), "/allow_lower_factor")
+
+    def test_a_reassignment_with_limits(self, client: httpx.Client) -> None:
+        """Its loads are reported as those of a cluster as it is, and rejected for the same reasons."""
+        limits = {"leaders": {"absolute": 1}}
+        checked = self._post(client, 1, 2, 4, limits=limits, losses="all").json()
+        assert (checked["loads"]["1"]["leaders"]["after"], checked["over_limit"]) == (1, [])
+        assert (checked["least_repair"], len(checked["losses"])) == (None, 8)
+        missing = self._post(client, 1, 2, 4, limits={"disk": 0.8})
+        only_error(problem(missing, 422, "sizes_missing"), "/limits/disk")
+
+    def test_losses_of_a_cluster_as_it_is(self, client: httpx.Client) -> None:
+        """By its in-sync replicas: 1 and 2, so that the loss of either stops writes. Unknown is said."""
+        self._post(client, 1, 2, 3)
+        found = client.post("/v1/checks", json={"cluster": "unsafe"}).json()["measures"]
+        assert {broker: loss["unwritable"] for broker, loss in found["losses"]["brokers"].items()} == {
+            "1": 1, "2": 1, "3": 0, "4": 0
+        }  # fmt: skip
+        assert found["losses"]["during_restart"] == {"share_of_failures_unwritable": 1.0}
+        assert (found["copysets"]["sets"], found["copysets"]["loss_probability"]) == (1, {"2": 0.0, "3": 0.25})
+        unknown = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID}).json()
+        losses = unknown["measures"]["losses"]
+        assert losses["min_isr_unknown"] == unknown["measures"]["partitions"]
+        assert {loss["unwritable"] for loss in losses["brokers"].values()} == {None}
+        defaults = {"defaults": {"min_insync_replicas": 2}}
+        assumed = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **defaults}).json()
+        assert assumed["measures"]["losses"]["min_isr_unknown"] == 0
+        assert [warning["code"] for warning in assumed["warnings"]][:1] == ["min_isr_assumed"]
 
     @pytest.mark.parametrize("number", [0, -1, 2**31, "2", None, 1.5])
     def test_min_isr_out_of_range(self, client: httpx.Client, number: object) -> None:
@@ -304,7 +330,7 @@ class TestOutputs:
     @pytest.mark.parametrize(
         ("fields", "code", "pointer"),
         [
-            ({"output": "x", "limits": {"disk": 0.8}}, "conflicting_fields", "/limits"),
+            ({"output": "x", "limits": {"disk": 1.5}}, "validation", "/limits/disk"),
             ({"output": "nothing of the kind"}, "malformed_text", "/output"),
             ({"output": json.dumps(CURRENT), "reassignment": CURRENT}, "conflicting_fields", "/reassignment"),
             ({"output": ""}, "validation", "/output"),

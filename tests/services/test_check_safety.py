@@ -11,7 +11,11 @@ from app.core.measures.violations import Violation
 from app.core.model import Cluster, unpadded
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.services import checks
-from app.services.checks import Check, SafetyRequest
+from app.services.checks import Check, HealthRequest
+from app.services.defaults import Defaults
+from app.services.limits import Limits
+from app.services.plans import Allowance
+from app.services.reassignment.requests.resources import CapacityRequest, LimitsRequest
 from tests.core.reassignment.test_completion import never_completes
 from tests.formats.strategies import assembled, sample
 
@@ -20,7 +24,7 @@ DESCRIBED = (
     "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
     "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,3,1\tIsr: 2,3,1\n"
 )
-STRICT, ALLOWED = SafetyRequest(), SafetyRequest(allow_lower_factor=True)
+STRICT, ALLOWED = HealthRequest(), HealthRequest(allow_lower_factor=True)
 
 
 def cluster(
@@ -35,10 +39,10 @@ def cluster(
     return SnapshotRequest.model_validate(body).core()
 
 
-def checked(of: Cluster, *lists: Sequence[int], release: str = "4.1", safety: SafetyRequest = STRICT) -> Check:
+def checked(of: Cluster, *lists: Sequence[int], release: str = "4.1", request: HealthRequest = STRICT) -> Check:
     """A check of new lists of the first partitions."""
     parts = tuple(PartitionReassignment("t", partition, tuple(list_)) for partition, list_ in enumerate(lists))
-    return checks.check_reassignment(of, Reassignment(parts), "merge", release, safety)
+    return checks.check_reassignment(of, Reassignment(parts), "merge", release, request)
 
 
 def codes(check: Check) -> list[str]:
@@ -98,7 +102,7 @@ class TestCompletion:
             fenced = [broker for broker in down if broker not in held or random.random() < 0.5]
             listed = [broker for broker in range(7) if broker not in down or broker in fenced]
             of = cluster(partitions, fenced=fenced, listed=listed)
-            found = checked(of, *lists, release=release, safety=ALLOWED).violations
+            found = checked(of, *lists, release=release, request=ALLOWED).violations
             never = {"waits_for_offline_replica", "no_in_sync_replica"}
             named = {partition for one in found if one.code in never for partition in one.partitions}
             live = set(range(7)) - down
@@ -117,41 +121,96 @@ class TestFactors:
         return assembled("c", topics=DESCRIBED.format(configs=configs)).cluster
 
     def test_from_three_to_one_with_two_required(self) -> None:
-        """As pasted: `violations 0, passes, exit 0` before."""
+        """As pasted: `violations 0, passes, exit 0` before. What cannot be written is not allowed by name."""
         found = checked(self.of_text("min.insync.replicas=2"), [1], [2])
         (violation,) = lowered(found)
         assert (violation.severity, violation.count, violation.partitions) == ("fragile", 2, (0, 1))
-        assert "min.insync.replicas=2 (Kafka rejects writes with acks=all)" in violation.detail
         assert '"allow_lower_factor": true' in violation.detail
-        allowed = checked(self.of_text("min.insync.replicas=2"), [1], [2], safety=ALLOWED)
+        allowed = checked(self.of_text("min.insync.replicas=2"), [1], [2], request=ALLOWED)
         assert lowered(allowed) == []
-        (warning,) = [caution for caution in allowed.cautions if caution.code == "factor_lowered"]
-        assert "min.insync.replicas=2" in warning.detail
+        assert "factor_lowered" in {caution.code for caution in allowed.cautions}
+        for check in (found, allowed):
+            (below,) = below_min_isr(check)
+            assert (below.severity, below.count, below.partitions) == ("illegal", 2, (0, 1))
+            assert "have fewer replicas, down to 1, than min.insync.replicas=2" in below.detail
 
     @pytest.mark.parametrize(
-        ("configs", "lists", "bounds"),
+        ("configs", "lists", "bounds", "below"),
         [
-            ("", ([1], [2]), ("below 2",)),
-            ("", ([1, 2], [2, 3]), ()),
-            ("min.insync.replicas=3", ([1, 2], [2, 3]), ("min.insync.replicas=3",)),
-            ("", ([1, 2],), ("3 replicas of other partitions",)),
-            ("", ([1, 2], [2, 3, 1]), ("3 replicas of other partitions",)),
-            ("min.insync.replicas=4", ([3, 1, 2], [1, 2, 3]), ()),
+            ("", ([1], [2]), ("below 2",), 0),
+            ("", ([1, 2], [2, 3]), (), 0),
+            ("min.insync.replicas=3", ([1, 2], [2, 3]), (), 2),
+            ("", ([1, 2],), ("3 replicas of other partitions",), 0),
+            ("", ([1, 2], [2, 3, 1]), ("3 replicas of other partitions",), 0),
+            ("min.insync.replicas=4", ([3, 1, 2], [1, 2, 3]), (), 2),
         ],
     )
-    def test_each_bound(self, configs: str, lists: Sequence[Sequence[int]], bounds: Sequence[str]) -> None:
-        """The factor of a partition that is not lowered is not judged."""
-        found = lowered(checked(self.of_text(configs), *lists))
+    def test_each_bound(self, configs: str, lists: Sequence[Sequence[int]], bounds: Sequence[str], below: int) -> None:
+        """A factor that is not lowered is judged by `min.insync.replicas` alone."""
+        check = checked(self.of_text(configs), *lists)
+        found = lowered(check)
         assert len(found) == min(len(bounds), 1)
         assert all(bound in violation.detail for violation in found for bound in bounds)
+        assert sum(violation.count for violation in below_min_isr(check)) == below
+
+    def test_a_cluster_as_it_is_may_have_more_required_than_there_are(self) -> None:
+        found = checks.check_cluster(self.of_text("min.insync.replicas=4"), None, STRICT, Allowance(Limits()))
+        assert [violation.code for violation in found.violations] == ["below_min_isr"]
 
     def test_the_default_of_the_request_counts_if_the_snapshot_has_none(self) -> None:
-        safety = SafetyRequest(min_insync_replicas=3)
-        found = checked(self.of_text(""), [1, 2], [2, 3], safety=safety)
-        assert "min.insync.replicas=3" in lowered(found)[0].detail
-        assert "min_isr_assumed" in {caution.code for caution in found.cautions}
-        known = checked(self.of_text("min.insync.replicas=2"), [1, 2], [2, 3], safety=safety)
-        assert (lowered(known), known.cautions) == ([], [])
+        request = HealthRequest(defaults=Defaults(3))
+        found = checked(self.of_text(""), [1, 2], [2, 3], request=request)
+        assert "min.insync.replicas=3" in below_min_isr(found)[0].detail
+        assert [caution.code for caution in found.cautions] == ["min_isr_assumed"]
+        assert found.measures.losses is not None
+        assert found.measures.losses.min_isr_unknown == 0
+        known = checked(self.of_text("min.insync.replicas=2"), [1, 2], [2, 3], request=request)
+        assert (known.violations, known.cautions) == ([], [])
+
+
+def below_min_isr(check: Check) -> list[Violation]:
+    """Its violations about `min.insync.replicas`."""
+    return [violation for violation in check.violations if violation.code == "below_min_isr"]
+
+
+class TestDisks:
+    """Limits and capacities of a request hold after the reassignment, and while both lists have replicas."""
+
+    def check(self, *lists: Sequence[int], **fields: Any) -> Check:
+        replicas = ([1, 2], [1, 2], [3, 4])
+        partitions = [{"replicas": each, "isr": each, "leader": each[0], "size_bytes": 100} for each in replicas]
+        of = cluster(partitions, listed=(1, 2, 3, 4))
+        return checked(of, *lists, request=HealthRequest(**fields))
+
+    @pytest.mark.parametrize(
+        ("lists", "room", "words"),
+        [
+            (([1, 3], [1, 2]), 200, None),
+            (([1, 3], [1, 3]), 200, "3 (300 bytes afterwards, 200 allowed)"),
+            (([1, 3], [1, 2], [2, 4]), 150, "3 (200 bytes during the move, 150 allowed)"),
+        ],
+    )
+    def test_disks(self, lists: Sequence[Sequence[int]], room: int, words: str | None) -> None:
+        """Broker 3 has 100 bytes. In the last case it gives them and gets as many."""
+        capacity = {"3": CapacityRequest(disk_bytes=room), "*": CapacityRequest(disk_bytes=10_000)}
+        found = self.check(*lists, capacity=capacity)
+        of_disks = [violation for violation in found.violations if violation.code == "disk_over_limit"]
+        assert len(of_disks) == (words is not None)
+        assert all(words in violation.detail for violation in of_disks if words)
+        assert found.health is not None
+        loads: Any = found.health.as_json()["loads"]
+        assert loads["3"]["disk"]["before"] == 100
+
+    def test_a_limit_is_below_the_capacity(self) -> None:
+        limits = LimitsRequest(disk=0.5)
+        found = self.check([1, 3], capacity={"*": CapacityRequest(disk_bytes=390)}, limits=limits)
+        (violation,) = found.violations
+        assert (violation.code, violation.partitions) == ("disk_over_limit", (0,))
+        assert found.health is not None
+        assert [one.broker for one in found.health.over_limit] == [1, 3]
+
+    def test_without_resources_nothing_is_said_of_loads(self) -> None:
+        assert self.check([1, 3]).health is None
 
 
 def lowered(check: Check) -> list[Violation]:

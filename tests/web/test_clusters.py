@@ -1,5 +1,6 @@
 """The pages of clusters: adding one, its health, the map, and what is left after a loss."""
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -106,6 +107,10 @@ def test_without_a_rack_leaders_are_elected_elsewhere(browser: Browser, database
     assert "0 partitions offline, 1 leader elected elsewhere, 1 partition with fewer replicas" in lost.text
     assert cells(lost)["broker 3"] == "broker 3, leaders 2"
     assert cells(lost)["broker 1"].startswith("broker 1, lost")
+    topics = tuple([replace(each, configs={"min.insync.replicas": "2"}) for each in small().topics])
+    keep(database, replace(small(), topics=topics))
+    known = browser.get("/clusters/small?measure=leaders&lose=rack:a")
+    assert "0 partitions offline, 1 partition cannot be written, 1 leader elected elsewhere" in known.text
     both = browser.get("/clusters/small?lose=rack:a&lose=broker:3")
     assert "2 partitions offline" in both.text
     assert "Offline: t 1, u 1." in both.text
@@ -212,6 +217,12 @@ def test_the_loss_of_each_rack_and_broker_is_listed_the_worst_first(browser: Bro
     """u-0 is on broker 3 alone, in rack b alone; a name shows that loss alone on the map."""
     keep(database, small())
     page = browser.get("/clusters/small?lose=rack:a")
-    assert "Rack Offline New leader Fewer replicas b 1 0 2 a 0 1 1" in page.text
-    assert "Broker Offline New leader Fewer replicas 3 1 0 2 1 0 1 1 2 0 0 1" in page.text
+    assert "Rack Offline Not writable New leader Fewer replicas b 1 – 0 2 a 0 – 1 1" in page.text
+    assert "Broker Offline Not writable New leader Fewer replicas 3 1 – 0 2 1 0 – 1 1 2 0 – 0 1" in page.text
+    assert "which is unknown for 2 partitions" in page.text
+    topics = tuple([replace(each, configs={"min.insync.replicas": "2"}) for each in small().topics])
+    keep(database, replace(small(), topics=topics))
+    known = browser.get("/clusters/small").text
+    assert "Rack Offline Not writable New leader Fewer replicas b 1 0 0 2 a 0 1 1 1" in known
+    assert "1 partition below min.insync.replicas, which acks=all cannot write" in known
     assert "/clusters/small?lose=rack%3Ab#map" in [link.attributes.get("href") for link in page.all("a")]

@@ -148,21 +148,22 @@ class CheckDocument(BaseModel):
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
     loads: dict[str, BrokerLoads] | None = None
-    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
+    """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
     cross_rack: CrossRackDocument | None = None
-    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
+    """Bytes/s between racks; absent of a reassignment without resources, null if they are unknown."""
     skew: dict[Limited, float] | None = None
-    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent of a reassignment without resources."""
     over_limit: list[OverLimit] | None = None
-    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
     log_dirs_over_limit: list[LogDirOverLimit] | None = None
-    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
-    reassignment is checked."""
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
+    reassignment; absent of one without resources."""
     fails_first: list[FirstToFail] | None = None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
-    if a reassignment is checked."""
+    of a reassignment without resources."""
     least_repair: LeastRepair | None = None
-    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
+    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or if
+    there is none (a warning)."""
     losses: list[BrokerLossDocument] | None = None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""

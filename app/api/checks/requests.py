@@ -6,7 +6,6 @@ from uuid import UUID
 
 from pydantic import Field, TypeAdapter
 
-from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
@@ -57,16 +56,10 @@ def _losses(losses: Literal["all"] | LossesFields) -> LossSelection:
     return LossSelection() if isinstance(losses, str) else LossSelection(losses.brokers, losses.racks)
 
 
-class CheckDefaults(RequestModel):
-    """What counts if the snapshot does not have it."""
-
-    min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
-    """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest(ResourceFields, SnapshotFields):
-    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
+    """A reassignment and the cluster that it is for; or the cluster as it is. With capacities, limits or rates a check
+    of a reassignment reports the loads after it."""
 
     requires_snapshot = True
     reassignment: ReassignmentFile | None = None
@@ -79,7 +72,7 @@ class CheckRequest(ResourceFields, SnapshotFields):
     losses: Annotated[
         Annotated[LossSelection, Read(Literal["all"] | LossesFields, _losses)] | None,
         Field(
-            description="Of a cluster as it is: the answer has the load of every remaining broker after the loss of "
+            description="The answer has the load of every remaining broker after the loss of "
             f"each broker and each rack, or of those listed; at most {checks.MOST_LOADS_OF_LOSSES} loads."
         ),
     ] = None
@@ -88,39 +81,24 @@ class CheckRequest(ResourceFields, SnapshotFields):
     409."""
     kafka_version: RequestedRelease = None
     allow_lower_factor: bool = False
-    """Whether a reassignment may lower replication factors below 2, `min.insync.replicas`, or those of the topic's
-    other partitions: it is then a warning, otherwise the violation `factor_lowered`."""
-    defaults: CheckDefaults | None = None
-    """What counts for a reassignment if the snapshot does not have it; a warning says so."""
+    """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
+    then a warning, otherwise the violation `factor_lowered`."""
 
     def health(self) -> checks.HealthRequest:
-        """The request of the service for a cluster as it is."""
-        return checks.HealthRequest(**{name: getattr(self, name) for name in _OF_CLUSTER})
-
-    @property
-    def safety(self) -> checks.SafetyRequest:
-        """What the request allows, for the service."""
-        minimum = None if self.defaults is None else self.defaults.min_insync_replicas
-        return checks.SafetyRequest(self.allow_lower_factor, minimum)
+        """What the service reads of the request."""
+        return checks.HealthRequest(**{name: getattr(self, name) for name in _OF_SERVICE})
 
     @property
     def is_of_cluster(self) -> bool:
-        """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
-        if self.reassignment is None and self.output is None:
-            for name in ("allow_lower_factor", "defaults"):
-                if getattr(self, name):
-                    detail = f"{name} is about a reassignment, and the cluster is checked as it is; leave it out"
-                    raise ConflictingFields(detail, path=(name,))
-            return True
-        unstated = CheckRequest()
-        for name in _OF_CLUSTER:
-            if getattr(self, name) != getattr(unstated, name):
-                detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
-                raise ConflictingFields(detail, path=(name,))
-        return False
+        """Whether the cluster is checked as it is. Raises `ConflictingFields` if it is, with a lower factor allowed."""
+        is_as_it_is = self.reassignment is None and self.output is None
+        if is_as_it_is and self.allow_lower_factor:
+            detail = "allow_lower_factor is about a reassignment, and the cluster is checked as it is; leave it out"
+            raise ConflictingFields(detail, path=("allow_lower_factor",))
+        return is_as_it_is
 
 
-_OF_CLUSTER = (*ResourceFields.__dataclass_fields__, "losses")
+_OF_SERVICE = (*ResourceFields.__dataclass_fields__, "losses", "allow_lower_factor")
 
 
 def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:
@@ -137,5 +115,5 @@ def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Che
         running_reassignment=body.running_reassignment,
         output=body.output,
         kafka_version=version,
-        safety=body.safety,
+        request=body.health(),
     )

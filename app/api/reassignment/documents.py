@@ -10,6 +10,8 @@ from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
 from app.api.reassignment.balance_documents import BalanceDocument
 from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument, ExcessDocument
 from app.api.reassignment.log_dir_documents import LogDirsDocument
+from app.core.measures.copysets import Copysets
+from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 
@@ -187,6 +189,10 @@ class MeasuresBefore(BaseModel):
     """Replicas of brokers."""
     leaders: Spread
     """Preferred leaders of brokers."""
+    losses: Losses | None = None
+    """Cost of each loss; absent from plans of earlier releases."""
+    copysets: Copysets | None = None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class LedgerBatchDocument(BaseModel):

@@ -9,6 +9,7 @@ from app.api.models.clusters import CordonableBrokerRequest
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.bodies import Request as RequestModel
+from app.services.defaults import Defaults
 from app.services.fields import (
     AttributeName,
     BrokerId,
@@ -66,6 +67,8 @@ class _PlaceFields(OnSnapshot):
     seed: Seed | None = None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
     plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    defaults: Defaults | None = None
+    """What counts for new topics, and for those of which the snapshot does not know it."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:

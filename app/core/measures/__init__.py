@@ -10,6 +10,7 @@ lowered_factors.py  replication factors that a reassignment lowers so far that a
 distribution.py  the distribution of a figure over scenarios: mean, quantiles, histogram
 health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
-losses.py        the effect of the loss of each broker or rack
+losses.py        the cost of the loss of each rack, broker and pair of brokers; losses_kernel.py has its loops
+copysets.py      the distinct replica sets, and the odds that simultaneous losses contain one
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

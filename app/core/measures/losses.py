@@ -1,63 +1,209 @@
-"""What the loss of each broker, or of each rack, costs: every one at once."""
+"""What the loss of each rack, broker and pair of brokers costs, exactly: before anything is moved."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.core.measures.partition_table import PartitionTable
+from app.core.compiled.interpreted import of_size
+from app.core.measures import losses_kernel as kernel
+from app.core.measures.tally import BrokerArrays
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+
+MOST_BROKERS = 2_000
+"""Live brokers up to which pairs are counted: their counts take 64 MB."""
+WORST_PAIRS = 10
+"""How many of the worst pairs are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossCounts:
+    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
+    written, already do not count again.
+    """
+
+    offline: int
+    """Partitions that lose their leader and have no other in-sync replica."""
+    unwritable: int | None
+    """Partitions that are left with fewer in-sync replicas than `min.insync.replicas`, so that producers with
+    `acks=all` cannot write; null if it is unknown for all partitions."""
+    at_min_isr: int | None
+    """Partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
+    leaders_moved: int
+    """Partitions that another replica has to lead."""
+    fewer_replicas: int
+    """Partitions that lose at least one replica."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """The loss of two brokers."""
+
+    brokers: tuple[int, int]
+    """Ids of the brokers, ascending."""
+    unwritable: int | None
+    """Partitions that cannot be written without both; null if `min.insync.replicas` is unknown for all partitions."""
+    offline: int
+    """Partitions that are offline without both."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairLosses:
+    """The loss of each two live brokers."""
+
+    pairs: int
+    """Number of pairs of live brokers."""
+    unwritable_pairs: int | None
+    """Pairs without which a partition cannot be written; null if `min.insync.replicas` is unknown for all."""
+    offline_pairs: int
+    """Pairs without which a partition is offline."""
+    worst: Sequence[WorstPair]
+    """The pairs without which most partitions cannot be written, at most 10; then by offline partitions and ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartLosses:
+    """One live broker restarts while another one fails, each two equally likely."""
+
+    share_of_failures_unwritable: float | None
+    """Share of such failures after which a partition cannot be written until the broker is back; null if
+    `min.insync.replicas` is unknown for all partitions, or with fewer than two live brokers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The cost of each loss: of racks by name, of brokers by id, and of pairs of brokers."""
+
+    racks: Mapping[str, LossCounts]
+    """Cost of losing each rack, by name."""
+    brokers: Mapping[int, LossCounts]
+    """Cost of losing each broker, by id."""
+    pairs: PairLosses | None
+    """Cost of losing two brokers; null with more than 2,000 live brokers."""
+    during_restart: RestartLosses | None
+    """A failure during a restart; null with more than 2,000 live brokers."""
+    min_isr_unknown: int
+    """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EachLoss:
-    """The effect of the loss of each group of brokers alone, by the index of the group.
+class ReplicaStates:
+    """The replicas of partitions as a loss meets them.
 
     Parameters
     ----------
-    offline : (groups,) int64 partitions that have a leader and that no in-sync replica can lead afterwards.
-    elected : (groups,) int64 partitions that get another leader.
-    reduced : (groups,) int64 partitions that have fewer replicas afterwards.
+    positions : (partitions, widest) int32 brokers, negative for padding and for unknown brokers.
+    in_sync : the same shape; False where a position is negative.
+    leaders : (partitions,) int32 columns; negative if there is none. min_isr : (partitions,) int32, 0 if unknown.
     """
 
-    offline: Int64s
-    elected: Int64s
-    reduced: Int64s
+    positions: Int32s = field(repr=False)
+    in_sync: NDArray[np.bool_] = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    min_isr: Int32s = field(repr=False)
+
+    @classmethod
+    def placed(cls, positions: Int32s, fenced: NDArray[np.bool_], min_isr: Int32s) -> "ReplicaStates":
+        """A placement of which every replica on a live broker is in sync, and the first of these leads.
+
+        Parameters
+        ----------
+        positions : (partitions, widest) int32; len(fenced) is an unknown broker.
+        """
+        in_sync = np.append(~fenced, [False, False])[positions]  # unknown brokers, and -1
+        leaders = np.where(in_sync.any(axis=1), in_sync.argmax(axis=1), NO_LEADER).astype(np.int32)
+        known = np.where(positions < len(fenced), positions, np.int32(NO_REPLICA))
+        return cls(np.ascontiguousarray(known), np.ascontiguousarray(in_sync), leaders, min_isr)
+
+    def losses_of(self, group_of: Int32s, groups: int) -> Int64s:
+        """(groups, 5) int64 counts of `losses_kernel`: the loss of each group of brokers alone.
+
+        Parameters
+        ----------
+        group_of : (brokers,) int32, negative for a broker in no group.
+        """
+        counts = np.zeros((groups, kernel.COUNTS), np.int64)
+        if self.positions.size:
+            replicas = np.append(group_of, np.int32(-1))[self.positions]
+            add = of_size(kernel.add_losses, self.positions.size * self.positions.shape[1])
+            add(replicas, self.in_sync, self.leaders, self.min_isr, counts)
+        return counts
+
+    def losses(self, brokers: BrokerArrays) -> Losses:
+        """The loss of each rack, each broker and each two live brokers.
+
+        Complexity: O(partitions · factor² + brokers²).
+
+        Examples
+        --------
+        >>> from app.core.model import Broker
+        >>> brokers = BrokerArrays.of([Broker(1, "a"), Broker(2, "b"), Broker(3, "c")])
+        >>> positions, min_isr = np.array([[0, 1, 2]], np.int32), np.array([2], np.int32)
+        >>> found = ReplicaStates.placed(positions, brokers.fenced, min_isr).losses(brokers)
+        >>> found.racks["a"]
+        LossCounts(offline=0, unwritable=0, at_min_isr=1, leaders_moved=1, fewer_replicas=1)
+        >>> found.during_restart
+        RestartLosses(share_of_failures_unwritable=1.0)
+        """
+        is_known = not len(self.min_isr) or bool(self.min_isr.any())
+        ids = brokers.ids.tolist()
+        of_brokers = self.losses_of(np.arange(len(ids), dtype=np.int32), len(ids))
+        of_racks = self.losses_of(brokers.rack_of, len(brokers.racks))
+        pairs = self._pairs(brokers, of_brokers, is_known=is_known)
+        share = None
+        if pairs is not None and pairs.unwritable_pairs is not None and pairs.pairs:
+            share = round(pairs.unwritable_pairs / pairs.pairs, 6)
+        return Losses(
+            racks=dict(zip(brokers.racks, loss_counts(of_racks, is_known=is_known), strict=True)),
+            brokers=dict(zip(ids, loss_counts(of_brokers, is_known=is_known), strict=True)),
+            pairs=pairs,
+            during_restart=None if pairs is None else RestartLosses(share),
+            min_isr_unknown=int(np.count_nonzero(self.min_isr == 0)),
+        )
+
+    def _pairs(self, brokers: BrokerArrays, alone: Int64s, *, is_known: bool) -> PairLosses | None:
+        live = np.flatnonzero(~brokers.fenced)
+        if len(live) > MOST_BROKERS:
+            return None
+        joint = np.zeros((len(live), len(live), 2), np.int64)
+        place_of = np.full(len(brokers.ids) + 1, NO_REPLICA, np.int32)
+        place_of[live] = np.arange(len(live), dtype=np.int32)
+        if self.positions.size:
+            add = of_size(kernel.add_pairs, self.positions.size * self.positions.shape[1])
+            add(place_of[self.positions], self.in_sync, self.leaders, self.min_isr, joint)
+        single = alone[live][:, [kernel.OFFLINE, kernel.UNWRITABLE]]
+        both = joint + single[:, None]
+        both += single
+        both *= np.tri(len(live), k=-1, dtype=np.int64).T[:, :, None]  # each pair once
+        offline, unwritable = both[:, :, 0].ravel(), both[:, :, 1].ravel()
+        # By unwritable, then offline partitions, then ids: the first of equal ones in the order of pairs.
+        rank = unwritable * (len(self.positions) + 1) + offline
+        found = np.flatnonzero(rank)
+        if len(found) > WORST_PAIRS:
+            least = np.partition(rank[found], -WORST_PAIRS)[-WORST_PAIRS]
+            above, equal = found[rank[found] > least], found[rank[found] == least]
+            found = np.concatenate([above, equal[: WORST_PAIRS - len(above)]])
+        worst = found[np.argsort(-rank[found], kind="stable")].tolist()
+        ids: list[int] = brokers.ids[live].tolist()
+        return PairLosses(
+            pairs=len(live) * (len(live) - 1) // 2,
+            unwritable_pairs=int(np.count_nonzero(unwritable)) if is_known else None,
+            offline_pairs=int(np.count_nonzero(offline)),
+            worst=[
+                WorstPair(
+                    (ids[pair // len(live)], ids[pair % len(live)]),
+                    int(unwritable[pair]) if is_known else None,
+                    int(offline[pair]),
+                )
+                for pair in worst
+            ],
+        )
 
 
-def each_loss(table: PartitionTable, group_of: Int32s, groups: int) -> EachLoss:
-    """The loss of each group of brokers alone, as `PartitionTable.loads` evaluates one.
-
-    Parameters
-    ----------
-    group_of : (brokers,) int32, the group of each position of the table; negative for a broker that is in none.
-
-    Complexity: O(replicas · factor), whatever the number of groups.
-
-    Examples
-    --------
-    >>> from app.core.model import Broker, Cluster
-    >>> table = PartitionTable.of(Cluster("c", (Broker(1, "a"), Broker(2, "b"))))
-    >>> each_loss(table, table.brokers.rack_of, 2).offline.tolist()
-    [0, 0]
-    """
-    is_replica = table.replicas != NO_REPLICA
-    group = np.where(is_replica, np.append(group_of, np.int32(-1))[table.replicas], np.int32(-1))
-    has_leader = table.leaders != NO_LEADER
-    leading = np.where(has_leader, np.append(group_of, np.int32(-1))[table.leaders], np.int32(-1))
-    # Replicas in no group are outside of every group that is lost.
-    may_lead = table.in_sync & ((group != leading[:, None]) | (group < 0))
-    is_survived = may_lead.any(axis=1)
-    is_first = np.ones(group.shape, np.bool_)
-    for later in range(1, group.shape[1]):
-        for earlier in range(later):
-            is_first[:, later] &= group[:, later] != group[:, earlier]
-    return EachLoss(
-        offline=_counted(leading[~is_survived], groups),
-        elected=_counted(leading[is_survived], groups),
-        reduced=_counted(group[is_first], groups),
-    )
-
-
-def _counted(of_groups: Int32s, groups: int) -> Int64s:
-    """(groups,) int64: how often each group occurs; negative ones are left out."""
-    return np.asarray(np.bincount(of_groups[of_groups >= 0], minlength=groups), np.int64)
+def loss_counts(counts: Int64s, *, is_known: bool) -> list[LossCounts]:
+    """The records of (groups, 5) counts; without `is_known`, `min.insync.replicas` is unknown for all partitions."""
+    return [
+        LossCounts(offline, unwritable if is_known else None, at_min if is_known else None, moved, fewer)
+        for offline, unwritable, at_min, moved, fewer in counts.tolist()
+    ]

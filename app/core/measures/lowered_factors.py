@@ -34,15 +34,13 @@ class LoweredFactors:
         )
 
 
-def lowered_factors(
-    before: Int32s, after: Int32s, *, largest_of_topic: int = 0, min_insync_replicas: int | None = None
-) -> LoweredFactors:
-    """Find the partitions that get fewer replicas than before, and fewer than any of three bounds.
+def lowered_factors(before: Int32s, after: Int32s, *, largest_of_topic: int = 0) -> LoweredFactors:
+    """Find the partitions that get fewer replicas than before, and fewer than either of two bounds.
 
     Parameters
     ----------
     before, after : (partitions, any width) int32 replicas, padded. largest_of_topic : the largest factor of the topic's
-        other partitions. min_insync_replicas : of the topic; None if it is unknown.
+        other partitions.
 
     Examples
     --------
@@ -53,10 +51,6 @@ def lowered_factors(
     old, new = factors_of(before), factors_of(after)
     bounds = (
         (LEAST_FACTOR, f"{LEAST_FACTOR} (the loss of one broker takes them offline)"),
-        (
-            min_insync_replicas or 0,
-            f"min.insync.replicas={min_insync_replicas} (Kafka rejects writes with acks=all)",
-        ),
         (largest_of_topic, f"the {largest_of_topic} replicas of other partitions of the topic"),
     )
     rows = np.flatnonzero((new < old) & (new < max(bound for bound, _ in bounds)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.measures.losses import ReplicaStates
 from app.core.measures.tally import BrokerArrays, positions_of
 from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Float64s, Int32s, Int64s
 from app.core.replica_lists import not_among, per_broker, stacked, widened
@@ -21,8 +22,7 @@ class BrokerLoads:
     ----------
     replicas, leaders, bytes : (brokers,) int64; bytes of replicas whose size is known.
     ingress_bytes_per_s : (brokers,) float64, from producers and from leaders; None if no rate is known.
-    offline : (rows,) bool, partitions that no in-sync replica can lead. reduced : (rows,) bool, partitions that have
-        fewer available replicas than before the loss. elected : partitions that get another leader.
+    offline : (rows,) bool, partitions that no in-sync replica can lead.
     """
 
     replicas: Int64s
@@ -30,8 +30,6 @@ class BrokerLoads:
     bytes: Int64s
     ingress_bytes_per_s: Float64s | None
     offline: Bools = field(repr=False)
-    reduced: Bools = field(repr=False)
-    elected: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +45,7 @@ class PartitionTable:
     in_sync : (rows, widest) bool. leaders : (rows,) int32 positions, or `NO_LEADER`.
     size_bytes : (rows,) int64 of one replica; 0 if unknown.
     ingress_bytes_per_s : (rows,) float64, 0 if unknown; None if no rate is known.
+    min_isr : (rows,) int32 `min.insync.replicas`, 0 if unknown.
     """
 
     brokers: BrokerArrays
@@ -59,6 +58,7 @@ class PartitionTable:
     leaders: Int32s = field(repr=False)
     size_bytes: Int64s = field(repr=False)
     ingress_bytes_per_s: Float64s | None = field(repr=False)
+    min_isr: Int32s = field(repr=False)
 
     @classmethod
     def of(cls, cluster: Cluster) -> "PartitionTable":
@@ -87,7 +87,16 @@ class PartitionTable:
             leaders=_leader_positions(leaders, brokers.ids),
             size_bytes=np.where(sizes == UNKNOWN_SIZE, 0, sizes).astype(np.int64),
             ingress_bytes_per_s=np.concatenate([np.zeros(0), *rates]) if has_rates else None,
+            min_isr=np.repeat(np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int32), rows),
         )
+
+    def states(self, rows: slice = slice(None)) -> ReplicaStates:
+        """The replicas of some rows as a loss meets them: those in sync, and the one that leads."""
+        replicas, leaders = self.replicas[rows], self.leaders[rows, None]
+        leads = (replicas == leaders) & (leaders != NO_LEADER)
+        column = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_LEADER).astype(np.int32)
+        in_sync = np.ascontiguousarray(self.in_sync[rows])
+        return ReplicaStates(np.ascontiguousarray(replicas), in_sync, column, self.min_isr[rows])
 
     def rows_of(self, topic: str) -> slice | None:
         """The rows of a topic, or None if there is none of that name."""
@@ -130,8 +139,6 @@ class PartitionTable:
             bytes=per_broker(left, count, size_bytes),
             ingress_bytes_per_s=None if rates is None else per_broker(left, count, np.rint(rates[rows])).astype(float),
             offline=leaders == NO_LEADER,
-            reduced=(~is_left & (replicas != NO_REPLICA)).any(axis=1),
-            elected=int(np.count_nonzero((leaders != before) & (leaders != NO_LEADER))),
         )
 
     def topics_on(self, broker: int, most: int) -> list[tuple[str, int]]:

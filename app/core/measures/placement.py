@@ -6,9 +6,12 @@ from typing import Self
 
 import numpy as np
 
+from app.core.measures.copysets import Copysets, copysets
+from app.core.measures.losses import Losses, ReplicaStates
 from app.core.measures.tally import Tally
 from app.core.measures.tally_kernel import TOO_FEW_RACKS
 from app.core.model import Int64s
+from app.core.replica_lists import stacked, widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +84,24 @@ class PlacementMeasures:
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
+    losses: Losses | None = None
+    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
+    copysets: Copysets | None = None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
-def measure(counts: Tally) -> PlacementMeasures:
+def measure(counts: Tally, min_isr: Mapping[str, int] | None = None) -> PlacementMeasures:
     """Turn the counts of an assignment into its measures.
 
-    A broker without a rack is in none: its replicas add to no partition's racks.
+    A broker without a rack is in none: its replicas add to no partition's racks. For losses every replica on a live
+    broker is in sync.
+
+    Parameters
+    ----------
+    min_isr : `min.insync.replicas` by topic, of topics for which it is known; None leaves out losses and copysets.
     """
     ids = [broker.id for broker in counts.brokers]
+    losses, sets = (None, None) if min_isr is None else _of_losses(counts, min_isr)
     return PlacementMeasures(
         partitions=int(counts.per_racks_spanned.sum()),
         leaders=_per_broker(ids, counts.per_broker[:, 0]),
@@ -99,7 +112,18 @@ def measure(counts: Tally) -> PlacementMeasures:
             racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),
             brokers=dict(zip(ids, _losses(counts.per_broker), strict=True)),
         ),
+        losses=losses,
+        copysets=sets,
     )
+
+
+def _of_losses(counts: Tally, min_isr: Mapping[str, int]) -> tuple[Losses, Copysets]:
+    positions = stacked(counts.positions)
+    positions = widened(positions, max(1, positions.shape[1]))  # each list has a first place, also without topics
+    least = np.array([min_isr.get(topic, 0) for topic in counts.assignments], np.int32)
+    rows = np.repeat(least, [len(of_topic) for of_topic in counts.positions])
+    states = ReplicaStates.placed(positions, counts.table.fenced, rows)
+    return states.losses(counts.table), copysets(positions, len(counts.brokers))
 
 
 def rack_safe_share(counts: Tally) -> float | None:

@@ -15,28 +15,6 @@ LARGEST_LOOKUP = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """The counts of one assignment over some brokers.
-
-    Parameters
-    ----------
-    brokers : by ascending id. racks : their distinct racks, sorted.
-    per_broker : (brokers, 3) int64: leaders, replicas, partitions that have no other replica.
-    per_rack : (racks, 3) int64: leaders, partitions with a replica there, partitions with no replica elsewhere.
-    per_racks_spanned : (racks + 1,) int64: partitions by the number of racks they span.
-    faults : for each topic of `assignments`, (partitions,) uint8 bits as in `tally_kernel`.
-    """
-
-    brokers: tuple[Broker, ...]
-    racks: tuple[str, ...]
-    assignments: Mapping[str, Assignment]
-    per_broker: Int64s
-    per_rack: Int64s
-    per_racks_spanned: Int64s
-    faults: tuple[NDArray[np.uint8], ...] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class BrokerArrays:
     """Brokers as arrays, by ascending id, built once for many assignments over the same brokers.
 
@@ -67,6 +45,31 @@ class BrokerArrays:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """The counts of one assignment over some brokers.
+
+    Parameters
+    ----------
+    brokers : by ascending id. racks : their distinct racks, sorted.
+    per_broker : (brokers, 3) int64: leaders, replicas, partitions that have no other replica.
+    per_rack : (racks, 3) int64: leaders, partitions with a replica there, partitions with no replica elsewhere.
+    per_racks_spanned : (racks + 1,) int64: partitions by the number of racks they span.
+    faults : for each topic of `assignments`, (partitions,) uint8 bits as in `tally_kernel`.
+    positions : for each topic, (partitions, widest) int32 positions in `table`, its length for an unknown broker.
+    """
+
+    table: BrokerArrays = field(repr=False)
+    brokers: tuple[Broker, ...]
+    racks: tuple[str, ...]
+    assignments: Mapping[str, Assignment]
+    per_broker: Int64s
+    per_rack: Int64s
+    per_racks_spanned: Int64s
+    faults: tuple[NDArray[np.uint8], ...] = field(repr=False)
+    positions: tuple[Int32s, ...] = field(repr=False)
+
+
 def tally(assignments: Mapping[str, Assignment], brokers: Sequence[Broker]) -> Tally:
     """Count the topics' replicas over `brokers`; of two brokers with one id the last one counts.
 
@@ -90,10 +93,11 @@ def tally_over(table: BrokerArrays, assignments: Mapping[str, Assignment]) -> Ta
     per_racks_spanned = np.zeros(racks + 1, np.int64)
     faults = tuple(np.zeros(len(assignment.replicas), np.uint8) for assignment in assignments.values())
     count = of_size(kernel.count, sum(assignment.replicas.size for assignment in assignments.values()))
-    for assignment, row_faults in zip(assignments.values(), faults, strict=True):
-        positions = positions_of(assignment.replicas, table.ids)
-        count(positions, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
-    return Tally(table.brokers, table.racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
+    positions = tuple(positions_of(assignment.replicas, table.ids) for assignment in assignments.values())
+    for of_topic, row_faults in zip(positions, faults, strict=True):
+        count(of_topic, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
+    counts = (per_broker, per_rack, per_racks_spanned)
+    return Tally(table, table.brokers, table.racks, assignments, *counts, faults, positions)
 
 
 def positions_of(replicas: Int32s, ids: Int32s) -> Int32s:

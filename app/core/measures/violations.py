@@ -23,7 +23,10 @@ VIOLATIONS: Mapping[str, str] = {
     "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
     "none can be copied.",
     "last_in_sync_replica_removed": "Of existing replicas the reassignment keeps those that are out of sync alone.",
-    "factor_lowered": "Partitions get fewer replicas than 2, `min.insync.replicas`, or other partitions of the topic.",
+    "factor_lowered": "Partitions get fewer replicas than 2, or than other partitions of the topic.",
+    "below_min_isr": "Partitions have fewer replicas than `min.insync.replicas`, so that Kafka rejects writes with "
+    "`acks=all`.",
+    "disk_over_limit": "Partitions are copied to brokers whose disk is then above its limit, or during the move.",
 }
 """What each code of a violation means: of a placement in the order of the verifier, then of a reassignment."""
 

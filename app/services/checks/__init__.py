@@ -1,8 +1,10 @@
 """Verify a reassignment of any origin.
 
-verification.py   legality, measures, movement and freshness
+verification.py   the check: violations, measures, movement and freshness
+legality.py       what Kafka rejects of a reassignment by itself
 progress.py       what --verify reports, beside what was planned
-health.py         a cluster as it is: loads, limits, what fails first, the least repair
+health.py         loads, limits, what fails first, the least repair
+disks.py          disks above their limits after a reassignment, and during it
 safety.py         replicas that are lost, factors that are lowered, lists that Kafka never completes
 minimum.py        the least movement that reaches the same end
 conditions.py     the conditions under which a check fails: `violations`, `skew>0.1`
@@ -13,5 +15,4 @@ from app.services.checks.conditions import MEASURES, Condition, Outcome, Subject
 from app.services.checks.desired import Differences, TopicDifference, compare
 from app.services.checks.health import MOST_LOADS_OF_LOSSES, Health, HealthRequest, LeastRepair
 from app.services.checks.minimum import Minimum, minimum_for
-from app.services.checks.safety import SafetyRequest
 from app.services.checks.verification import Check, check, check_cluster, check_health, check_reassignment

@@ -10,10 +10,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from app.core.measures.losses import LossCounts
 from app.core.measures.placement import PerBroker
 from app.errors.quotation import quoted
 from app.errors.requests import ConflictingFields
@@ -51,6 +52,34 @@ def _violations(severity: str | None = None) -> Measured:
     return lambda subject: sum(one.count for one in subject.check.violations if severity in (None, one.severity))
 
 
+def _after(kind: str, name: str) -> Measured:
+    """The largest count of a kind of loss; None if it is unknown for a partition."""
+
+    def measured(subject: Subject) -> float | None:
+        losses = subject.check.measures.losses
+        if losses is None or (name == "unwritable" and losses.min_isr_unknown):
+            return None
+        each: Mapping[Any, LossCounts] = getattr(losses, kind)
+        return max((getattr(counts, name) or 0 for counts in each.values()), default=0)
+
+    return measured
+
+
+def _during_restart(subject: Subject) -> float | None:
+    losses = subject.check.measures.losses
+    if losses is None or losses.min_isr_unknown or losses.during_restart is None:
+        return None
+    return losses.during_restart.share_of_failures_unwritable
+
+
+def _min_isr_unknown(subject: Subject) -> float | None:
+    losses = subject.check.measures.losses
+    return None if losses is None else losses.min_isr_unknown
+
+
+_IF_KNOWN = "if `min.insync.replicas` of all is known, or the request has `defaults`"
+
+
 MEASURES: Mapping[str, tuple[str, Measured]] = {
     "violations": ("Partitions with a violation, by each violation.", _violations()),
     "illegal": ("Those that Kafka rejects, cannot serve or never completes.", _violations("illegal")),
@@ -82,6 +111,24 @@ MEASURES: Mapping[str, tuple[str, Measured]] = {
         "Replicas to copy; of a reassignment.",
         lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
     ),
+    "offline_after_broker_loss": (
+        "Most partitions that the loss of a broker takes offline.",
+        _after("brokers", "offline"),
+    ),
+    "offline_after_rack_loss": ("Likewise of a rack.", _after("racks", "offline")),
+    "unwritable_after_broker_loss": (
+        f"Most partitions that cannot be written after the loss of a broker; {_IF_KNOWN}.",
+        _after("brokers", "unwritable"),
+    ),
+    "unwritable_after_rack_loss": (
+        f"Most partitions that cannot be written after the loss of a rack; {_IF_KNOWN}.",
+        _after("racks", "unwritable"),
+    ),
+    "unwritable_during_restart": (
+        f"Share of failures during the restart of another broker that make a partition unwritable; {_IF_KNOWN}.",
+        _during_restart,
+    ),
+    "min_isr_unknown": ("Partitions whose `min.insync.replicas` is unknown.", _min_isr_unknown),
     "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
 }
 """By name: what it measures, and its value; None if a check does not have it."""

@@ -1,13 +1,16 @@
-"""The health of a cluster as it is: loads, what is above a limit, what fails first, and the least repair."""
+"""The health of a cluster as it is, or after a reassignment: loads, what is above a limit, what fails first, and, of a
+cluster as it is, the least repair.
+"""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, get_args
 
 import numpy as np
 
 from app.core.kafka_versions import KafkaVersion
-from app.core.model import Cluster, Int64s
+from app.core.measures.violations import Violation
+from app.core.model import Assignment, Cluster, Int64s
 from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.resources import NO_LIMIT, RESOURCES
 from app.core.replicas.rack_modes import RackMode
@@ -15,7 +18,9 @@ from app.errors import Json
 from app.errors.reassignments import NotFeasible
 from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.cautions import Caution
+from app.services.checks.disks import disk_violations, reassigned
 from app.services.plans import Allowance, LossSelection
+from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
 from app.services.reassignment.reports.losses import (
@@ -38,12 +43,16 @@ class HealthRequest(ResourceFields):
     Parameters
     ----------
     losses : the brokers and racks whose loss is tabulated; None for no table.
+    allow_lower_factor : whether lower replication factors of a reassignment are warnings.
     """
 
     losses: LossSelection | None = None
+    allow_lower_factor: bool = False
 
-
-_OF_A_REASSIGNMENT = tuple(name for name in HealthRequest.__dataclass_fields__ if name != "losses")
+    @property
+    def has_resources(self) -> bool:
+        """Whether anything is stated that a report on loads needs."""
+        return replace(self, defaults=None, allow_lower_factor=False) != HealthRequest()
 
 
 _Resource = Annotated[str, one_of(get_args(Limited))]
@@ -108,8 +117,9 @@ class Health:
 
     Parameters
     ----------
-    repair : None if there is none, which a warning explains. log_dirs : None unless directories are limited.
-    losses : None unless they are requested.
+    repair : None if there is none, which a warning explains, and of a reassignment. log_dirs : None unless directories
+        are limited. losses : None unless they are requested.
+    violations : disks that a reassignment fills above their limit.
     """
 
     report: LoadReport = field(repr=False)
@@ -118,6 +128,7 @@ class Health:
     cautions: tuple[Caution, ...] = ()
     log_dirs: LogDirTable | None = field(default=None, repr=False)
     losses: LossTable | None = field(default=None, repr=False)
+    violations: tuple[Violation, ...] = ()
 
     @property
     def log_dirs_over_limit(self) -> list[dict[str, Json]] | None:
@@ -220,9 +231,44 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         these fields.
     UnknownRack, LimitExceeded : see `loss_table`.
     """
+    problem = _problem(cluster, request, allowance, version)
+    report = load_report(
+        *(problem.brokers, problem.resources, problem.limits),
+        before=problem.before,
+        after=problem.before,
+        in_sync=problem.scope.in_sync,
+    )
+    losses, cautions = _losses_of(report, request), _cautions(problem)
+    try:
+        repair = LeastRepair(*least_repair(problem))
+    except NotFeasible as infeasible:
+        caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
+        return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs, losses)
+    return Health(report, request.prices, repair, cautions, problem.log_dirs, losses)
+
+
+def health_after(
+    cluster: Cluster,
+    after: Mapping[str, Assignment],
+    request: HealthRequest,
+    allowance: Allowance,
+    version: KafkaVersion,
+) -> Health:
+    """Report on a cluster after a reassignment, and on its disks during it. Raises as `health_of` does."""
+    problem = _problem(cluster, request, allowance, version)
+    lists = reassigned(problem, after)
+    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=lists)
+    found = tuple(disk_violations(problem, report, lists))
+    losses = _losses_of(report, request)
+    return Health(report, request.prices, None, _cautions(problem), losses=losses, violations=found)
+
+
+def _problem(
+    cluster: Cluster, request: HealthRequest, allowance: Allowance, version: KafkaVersion
+) -> ReassignmentProblem:
     is_limited = bool(request.limits.stated()) or request.limits.log_dirs is not None
-    stated = {name: getattr(request, name) for name in _OF_A_REASSIGNMENT}
-    problem = resolve(
+    stated = {name: getattr(request, name) for name in ResourceFields.__dataclass_fields__}
+    return resolve(
         ReassignmentRequest(
             rack_mode=RackMode.SAFE,
             running_reassignment="merge",
@@ -234,24 +280,17 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         allowance,
         version,
     )
-    cautions = problem.resources.cautions
-    if problem.sizes.is_known.any():  # otherwise `loads` have no disk
-        cautions = (*problem.sizes.cautions, *cautions)
-    report = load_report(
-        *(problem.brokers, problem.resources, problem.limits),
-        before=problem.before,
-        after=problem.before,
-        in_sync=problem.scope.in_sync,
-    )
-    losses = None
-    if request.losses is not None:
-        losses = loss_table(report, request.losses, most=MOST_LOADS_OF_LOSSES, path=lambda field: ("losses", field))
-    try:
-        repair = LeastRepair(*least_repair(problem))
-    except NotFeasible as infeasible:
-        caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
-        return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs, losses)
-    return Health(report, request.prices, repair, cautions, problem.log_dirs, losses)
+
+
+def _cautions(problem: ReassignmentProblem) -> tuple[Caution, ...]:
+    of_sizes = problem.sizes.cautions if problem.sizes.is_known.any() else ()  # otherwise `loads` have no disk
+    return (*of_sizes, *problem.resources.cautions)
+
+
+def _losses_of(report: LoadReport, request: HealthRequest) -> LossTable | None:
+    if request.losses is None:
+        return None
+    return loss_table(report, request.losses, most=MOST_LOADS_OF_LOSSES, path=lambda field: ("losses", field))
 
 
 def _plain(record: OverLimit | FirstToFail | LeastRepair) -> dict[str, Json]:

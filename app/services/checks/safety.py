@@ -16,54 +16,47 @@ from app.core.replica_lists import not_among
 from app.services.cautions import Caution
 from app.services.reassignment.reports.completion import no_source_detail, waits_detail
 
-NAMED_TOPICS = 20
-"""The most topics that a warning names; it counts them all."""
 
-
-@dataclass(frozen=True, slots=True)
-class SafetyRequest:
-    """What a request for a check allows and states.
+def safety_of(
+    cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion, *, allow_lower_factor: bool
+) -> tuple[list[Violation], list[Caution]]:
+    """Violations of a reassignment beside those of its placement, by topic, and warnings.
 
     Parameters
     ----------
-    allow_lower_factor : whether lower replication factors are warnings. min_insync_replicas : of topics whose own is
-        unknown; None if it is unknown, too.
+    allow_lower_factor : whether lower replication factors are warnings.
     """
-
-    allow_lower_factor: bool = False
-    min_insync_replicas: int | None = None
-
-
-def safety_of(
-    cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion, request: SafetyRequest
-) -> tuple[list[Violation], list[Caution]]:
-    """Violations of a reassignment beside those of its placement, by topic, and warnings."""
-    found: list[Violation] = []
+    found = list(below_min_isr(cluster, after))
     cautions: list[Caution] = []
-    assumed: list[str] = []
     brokers = _Brokers.of(cluster)
     for name, assignment in after.items():
         topic = cluster.topic(name)
         if topic is None:
             continue
         found += _completion(cluster, topic, assignment, brokers, version)
-        min_isr = topic.min_insync_replicas
-        if min_isr is None and request.min_insync_replicas is not None:
-            min_isr = request.min_insync_replicas
-            assumed.append(name)
-        lowered = _lowered(topic, assignment, min_isr)
-        if len(lowered.rows) and request.allow_lower_factor:
+        lowered = _lowered(topic, assignment)
+        if len(lowered.rows) and allow_lower_factor:
             cautions.append(Caution("factor_lowered", lowered.detail(name), topics=(name,)))
         elif len(lowered.rows):
             detail = f'{lowered.detail(name)}; "allow_lower_factor": true allows it'
             found.append(_violation("factor_lowered", "fragile", topic, assignment, lowered.rows, detail))
-    if assumed:
-        detail = (
-            f"{len(assumed)} topics of the reassignment have no min.insync.replicas in the snapshot; the "
-            f"{request.min_insync_replicas} of `defaults` counts"
-        )
-        cautions.append(Caution("min_isr_assumed", detail, topics=tuple(assumed[:NAMED_TOPICS])))
     return found, cautions
+
+
+def below_min_isr(cluster: Cluster, after: Mapping[str, Assignment]) -> Iterator[Violation]:
+    """Partitions with fewer replicas than `min.insync.replicas`, of topics for which it is known."""
+    for topic in cluster.topics:
+        assignment, least = after.get(topic.name), topic.min_insync_replicas
+        if assignment is None or least is None:
+            continue
+        factors = factors_of(assignment.replicas)
+        if (rows := np.flatnonzero(factors < least)).size:
+            detail = (
+                f"{len(rows)} of {len(factors)} partitions of {topic.name} have fewer replicas, down to "
+                f"{factors[rows].min()}, than min.insync.replicas={least}: Kafka rejects writes with acks=all; more "
+                "replicas lift it, or a lower min.insync.replicas"
+            )
+            yield _violation("below_min_isr", "illegal", topic, assignment, rows, detail)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,17 +105,12 @@ def _completion(
         yield _violation("last_in_sync_replica_removed", "fragile", topic, assignment, losing, detail)
 
 
-def _lowered(topic: Topic, assignment: Assignment, min_insync_replicas: int | None) -> LoweredFactors:
+def _lowered(topic: Topic, assignment: Assignment) -> LoweredFactors:
     rows = np.searchsorted(topic.partition_ids, assignment.partition_ids)
     before = topic.destination.replicas
     factors = factors_of(before)
     factors[rows] = factors_of(assignment.replicas)
-    return lowered_factors(
-        before[rows],
-        assignment.replicas,
-        largest_of_topic=int(factors.max(initial=0)),
-        min_insync_replicas=min_insync_replicas,
-    )
+    return lowered_factors(before[rows], assignment.replicas, largest_of_topic=int(factors.max(initial=0)))
 
 
 def _violation(

@@ -1,6 +1,6 @@
 """Verify a reassignment of any origin against the cluster of a snapshot."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -13,40 +13,40 @@ from app.core.cordons import LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.movement import Movement, PartitionChange, movement
+from app.core.measures.partition_table import PartitionTable
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
 from app.core.model import Assignment, Cluster, Int32s, padded
 from app.errors import Json
-from app.errors.quotation import quoted
 from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import ConflictingFields, IllegalReassignment
+from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment_output
-from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
 from app.formats.snapshots.pasted import Place, Upload
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.cautions import Caution
-from app.services.checks.health import Health, HealthRequest, health_of
+from app.services.checks.health import Health, HealthRequest, health_after, health_of
+from app.services.checks.legality import require_legal
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
-from app.services.checks.safety import SafetyRequest, safety_of
+from app.services.checks.safety import below_min_isr, safety_of
+from app.services.defaults import min_isr_of, with_defaults
 from app.services.fields import Id
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
 from app.services.reassignment.requests.resources import check_resources
 from app.services.replicas import movement_summary
-from app.services.snapshots import NAMED_LOG_DIRS
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
-UNSTATED = SafetyRequest()
-NAMED_FAULTS = 100
-"""The most faults of a rejected reassignment that are named; all are counted."""
+UNSTATED = HealthRequest()
+_UNLIMITED = Allowance(Limits(), is_job=True)
 NAMED_CHANGES = 100
 """The most partitions named that changed since the snapshot; all are counted."""
 
@@ -91,7 +91,7 @@ class Check:
     progress: Progress | None = None
     """Of the output of --verify."""
     health: Health | None = None
-    """Of a cluster as it is, if it was requested."""
+    """Of a cluster as it is, and of a reassignment if resources are stated."""
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
@@ -121,7 +121,7 @@ def check(
     output: str | None = None,
     running_reassignment: Literal["refuse", "merge"] = "merge",
     kafka_version: str | None = None,
-    safety: SafetyRequest = UNSTATED,
+    request: HealthRequest = UNSTATED,
 ) -> Check:
     """Verify a reassignment against the cluster of a snapshot.
 
@@ -131,11 +131,12 @@ def check(
     output : what `kafka-reassign-partitions` printed; beside a reassignment only what `--verify` did.
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
     kafka_version : the release that executes the reassignment; None is the snapshot's, or the newest.
-    safety : what the request allows.
+    request : what is allowed, and resources, if any: loads after the reassignment are reported then.
 
     Raises
     ------
     SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion
+    What `health_of` does, with resources.
     ConflictingFields : there is neither a reassignment nor an output, or both. MalformedText : the output.
     IllegalReassignment : Kafka would reject all of it; `errors` in its context names the places.
     ReassignmentUnderWay : some of its partitions are being reassigned, and the request rejects that.
@@ -145,7 +146,7 @@ def check(
     reassignment, unknown = _reassignment(given, printed, cluster)
     path = ("reassignment", "partitions") if printed is None else ("output",)
     limits.check_number("sync_partitions", len(reassignment.partitions), path=path)
-    checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version, safety)
+    checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version, request, Allowance(limits))
     return replace(
         checked,
         snapshot=snapshot,
@@ -162,25 +163,35 @@ def check_reassignment(
     reassignment: Reassignment,
     running_reassignment: Literal["refuse", "merge"] = "merge",
     kafka_version: str | None = None,
-    safety: SafetyRequest = UNSTATED,
+    request: HealthRequest = UNSTATED,
+    allowance: Allowance = _UNLIMITED,
 ) -> Check:
     """Verify a reassignment of a cluster that is not stored: `check` without stored snapshots."""
     version = release_of(kafka_version, cluster.kafka_version)
-    _require_legal(reassignment, cluster, version)
+    require_legal(reassignment, cluster, version)
     after = _placed(reassignment)
+    cluster, assumed = with_defaults(cluster, request.defaults, after)
     before = _where(cluster, after)
     checked = _checked(cluster, after, version)
-    found, cautions = safety_of(cluster, after, version, safety)
+    found, cautions = safety_of(cluster, after, version, allow_lower_factor=request.allow_lower_factor)
+    health = None
+    if request.has_resources:
+        check_resources(request)
+        health = health_after(cluster, after, request, allowance, version)
+    of_disks, of_health = ((), ()) if health is None else (health.violations, health.cautions)
     return replace(
         checked,
-        violations=sorted([*checked.violations, *found], key=attrgetter("topic")),
+        violations=sorted([*checked.violations, *found, *of_disks], key=attrgetter("topic")),
         movement=movement(before, after),
         cautions=[
             *_cautions(reassignment, cluster, running_reassignment),
             *_of_cordons(before, after, cluster),
+            *assumed,
             *cautions,
+            *of_health,
         ],
         minimum=minimum_for(cluster, before, after),
+        health=health,
     )
 
 
@@ -203,11 +214,21 @@ def check_health(
 
 def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRequest, allowance: Allowance) -> Check:
     """Verify a cluster as it is; partitions that are being reassigned, as they will be. Raises as `health_of` does."""
+    cluster, assumed = with_defaults(cluster, request.defaults)
     after = {topic.name: topic.destination for topic in cluster.topics}
     version = release_of(kafka_version, cluster.kafka_version)
     check_resources(request)
     health = health_of(cluster, request, allowance, version)
-    return replace(_checked(cluster, after, version), health=health, cautions=health.cautions)
+    checked = _checked(cluster, after, version)
+    table = PartitionTable.of(cluster)
+    found = [*checked.violations, *below_min_isr(cluster, after)]
+    return replace(
+        checked,
+        violations=sorted(found, key=attrgetter("topic")),
+        measures=replace(checked.measures, losses=table.states().losses(table.brokers)),
+        health=health,
+        cautions=(*assumed, *health.cautions),
+    )
 
 
 def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion) -> Check:
@@ -216,7 +237,7 @@ def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVe
     return Check(
         snapshot=None,
         violations=violations(counts),
-        measures=measure(counts),
+        measures=measure(counts, min_isr_of(cluster.topics)),
         movement=None,
         fresh=None,
         cautions=[],
@@ -284,76 +305,6 @@ def _changed(uow: "UnitOfWork", snapshot: Snapshot, before: Mapping[str, Assignm
     _, cluster = snapshots.load(uow, newest.id)
     moved = movement(before, _where(cluster, before))
     return Changed(newest.id, moved.total, moved.changes(0, NAMED_CHANGES))
-
-
-def _require_legal(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion) -> None:
-    faults = list(_faults(reassignment, cluster, version))
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise IllegalReassignment(f"{faults[0]['detail']}{more}", count=len(faults), errors=faults[:NAMED_FAULTS])
-
-
-def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion) -> Iterator[dict[str, Json]]:
-    """Each reason for which Kafka rejects the document, with its place."""
-    # A broker that is down is not listed, and yet Kafka knows it: it holds replicas.
-    known = {broker.id for broker in cluster.brokers} | set(cluster.replica_holders().tolist())
-    cordoned = cordoned_brokers(cluster) if version >= LISTS_CHECKED_SINCE else frozenset()
-    partitions = {topic.name: set(topic.partition_ids.tolist()) for topic in cluster.topics}
-    seen: set[tuple[str, int]] = set()
-    for index, partition in enumerate(reassignment.partitions):
-        place = f"/reassignment/partitions/{index}"
-        name = f"{partition.topic}-{partition.partition}"
-        if partition.partition not in partitions.get(partition.topic, ()):
-            yield _fault("unknown_partition", place, f"there is no partition {name} in the snapshot", name)
-        if (partition.topic, partition.partition) in seen:
-            yield _fault("duplicate_partition", place, f"partition {name} is reassigned twice", name)
-        seen.add((partition.topic, partition.partition))
-        if not partition.replicas:
-            yield _fault("no_replicas", f"{place}/replicas", f"partition {name} is given no replica", [])
-        if partition.log_dirs is not None and len(partition.log_dirs) != len(partition.replicas):
-            detail = f"{name} has {len(partition.replicas)} replicas and {len(partition.log_dirs)} log_dirs"
-            yield _fault("log_dirs_differ", f"{place}/log_dirs", detail, len(partition.log_dirs))
-        yield from _log_dir_faults(partition, place, cluster)
-        yield from _replica_faults(partition, place, known, cordoned, version)
-
-
-def _replica_faults(
-    partition: PartitionReassignment,
-    place: str,
-    known: Collection[int],
-    cordoned: Collection[int],
-    version: KafkaVersion,
-) -> Iterator[dict[str, Json]]:
-    of = f"partition {partition.topic}-{partition.partition}"
-    for position, broker in enumerate(partition.replicas):
-        at = f"{place}/replicas/{position}"
-        if broker not in known:
-            yield _fault("unknown_broker", at, f"{of}: there is no broker {broker}", broker)
-        if broker in cordoned:
-            detail = f"{of}: broker {broker} is cordoned; Kafka {version} rejects the list"
-            yield _fault("cordoned_broker", at, detail, broker)
-        if broker in partition.replicas[:position]:
-            yield _fault("duplicate_replica", at, f"{of} names broker {broker} twice", broker)
-
-
-def _log_dir_faults(partition: PartitionReassignment, place: str, cluster: Cluster) -> Iterator[dict[str, Json]]:
-    """Log directories that the broker does not have, or that are offline; of brokers whose directories are known."""
-    for position, (broker, log_dir) in enumerate(zip(partition.replicas, partition.log_dirs or (), strict=False)):
-        if log_dir == ANY_LOG_DIR or broker not in cluster.log_dirs:
-            continue
-        at, name = f"{place}/log_dirs/{position}", f"partition {partition.topic}-{partition.partition}"
-        listed = {directory.path: directory for directory in cluster.log_dirs[broker]}
-        if log_dir not in listed:
-            has = ", ".join(map(quoted, list(listed)[:NAMED_LOG_DIRS]))
-            detail = f"{name}: broker {broker} has no log directory {quoted(log_dir)}: it has {has}"
-            yield _fault("unknown_log_dir", at, detail, log_dir)
-        elif listed[log_dir].is_offline:
-            detail = f"{name}: log directory {quoted(log_dir)} of broker {broker} is offline"
-            yield _fault("offline_log_dir", at, detail, log_dir)
-
-
-def _fault(code: str, place: str, detail: str, value: Json) -> dict[str, Json]:
-    return {"pointer": place, "code": code, "detail": detail, "value": value}
 
 
 def _assignment(partitions: Sequence[PartitionReassignment]) -> Assignment:

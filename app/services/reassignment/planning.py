@@ -1,12 +1,14 @@
 """Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.core.measures.violations import violations
 from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
 from app.errors import Json
 from app.errors.requests import ConflictingFields
+from app.services.defaults import with_defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -35,7 +37,11 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         check(request, limits)
 
     def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
-        return resolve(request, site.cluster or Cluster("", ()), allowance, site.version)
+        cluster, assumed = with_defaults(site.cluster or Cluster("", ()), request.defaults, request.topics)
+        problem = resolve(request, cluster, allowance, site.version)
+        if not assumed:
+            return problem
+        return replace(problem, scope=replace(problem.scope, cautions=(*problem.scope.cautions, *assumed)))
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
         """Place replicas, choose leaders, cut batches.

@@ -23,6 +23,7 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
+from app.services.defaults import Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.replicas import awareness, description
@@ -44,6 +45,7 @@ class ReplicasProblem:
     is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
     cordoned_brokers : as requested; None is what the snapshot says.
     partitions : of topics of the cluster, by name.
+    defaults : as requested. min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
     """
 
     topics: tuple[NewTopic, ...]
@@ -59,6 +61,8 @@ class ReplicasProblem:
     is_snapshot: bool
     cordoned_brokers: tuple[int, ...] | None
     partitions: Mapping[str, int] = field(repr=False)
+    defaults: Defaults | None
+    min_isr: Mapping[str, int] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     @property
@@ -79,6 +83,7 @@ class ReplicasProblem:
             "topics": as_json(self.topics),
             # Left out if the snapshot says it, whose hash identifies them too.
             **({} if self.cordoned_brokers is None else {"cordoned_brokers": list(self.cordoned_brokers)}),
+            **({} if self.defaults is None else {"defaults": as_json(self.defaults)}),
             **options,
         }
 
@@ -114,6 +119,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         cordoned = _cordoned(request, cluster, listed)
         about = _algorithm_cautions(request, cluster, algorithm, site.version, is_assumed=is_assumed)
         brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm, cordoned)
+        known, about_defaults = _min_isr(request, cluster)
         return ReplicasProblem(
             topics=tuple(request.topics),
             algorithm=algorithm,
@@ -128,7 +134,9 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             is_snapshot=site.content_hash is not None,
             cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
-            cautions=(*about, *cautions),
+            defaults=request.defaults,
+            min_isr=known,
+            cautions=(*about, *cautions, *about_defaults),
         )
 
     def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
@@ -172,7 +180,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             "envelope": [_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
             if problem.is_envelope and envelope_of is not None
             else None,
-            "measures": as_json(measure(counts)),
+            "measures": as_json(measure(counts, problem.min_isr)),
             "violations": as_json(violations(counts)),
             "warnings": [caution.as_json() for caution in (*problem.cautions, *_topic_cautions(problem))],
         }
@@ -200,6 +208,19 @@ def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str,
     }
     lacking = awareness.unassigned_of(head.answer, row.topic)
     return document | {"unassigned": lacking} if lacking else document
+
+
+def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, int], tuple[Caution, ...]]:
+    """`min.insync.replicas` by topic, of the topics to place for which it is known; the default of the request counts
+    with a warning.
+    """
+    named = {topic.name for topic in request.topics}
+    known = min_isr_of(topic for topic in cluster.topics if topic.name in named)
+    least = None if request.defaults is None else request.defaults.min_insync_replicas
+    if least is None:
+        return known, ()
+    unknown = [topic.name for topic in request.topics if topic.name not in known]
+    return {**dict.fromkeys(unknown, least), **known}, assumed(unknown, least)
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:

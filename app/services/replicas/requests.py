@@ -13,6 +13,7 @@ from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateTopic
+from app.services.defaults import Defaults
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import check_brokers, require_distinct
@@ -34,6 +35,7 @@ class ReplicasRequest:
     seed : of the controller's generator; None derives one from the request's hash.
     compare_kafka_versions : releases whose answers are compared with the plan.
     kafka_version : the release whose code places; None is the snapshot's, or the newest.
+    defaults : for topics of which the snapshot does not know it, and new ones.
     options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
     """
 
@@ -47,6 +49,7 @@ class ReplicasRequest:
     seed: int | None = None
     kafka_version: str | None = None
     compare_kafka_versions: tuple[str, ...] = ()
+    defaults: Defaults | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 

@@ -6,9 +6,11 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Response
 from fastapi.responses import RedirectResponse
 
+from app.core.measures.losses import loss_counts
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import NO_REPLICA
 from app.errors.lookups import SnapshotNotFound
@@ -173,10 +175,10 @@ def _values(view: ClusterView, snapshot: Snapshot, table: PartitionTable) -> dic
 def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
     """What a loss costs, with the topics of the partitions that go offline, if all topics are shown."""
     new = loads.offline & ~table.loads(table.lost(), rows).offline
+    lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
+    (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
     return {
-        "offline": int(new.sum()),
-        "elected": loads.elected,
-        "reduced": int(loads.reduced.sum()),
+        "counts": counts,
         "topics": [] if view.topic else table.counts_by_topic(new)[:MOST_ROWS],
     }
 

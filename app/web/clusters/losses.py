@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.measures.losses import EachLoss, each_loss
+from app.core.measures.losses import LossCounts, loss_counts
+from app.core.measures.losses_kernel import FEWER_REPLICAS, LEADERS_MOVED, OFFLINE, UNWRITABLE
 from app.core.measures.partition_table import PartitionTable
+from app.core.model import Int32s
 from app.web.clusters.view import BROKER, RACK
 
 MOST_BROKERS = 100
@@ -17,35 +19,36 @@ class ListedLoss:
     """The loss of one rack or broker: the value of `lose` in an address, and the partitions that it concerns."""
 
     loss: str
-    offline: int
-    elected: int
-    reduced: int
+    counts: LossCounts
 
 
 @dataclass(frozen=True, slots=True)
 class ListedLosses:
-    """All racks, and the `MOST_BROKERS` brokers whose loss costs most, the worst first; `brokers_in_all` there are."""
+    """All racks, and the `MOST_BROKERS` brokers whose loss costs most, the worst first; `brokers_in_all` there are.
+
+    `unknown` counts the partitions whose `min.insync.replicas` is unknown.
+    """
 
     racks: Sequence[ListedLoss]
     brokers: Sequence[ListedLoss]
     brokers_in_all: int
+    unknown: int
 
 
 def listed_losses(table: PartitionTable) -> ListedLosses:
-    """Evaluate the loss of each rack and each broker alone. Complexity: as of `each_loss`."""
+    """Evaluate the loss of each rack and each broker alone. Complexity: as of `ReplicaStates.losses_of`."""
     ids, racks = table.brokers.ids, table.brokers.racks
-    of_racks = each_loss(table, table.brokers.rack_of, len(racks))
-    of_brokers = each_loss(table, np.arange(len(ids), dtype=np.int32), len(ids))
+    each = np.arange(len(ids), dtype=np.int32)
     return ListedLosses(
-        _listed([f"{RACK}:{name}" for name in racks], of_racks, len(racks)),
-        _listed([f"{BROKER}:{broker}" for broker in ids.tolist()], of_brokers, MOST_BROKERS),
+        _listed(table, [f"{RACK}:{name}" for name in racks], table.brokers.rack_of, len(racks)),
+        _listed(table, [f"{BROKER}:{broker}" for broker in ids.tolist()], each, MOST_BROKERS),
         len(ids),
+        int(np.count_nonzero(table.min_isr == 0)),
     )
 
 
-def _listed(names: Sequence[str], losses: EachLoss, most: int) -> list[ListedLoss]:
-    worst = np.lexsort((-losses.reduced, -losses.elected, -losses.offline))[:most]
-    return [
-        ListedLoss(names[index], int(losses.offline[index]), int(losses.elected[index]), int(losses.reduced[index]))
-        for index in worst.tolist()
-    ]
+def _listed(table: PartitionTable, names: Sequence[str], group_of: Int32s, most: int) -> list[ListedLoss]:
+    counts = table.states().losses_of(group_of, len(names))
+    worst = np.lexsort([-counts[:, column] for column in (FEWER_REPLICAS, LEADERS_MOVED, UNWRITABLE, OFFLINE)])[:most]
+    records = loss_counts(counts, is_known=bool(table.min_isr.any()))
+    return [ListedLoss(names[index], records[index]) for index in worst.tolist()]

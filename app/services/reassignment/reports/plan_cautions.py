@@ -183,14 +183,16 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
     for topic, start in zip(scope.described, scope.starts.tolist(), strict=False):
         rows = slice(start, start + len(topic.partition_ids))
         largest = int(factors_of(after[rows]).max(initial=0))
-        lowered = lowered_factors(
-            problem.before[rows],
-            after[rows],
-            largest_of_topic=largest,
-            min_insync_replicas=topic.min_insync_replicas,
-        )
+        lowered = lowered_factors(problem.before[rows], after[rows], largest_of_topic=largest)
         if len(lowered.rows):
             yield Caution("factor_lowered", lowered.detail(topic.name), topics=(topic.name,))
+        least = topic.min_insync_replicas or 0
+        if below := int(np.count_nonzero(factors_of(after[rows]) < least)):
+            detail = (
+                f"{below} partitions of {topic.name} have fewer replicas than min.insync.replicas={least}: Kafka "
+                "rejects writes with acks=all"
+            )
+            yield Caution("below_min_isr", detail, topics=(topic.name,))
 
 
 def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:

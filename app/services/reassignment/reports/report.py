@@ -5,6 +5,7 @@ from app.core.measures.violations import violations
 from app.core.model import Int32s
 from app.core.reassignment.movement import Moves
 from app.errors import Json
+from app.services.defaults import min_isr_of
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.balance import balance_json, trade_off_point
@@ -27,6 +28,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
     """All fields of a plan besides its replica lists."""
     after, steps = solution.leaders.after, solution.steps
     moves = Moves.of(problem, after)
+    min_isr = min_isr_of(problem.scope.described)
     times = batch_times(problem, steps)
     return {
         # Nothing is random: the assignment is there to be handed to Kafka.
@@ -50,8 +52,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         if solution.trade_off is None
         else [trade_off_point(problem, placements) for placements in solution.trade_off],
         "relaxed": as_json(solution.relaxed),
-        "measures": as_json(measure(solution.tally)),
-        "measures_before": _small(measure(solution.tally_before)),
+        "measures": as_json(measure(solution.tally, min_isr)),
+        "measures_before": _small(measure(solution.tally_before, min_isr)),
         "violations": as_json(violations(solution.tally)),
         "warnings": [
             caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
@@ -70,8 +72,10 @@ def _excess(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Jso
 
 
 def _small(measures: PlacementMeasures) -> dict[str, Json]:
-    """The measures before the change, without their lists."""
+    """The measures before the change, without their lists by broker."""
     return {
+        "losses": as_json(measures.losses),
+        "copysets": as_json(measures.copysets),
         "rack_safe_share": measures.rack_safe_share,
         **{
             name: {"min": counts.min, "max": counts.max, "spread": counts.spread}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.services.bodies import ListOf, RequestRecord
+from app.services.defaults import Defaults
 from app.services.fields import INT64_MAX, LogDirPath, TopicName
 
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
@@ -178,6 +179,8 @@ class ResourceFields(RequestRecord):
     """Upper limits of what each broker has after the plan."""
     prices: PricesRequest | None = None
     """Prices for `cross_rack`; null leaves out costs."""
+    defaults: Defaults | None = None
+    """What counts for topics of which the snapshot does not know it."""
 
 
 def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:

@@ -1,0 +1,104 @@
+"""Compiled loops over all partitions: what the loss of each group of brokers, and of each pair of brokers, causes."""
+
+from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int32Vector, Int64Cube, Int64Matrix
+from app.core.compiled.loops import compiled, subroutine
+
+OFFLINE, UNWRITABLE, AT_MIN_ISR, LEADERS_MOVED, FEWER_REPLICAS = range(5)
+"""Columns of counts of partitions."""
+COUNTS = 5
+
+
+@subroutine
+def _is_offline(in_sync: int, lost: int, leads: bool) -> bool:
+    """Whether a partition whose leader is lost has no other in-sync replica to lead it."""
+    return leads and in_sync == lost
+
+
+@subroutine
+def _is_unwritable(in_sync: int, lost: int, min_isr: int) -> bool:
+    """Whether a partition that could be written has too few in-sync replicas after the loss of some."""
+    return min_isr > 0 and in_sync >= min_isr > in_sync - lost
+
+
+@compiled
+def add_losses(
+    groups: Int32Matrix, in_sync: BoolMatrix, leaders: Int32Vector, min_isr: Int32Vector, counts: Int64Matrix
+) -> None:
+    """Add what the loss of each group alone causes.
+
+    Parameters
+    ----------
+    groups : (partitions, widest) int32, the group of each replica; negative if it is in none, or for padding.
+    in_sync : the same shape. leaders : (partitions,) int32, the column of the leader; negative if there is none.
+    min_isr : (partitions,) int32, 0 if unknown. counts : (groups, 5).
+
+    Complexity: O(partitions · factor²), whatever the number of groups.
+    """
+    for row in range(len(groups)):
+        total = 0
+        for column in range(groups.shape[1]):
+            total += in_sync[row, column]
+        leader = leaders[row]
+        for column in range(groups.shape[1]):
+            group = groups[row, column]
+            if group < 0:
+                continue
+            lost, is_first = 0, True
+            for other in range(groups.shape[1]):
+                if groups[row, other] == group:
+                    lost += in_sync[row, other]
+                    is_first = is_first and other >= column
+            if not is_first:
+                continue
+            counts[group, FEWER_REPLICAS] += 1
+            if leader < 0:
+                continue
+            leads = groups[row, leader] == group
+            if _is_offline(total, lost, leads):
+                counts[group, OFFLINE] += 1
+            elif leads:
+                counts[group, LEADERS_MOVED] += 1
+            if _is_unwritable(total, lost, min_isr[row]):
+                counts[group, UNWRITABLE] += 1
+            elif lost > 0 and 0 < total - lost == min_isr[row]:
+                counts[group, AT_MIN_ISR] += 1
+
+
+@compiled
+def add_pairs(
+    positions: Int32Matrix, in_sync: BoolMatrix, leaders: Int32Vector, min_isr: Int32Vector, joint: Int64Cube
+) -> None:
+    """Add what the loss of both brokers of a pair causes, beyond the sum of what each loss alone causes.
+
+    Parameters
+    ----------
+    positions : (partitions, widest) int32 brokers, no broker twice in a row; negative for padding.
+    in_sync, leaders, min_isr : as in `add_losses`.
+    joint : (brokers, brokers, 2), offline and unwritable, of pairs whose first position is the smaller one.
+    """
+    for row in range(len(positions)):
+        leader = leaders[row]
+        if leader < 0:
+            continue
+        total = 0
+        for column in range(positions.shape[1]):
+            total += in_sync[row, column]
+        for column in range(positions.shape[1]):
+            for other in range(column):
+                first, second = positions[row, other], positions[row, column]
+                if first < 0 or second < 0:
+                    continue
+                one, two = int(in_sync[row, other]), int(in_sync[row, column])
+                leads_one, leads_two = leader == other, leader == column
+                offline = (
+                    int(_is_offline(total, one + two, leads_one or leads_two))
+                    - int(_is_offline(total, one, leads_one))
+                    - int(_is_offline(total, two, leads_two))
+                )
+                unwritable = (
+                    int(_is_unwritable(total, one + two, min_isr[row]))
+                    - int(_is_unwritable(total, one, min_isr[row]))
+                    - int(_is_unwritable(total, two, min_isr[row]))
+                )
+                joint[min(first, second), max(first, second), 0] += offline
+                joint[min(first, second), max(first, second), 1] += unwritable
