@@ -17,6 +17,8 @@ RACKS = ("r1", "r2", "r3", "r1", "r2")
 
 def missing() -> str | None:
     """What this machine lacks for a broker of Kafka."""
+    if shutil.which("javac") is None:
+        return "javac, which compiles what asks Kafka's classes"
     if shutil.which("mvn") is None and not (jars.FOLDER / release()).is_dir():
         return "Maven, which resolves Kafka's artifacts"
     try:
