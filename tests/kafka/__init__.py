@@ -5,6 +5,7 @@
     jvm.py          one JVM for many clients and runs of tools, with the classes of `clients/`
     membership.py   groups of Kafka's own clients, and what is predicted of them
     handing.py      from a running cluster to a plan, and from its archive back to the cluster
+    kills.py        kills at random while a plan is executed
     vectors.py      the stored vectors, answered by the classes of a release, which `oracle/` asks
     fresh_cases.py  random variants of the stored cases
 

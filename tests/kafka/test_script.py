@@ -12,6 +12,7 @@ import pytest
 
 from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.handing import environment, lists_of, planned, run, snapshot, unpacked
+from tests.kafka.kills import throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -26,12 +27,6 @@ def without_one(topics: Cluster) -> Iterator[Cluster]:
     topics.await_fenced(5)
     yield topics
     topics.start(5)
-
-
-def throttles(kafka: Cluster) -> list[str]:
-    """The throttles of brokers and topics."""
-    described = [kafka.tool("kafka-configs", "--describe", "--entity-type", kind) for kind in ("brokers", "topics")]
-    return [line for text in described for line in text.splitlines() if "throttled" in line]
 
 
 def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: httpx.Client, tmp_path: Path) -> None:
