@@ -61,6 +61,8 @@ class Killer:
                 break
             wait_for(self._is_healthy, within_s=HEALS_WITHIN_S, what="the return of replicas")
             script = self._started(*options)
+        if script.poll() is None:
+            self._kill_script(script)
         assert script.returncode == 0, self.report()
 
     def check(self, wanted: Mapping[str, list[int]]) -> None:

@@ -110,3 +110,22 @@ def test_lists_that_have_changed_are_named(topics: Cluster, client: httpx.Client
     assert "orders-0" in refused.stderr
     assert "have changed since" in refused.stderr
     assert topics.replicas()["orders-0"] == [5, 4, 3]
+
+
+def test_a_batch_of_which_kafka_executed_a_part_is_executed_again(
+    topics: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """Kafka answers for each partition by itself, and may reject some of a batch while it executes others."""
+    before = topics.replicas()
+    pins = [
+        {"topic": "orders", "partition": number, "replicas": before[f"orders-{number}"][::-1]} for number in range(2)
+    ]
+    plan = planned(client, snapshot(client, topics), {"pins": pins})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    file = tmp_path / "part.json"
+    file.write_text(json.dumps({"version": 1, "partitions": pins[:1]}))
+    topics.tool("kafka-reassign-partitions", "--reassignment-json-file", str(file), "--execute")
+    wait_for(lambda: topics.replicas()["orders-0"] == pins[0]["replicas"], within_s=60, what="a part of the batch")
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert topics.replicas() == before | lists_of(client, plan)
