@@ -10,6 +10,7 @@ from app.errors import Failure
 from app.jobs import java
 from tests.kafka import jars
 from tests.kafka.cluster import Cluster, running
+from tests.kafka.handing import uncordon
 
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
@@ -50,9 +51,6 @@ def topics(kafka: Cluster) -> Iterator[Cluster]:
     kafka.fill("orders", records=3000)
     kafka.fill("clicks.raw", records=2000)
     yield kafka
-    for broker in kafka.brokers:
-        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
-            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
-            kafka.tool("kafka-configs", *options)
+    uncordon(kafka)
     for name in ("orders", "clicks.raw"):
         kafka.tool("kafka-topics", "--delete", "--topic", name)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.kafka.cluster import Cluster
-from tests.kafka.handing import lists_of, planned, snapshot, unpacked
+from tests.kafka.handing import lists_of, planned, snapshot, uncordon, unpacked
 from tests.kafka.kills import IN_ROUND, Killer
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -51,5 +51,6 @@ def test_kills_leave_nothing_behind(topics: Cluster, client: httpx.Client, tmp_p
         if chance.random() < 0.4:
             killer.run("--rollback", kills=chance.randrange(1, IN_ROUND + 1))
             killer.check(before)
+        uncordon(topics)
         kills += len(killer.killed)
         sys.stderr.write(f"round {number}, seed {SEED}: {kills} kills, the last {killer.killed}\n")
