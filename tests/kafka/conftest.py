@@ -15,6 +15,20 @@ from tests.kafka.handing import uncordon
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
 
+QUICK_HEARTBEATS = {
+    f"group_{kind}_{name}heartbeat_interval_ms": 500
+    for kind in ("consumer", "share", "streams")
+    for name in ("", "min_")
+}
+INTERNAL = {
+    "group_streams_initial_rebalance_delay_ms": 0,
+    "share_coordinator_state_topic_num_partitions": 2,
+    "share_coordinator_state_topic_replication_factor": 1,
+    "share_coordinator_state_topic_min_isr": 1,
+    "transaction_state_log_replication_factor": 1,
+    "transaction_state_log_min_isr": 1,
+}
+
 
 def missing() -> str | None:
     """What this machine lacks for a broker of Kafka."""
@@ -40,6 +54,16 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if (lacking := missing()) is not None:
         pytest.skip(f"there is no {lacking}")
     with running(tmp_path_factory.mktemp("kafka") / "cluster", RACKS, release=release()) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three brokers in three racks, whose groups have short heartbeats."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+    folder = tmp_path_factory.mktemp("kafka") / "groups"
+    with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **INTERNAL) as cluster:
         yield cluster
 
 

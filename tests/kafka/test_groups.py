@@ -1,38 +1,12 @@
 """Groups of Kafka's own clients have, event after event, what was predicted from what Kafka's tools print of them."""
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 
-from tests.kafka.cluster import Cluster, running
-from tests.kafka.conftest import missing, release
+from tests.kafka.cluster import Cluster
 from tests.kafka.membership import KINDS, LiveGroup, LiveMember
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
-
-QUICK_HEARTBEATS = {
-    f"group_{kind}_{name}heartbeat_interval_ms": 500
-    for kind in ("consumer", "share", "streams")
-    for name in ("", "min_")
-}
-INTERNAL = {
-    "share_coordinator_state_topic_num_partitions": 2,
-    "share_coordinator_state_topic_replication_factor": 1,
-    "share_coordinator_state_topic_min_isr": 1,
-    "transaction_state_log_replication_factor": 1,
-    "transaction_state_log_min_isr": 1,
-}
-
-
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three brokers in three racks, whose groups have short heartbeats."""
-    if (lacking := missing()) is not None:
-        pytest.skip(f"there is no {lacking}")
-    folder = tmp_path_factory.mktemp("kafka") / "groups"
-    with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **INTERNAL) as cluster:
-        yield cluster
 
 
 @pytest.mark.parametrize("assignor", list(KINDS))
