@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check size sbom release kafka-jars test-kafka vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom release kafka-jars test-kafka kills vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -57,6 +57,9 @@ test-kafka: $(VENV)/development $(VENV)/compiled kafka-jars ## execute plans on 
 	@for folder in $$($(BIN)/python -m tests.kafka.jars $(VERSIONS)); do \
 	  KAFKA_VERSION=$$(basename $$folder) $(BIN)/python -m $(RUNNER) -m kafka tests/kafka || exit 1; \
 	done
+
+kills: $(VENV)/development $(VENV)/compiled kafka-jars ## kill the script of a plan and brokers of a real Kafka at random (KILLS=20 SEED=7 VERSION=4.2.2)
+	KILLS=$(or $(KILLS),20) SEED=$(or $(SEED),1) KAFKA_VERSION=$(VERSION) $(BIN)/python -m pytest -s -m kafka tests/kafka/test_kills.py
 
 # The classes of a release answer the vectors: FOLDER=folder keeps the answers, for `make conformance VECTORS=folder`.
 vectors: $(VENV)/development kafka-jars ## compare the vectors with the code of a release of Kafka (VERSION=4.2.2)

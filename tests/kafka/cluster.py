@@ -19,7 +19,8 @@ from functools import partial
 from pathlib import Path
 
 from app.jobs import java
-from tests.kafka import jars
+from tests.kafka import jars, jvm
+from tests.kafka.jvm import Jvm
 
 CONTROLLER = 100
 """The id of the controller, which is no broker."""
@@ -37,6 +38,8 @@ _TOOLS: Mapping[str, str] = {
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    "kafka-streams-groups": "org.apache.kafka.tools.streams.StreamsGroupCommand",
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
     "kafka-storage": "kafka.tools.StorageTool",
@@ -87,18 +90,26 @@ class Cluster:
 
     Parameters
     ----------
-    release : of Kafka. bin : a folder with Kafka's tools, for the path of a shell.
+    release : of Kafka. clients : the JVM of tools and of members of groups.
+    tools : the main classes of tools by their names.
     """
 
     release: str
     folder: Path
     controller: Node
+    clients: Jvm
+    tools: Mapping[str, str] = field(repr=False)
     brokers: dict[int, Node] = field(default_factory=dict)
 
     @property
     def bin(self) -> Path:
         """Kafka's tools, named as in its distribution."""
         return self.folder / "bin"
+
+    @property
+    def archive(self) -> Path:
+        """The file with the classes that tools have in common, for Java to map."""
+        return self.folder / "classes.jsa"
 
     @property
     def bootstrap(self) -> str:
@@ -110,15 +121,17 @@ class Cluster:
         """For a shell that runs Kafka's tools."""
         return {**os.environ, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
 
-    def tool(self, name: str, *arguments: str, given: str | None = None) -> str:
+    def tool(self, name: str, *arguments: str) -> str:
         """Run one of Kafka's tools with the address of the cluster; what it prints.
 
         Raises `AssertionError` with what it prints if it fails.
         """
-        command = [f"{self.bin / name}.sh", "--bootstrap-server", self.bootstrap, *arguments]
-        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=TOOL_WITHIN_S, check=False)
-        assert done.returncode == 0, f"{name} {shlex.join(arguments)}:\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return self._print(name, "--bootstrap-server", self.bootstrap, *arguments)
+
+    def _print(self, name: str, *arguments: str) -> str:
+        done = self.clients.ask("tool", **{"class": self.tools[name], "arguments": arguments})
+        assert done["status"] == 0, f"{name} {shlex.join(arguments)}:\n{done['printed']}\n{done['errors']}"
+        return str(done["printed"])
 
     def create_topic(self, name: str, *, partitions: int, factor: int = 3, **configs: object) -> None:
         """Create a topic; names of configurations have `_` for `.`."""
@@ -128,10 +141,9 @@ class Cluster:
 
     def fill(self, topic: str, *, records: int, size: int = 1000) -> None:
         """Produce records of some bytes to a topic, over all its partitions."""
-        properties = f"bootstrap.servers={self.bootstrap}"
-        command = [f"{self.bin}/kafka-producer-perf-test.sh", "--topic", topic, "--num-records", str(records)]
-        sized = ["--record-size", str(size), "--throughput", "-1", "--producer-props", properties, "batch.size=4096"]
-        subprocess.run([*command, *sized], check=True, capture_output=True, timeout=TOOL_WITHIN_S)
+        counts = ["--num-records", str(records), "--record-size", str(size), "--throughput", "-1"]
+        properties = ["--producer-props", f"bootstrap.servers={self.bootstrap}", "batch.size=4096"]
+        self._print("kafka-producer-perf-test", "--topic", topic, *counts, *properties)
 
     def replicas(self) -> dict[str, list[int]]:
         """The replica list of each partition, as `topic-partition`."""
@@ -141,6 +153,11 @@ class Cluster:
             if "Partition" in cells:
                 lists[f"{cells['Topic']}-{cells['Partition']}"] = [*map(int, cells["Replicas"].split(","))]
         return lists
+
+    def replicas_of(self, topic: str) -> list[list[int]]:
+        """The replica lists of a topic, by partition."""
+        lists = self.replicas()
+        return [lists[f"{topic}-{number}"] for number in range(sum(name.rpartition("-")[0] == topic for name in lists))]
 
     def start(self, *numbers: int) -> None:
         """Start brokers, and wait until each has joined."""
@@ -216,22 +233,23 @@ def running(
     settings : of the brokers, in place of the usual ones; names have `_` for `.`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    controller = _node(folder, CONTROLLER, None)
-    cluster = Cluster(release, folder, controller)
-    for number, rack in enumerate(racks, first):
-        cluster.brokers[number] = _node(folder, number, rack)
-    _write_tools(cluster)
-    nodes = [controller, *cluster.brokers.values()]
-    for node in nodes:
-        _write_properties(cluster, node, settings)
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(partial(_format, cluster), nodes))
-    try:
-        cluster._start(controller)
-        cluster.start()
-        yield cluster
-    finally:
-        cluster.close()
+    with jvm.started(release, folder, QUICK) as clients:
+        cluster = Cluster(release, folder, _node(folder, CONTROLLER, None), clients, main_classes(release))
+        for number, rack in enumerate(racks, first):
+            cluster.brokers[number] = _node(folder, number, rack)
+        _write_tools(cluster)
+        nodes = [cluster.controller, *cluster.brokers.values()]
+        for node in nodes:
+            _write_properties(cluster, node, settings)
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(partial(_format, cluster), nodes))
+        try:
+            cluster._start(cluster.controller)
+            cluster.start()
+            _archive_classes(cluster)
+            yield cluster
+        finally:
+            cluster.close()
 
 
 def _node(folder: Path, number: int, rack: str | None) -> Node:
@@ -285,12 +303,10 @@ def _write_tools(cluster: Cluster) -> None:
     """Shell scripts that start a class of Kafka's artifacts, which come without those of its distribution."""
     cluster.bin.mkdir()
     runtime, jar_files = java.find(), jars.resolve(cluster.release)
-    options = shlex.join(QUICK)
+    options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(cluster.archive))}"
     path = shlex.quote(f"{jar_files}/*")
     scripts = {"run": f'exec {shlex.quote(str(runtime.executable))} {options} -cp {path} "$@"\n'}
-    classes = _classes(jar_files)
-    for name, newest in _TOOLS.items():
-        main = newest if newest in classes else _BEFORE[newest]
+    for name, main in cluster.tools.items():
         scripts[name] = f'exec {shlex.quote(str(cluster.bin))}/run.sh {_LEVEL}=error {main} "$@"\n'
     for name, line in scripts.items():
         script = cluster.bin / f"{name}.sh"
@@ -298,10 +314,18 @@ def _write_tools(cluster: Cluster) -> None:
         script.chmod(stat.S_IRWXU)
 
 
-def _classes(jar_files: Path) -> set[str]:
-    """The names of Kafka's own classes."""
-    names: set[str] = set()
-    for path in jar_files.glob("kafka*.jar"):
+def _archive_classes(cluster: Cluster) -> None:
+    """Store the classes that tools load: each later start takes half of the time. Without the file, Java goes on."""
+    command = [f"{cluster.bin}/kafka-topics.sh", "--bootstrap-server", cluster.bootstrap, "--describe"]
+    environment = {**os.environ, "CLASSES": "ArchiveClassesAtExit"}
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=TOOL_WITHIN_S)
+
+
+def main_classes(release: str) -> dict[str, str]:
+    """The classes of the tools that a release has, by the names of their scripts."""
+    classes: set[str] = set()
+    for path in jars.resolve(release).glob("kafka*.jar"):
         with zipfile.ZipFile(path) as archive:
-            names.update(name.removesuffix(".class").replace("/", ".") for name in archive.namelist())
-    return names
+            classes.update(name.removesuffix(".class").replace("/", ".") for name in archive.namelist())
+    named = {name: main if main in classes else _BEFORE.get(main, main) for name, main in _TOOLS.items()}
+    return {name: main for name, main in named.items() if main in classes}

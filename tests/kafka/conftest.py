@@ -10,13 +10,30 @@ from app.errors import Failure
 from app.jobs import java
 from tests.kafka import jars
 from tests.kafka.cluster import Cluster, running
+from tests.kafka.handing import uncordon
 
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
 
+QUICK_HEARTBEATS = {
+    f"group_{kind}_{name}heartbeat_interval_ms": 500
+    for kind in ("consumer", "share", "streams")
+    for name in ("", "min_")
+}
+INTERNAL = {
+    "group_streams_initial_rebalance_delay_ms": 0,
+    "share_coordinator_state_topic_num_partitions": 2,
+    "share_coordinator_state_topic_replication_factor": 1,
+    "share_coordinator_state_topic_min_isr": 1,
+    "transaction_state_log_replication_factor": 1,
+    "transaction_state_log_min_isr": 1,
+}
+
 
 def missing() -> str | None:
     """What this machine lacks for a broker of Kafka."""
+    if shutil.which("javac") is None:
+        return "javac, which compiles what asks Kafka's classes"
     if shutil.which("mvn") is None and not (jars.FOLDER / release()).is_dir():
         return "Maven, which resolves Kafka's artifacts"
     try:
@@ -40,6 +57,16 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three brokers in three racks, whose groups have short heartbeats."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+    folder = tmp_path_factory.mktemp("kafka") / "groups"
+    with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **INTERNAL) as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def topics(kafka: Cluster) -> Iterator[Cluster]:
     """The cluster with two topics that have records, which are deleted afterwards."""
@@ -48,9 +75,6 @@ def topics(kafka: Cluster) -> Iterator[Cluster]:
     kafka.fill("orders", records=3000)
     kafka.fill("clicks.raw", records=2000)
     yield kafka
-    for broker in kafka.brokers:
-        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
-            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
-            kafka.tool("kafka-configs", *options)
+    uncordon(kafka)
     for name in ("orders", "clicks.raw"):
         kafka.tool("kafka-topics", "--delete", "--topic", name)

@@ -67,3 +67,11 @@ def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subproc
         timeout=RUNS_WITHIN_S,
         check=False,
     )
+
+
+def uncordon(kafka: Cluster) -> None:
+    """Let every broker get replicas again: a plan that empties one leaves it cordoned."""
+    for broker in kafka.brokers:
+        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
+            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
+            kafka.tool("kafka-configs", *options)

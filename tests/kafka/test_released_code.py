@@ -1,7 +1,6 @@
 """The classes of a release answer the stored vectors as they stand there, and fresh cases as we do."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,7 @@ HELD = [
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The oracle, compiled for the release."""
-    lacking = missing() or (None if shutil.which("javac") else "javac, which compiles the oracle")
-    if lacking is not None:
+    if (lacking := missing()) is not None:
         pytest.skip(f"there is no {lacking}")
     return vectors.compiled(release(), tmp_path_factory.mktemp("classes"))
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.handing import environment, lists_of, planned, run, snapshot, unpacked
+from tests.kafka.kills import throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -26,12 +27,6 @@ def without_one(topics: Cluster) -> Iterator[Cluster]:
     topics.await_fenced(5)
     yield topics
     topics.start(5)
-
-
-def throttles(kafka: Cluster) -> list[str]:
-    """The throttles of brokers and topics."""
-    described = [kafka.tool("kafka-configs", "--describe", "--entity-type", kind) for kind in ("brokers", "topics")]
-    return [line for text in described for line in text.splitlines() if "throttled" in line]
 
 
 def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: httpx.Client, tmp_path: Path) -> None:
@@ -134,3 +129,22 @@ def test_progress_records_what_its_log_says(topics: Cluster, client: httpx.Clien
     assert all(batch["throttle_bytes_per_s"] == 100_000 for batch in found["ledger"]["batches"])
     assert all(batch["predicted_seconds"] is not None for batch in found["ledger"]["batches"])
     assert client.get("/v1/ledger", params={"cluster": "live"}).json()["count"] >= 1
+
+
+def test_a_batch_of_which_kafka_executed_a_part_is_executed_again(
+    topics: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """Kafka answers for each partition by itself, and may reject some of a batch while it executes others."""
+    before = topics.replicas()
+    pins = [
+        {"topic": "orders", "partition": number, "replicas": before[f"orders-{number}"][::-1]} for number in range(2)
+    ]
+    plan = planned(client, snapshot(client, topics), {"pins": pins})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    file = tmp_path / "part.json"
+    file.write_text(json.dumps({"version": 1, "partitions": pins[:1]}))
+    topics.tool("kafka-reassign-partitions", "--reassignment-json-file", str(file), "--execute")
+    wait_for(lambda: topics.replicas()["orders-0"] == pins[0]["replicas"], within_s=60, what="a part of the batch")
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert topics.replicas() == before | lists_of(client, plan)

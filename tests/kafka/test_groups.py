@@ -1,0 +1,66 @@
+"""Groups of Kafka's own clients have, event after event, what was predicted from what Kafka's tools print of them."""
+
+import httpx
+import pytest
+
+from tests.kafka.cluster import Cluster
+from tests.kafka.membership import KINDS, LiveGroup, LiveMember
+
+pytestmark = [pytest.mark.slow, pytest.mark.kafka]
+
+
+@pytest.mark.parametrize("assignor", list(KINDS))
+def test_each_event_is_predicted(three: Cluster, client: httpx.Client, assignor: str) -> None:
+    first, second = f"{assignor}.a", f"{assignor}.b"
+    three.create_topic(first, partitions=7, factor=2)
+    three.create_topic(second, partitions=4, factor=1)
+    group = LiveGroup(three, client, assignor, f"of-{assignor}")
+    both = (first, second)
+    group.begin(LiveMember("m1", both, "r1"))
+    try:
+        joins(group, LiveMember("m2", both, "r2"))
+        joins(group, LiveMember("m3", both, "r3", instance="s3" if group.kind.client == "consumer" else None))
+        joins(group, LiveMember("m4", (first,), "r1"))
+        if group.kind.client == "consumer":
+            restarts(group, "m3")
+        grows(group, first, 9)
+        leaves(group, "m1")
+        joins(group, LiveMember("m5", both, "r2"))
+    finally:
+        group.close()
+
+
+def joins(group: LiveGroup, member: LiveMember) -> None:
+    """A member joins."""
+    before, snapshot = list(group.members.values()), group.snapshot()
+    group.join(member)
+    event = {"join": member.as_request(group.ids()[member.name])}
+    group.settles_as(group.predicted(snapshot, event, before), f"{member.name} joins")
+
+
+def leaves(group: LiveGroup, name: str) -> None:
+    """A member leaves."""
+    before, snapshot, member_id = list(group.members.values()), group.snapshot(), group.ids()[name]
+    group.leave(name)
+    group.settles_as(group.predicted(snapshot, {"leave": member_id}, before), f"{name} leaves")
+
+
+def restarts(group: LiveGroup, name: str) -> None:
+    """A static member restarts under another id."""
+    before, snapshot, member_id = list(group.members.values()), group.snapshot(), group.ids()[name]
+    member = group.members[name]
+    group.leave(name)
+    group.join(member)
+    event = {"replace": {"member_id": member_id, "by": member.as_request(group.ids()[name])}}
+    group.settles_as(group.predicted(snapshot, event, before), f"{name} restarts")
+
+
+def grows(group: LiveGroup, topic: str, partitions: int) -> None:
+    """A topic gets partitions."""
+    before, snapshot = list(group.members.values()), group.snapshot()
+    had = len(group.kafka.replicas_of(topic))
+    group.kafka.tool("kafka-topics", "--alter", "--topic", topic, "--partitions", str(partitions))
+    event = {
+        "topic_grown": {"topic": topic, "partitions": partitions, "replicas": group.kafka.replicas_of(topic)[had:]}
+    }
+    group.settles_as(group.predicted(snapshot, event, before), f"{topic} grows")
