@@ -17,7 +17,7 @@ from app.formats.syntax.lines import rejection, shown, whole_number
 ALL_LOG_DIRS = "*"
 HEADING = re.compile(r"(?:Dynamic|All) configs for broker (?P<id>\S+) are:\s*|Default configs for brokers ")
 _IN_HEADING = " configs for broker"
-_ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
+ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
 _NAME = "cordoned.log.dirs"
 
 
@@ -39,7 +39,7 @@ def split(text: str) -> tuple[str, Mapping[int, tuple[str, ...]]]:
         heading = HEADING.match(line)
         if heading:
             broker = _broker(number, heading["id"])
-        entry = None if heading else _ENTRY.match(line)
+        entry = None if heading else ENTRY.match(line)
         if heading or entry:
             lines[number - 1] = ""
         if entry and broker is not None and entry["name"] == _NAME and entry["value"]:

@@ -54,6 +54,11 @@ class Assembled:
     skipped: tuple[Place, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    @property
+    def unknown(self) -> tuple[Place, ...]:
+        """The skipped lines that are neither of a log nor of a shell."""
+        return tuple([place for place in self.skipped if place.unknown])
+
 
 def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """Join the texts into one cluster.
@@ -71,8 +76,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         the release of Kafka is unknown.
     other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
 
-    Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
-    wrapped.
+    Texts that cannot be read as they are, or have unknown lines, are read with lines joined that a terminal wrapped.
 
     Parameters
     ----------
@@ -86,14 +90,22 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """
     if not uploads:
         raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
+    best: Assembled | None = None
     rejections: list[MalformedText] = []
     for reading in pasted.readings(uploads):
         try:
             with parsed_once():
-                return _assembled(name, pasted.read(reading))
+                found = _assembled(name, pasted.read(reading))
         except MalformedText as malformed:
             rejections.append(malformed)
-    raise rejections[0]
+            continue
+        if best is None or len(found.unknown) < len(best.unknown):
+            best = found
+        if not best.unknown:
+            break
+    if best is None:
+        raise rejections[0]
+    return best
 
 
 def _assembled(name: str, texts: Pasted) -> Assembled:
@@ -119,7 +131,8 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     require_plain_names(cluster, texts.uploads)
-    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
+    notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
+    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
 def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:

@@ -60,6 +60,7 @@ class Source:
     ----------
     name : the tool, as a person calls it; also the name of its part of a paste.
     line : matches a line that only this tool prints, from which on lines are of it; None if it prints JSON alone.
+    row : matches every further line of it, also one that is cut off; other lines are of no tool.
     owns : whether a JSON document is of it.
     read : raises `MalformedText`.
     """
@@ -67,6 +68,7 @@ class Source:
     name: str
     read: Callable[[str], Contents]
     line: Pattern[str] | None = None
+    row: Pattern[str] | None = None
     owns: Callable[[object], bool] = lambda _document: False
 
 

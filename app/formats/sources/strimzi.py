@@ -237,4 +237,10 @@ def _owns(document: object) -> bool:
     return isinstance(document, dict) and {"apiVersion", "kind"} <= document.keys()
 
 
-SOURCE = Source("Strimzi", read, re.compile(r"(?:apiVersion|kind):\s"), _owns)
+SOURCE = Source(
+    "Strimzi",
+    read,
+    re.compile(r"(?:apiVersion|kind):\s"),
+    re.compile(r"\s+\S|(?:- )?(?:apiVersion|kind|metadata|spec|status|items|data|type):|#|\.\.\.\s*$|[\]}]"),
+    _owns,
+)
