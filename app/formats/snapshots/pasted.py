@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from app.errors.texts import MalformedText
 from app.formats.clusters import broker_configs, broker_lists, cluster_endpoints
-from app.formats.groups import group_headers, group_tables
+from app.formats.groups import group_headers, group_tables, older_tables
 from app.formats.snapshots import unrecognized
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
@@ -303,7 +303,7 @@ def _plain(upload: Upload, is_known: Callable[[str], bool]) -> Upload:
     text = _ANSI_ESCAPE.sub("", upload.text) if "\x1b" in upload.text else upload.text
     text = text if text.isascii() else text.translate(_BLANK_CHARACTERS)
     text, prefix = without_prefixes(text, is_known)
-    return replace(upload, text=text, prefix=prefix)
+    return replace(upload, text=older_tables.with_groups(text), prefix=prefix)
 
 
 def _is_known(line: str) -> bool:
