@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from app.core.kafka_versions import last_supported
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic
 from app.errors.texts import MalformedText
 from app.formats.clusters import broker_features, broker_lists, controllers, log_dirs, topic_describe
 from app.formats.clusters.broker_features import BrokerReleases
@@ -121,6 +121,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     found = contents_of_all([*contents, Contents(size_bytes=log_dirs.sizes(disks))])
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = found.brokers or _seen(described, disks, found.observers)
+    brokers = tuple([_with_capacity(broker, found.capacities) for broker in brokers])
     sizes = dict(found.size_bytes)
     releases = releases or _releases(found.kafka_version)
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
@@ -129,6 +130,10 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
+    if texts.sources and not (brokers or topics or joined.groups):
+        actual = f"none in the texts of {', '.join(texts.sources)}"
+        details = "; ".join(note.detail for note in found.notes)
+        raise rejection(None, expected="brokers, topics or groups", actual=actual + (details and f": {details}"))
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     require_plain_names(cluster, texts.uploads)
     notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
@@ -164,6 +169,11 @@ def _seen(topics: Sequence[Topic], disks: LogDirs, observers: Sequence[int]) -> 
     for topic in topics:
         ids.update(np.unique(topic.replicas).tolist(), np.unique(topic.isr).tolist())
     return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
+
+
+def _with_capacity(broker: Broker, capacities: Mapping[int | None, BrokerCapacity]) -> Broker:
+    known = capacities.get(broker.id, capacities.get(None))
+    return replace(broker, capacity=known) if broker.capacity is None and known is not None else broker
 
 
 def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:

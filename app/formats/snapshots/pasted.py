@@ -226,9 +226,15 @@ def _is_encoded(text: str, *, is_named: bool) -> bool:
     """Whether the text is bytes of Kafka's protocol, in hexadecimal digits or base64."""
     # A text of lines is none; its length is not limited here.
     encoded = text.strip()
-    if not is_named and len(encoded) < _LEAST_ENCODED_CHARACTERS:
+    if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or _is_list(encoded)):
         return False
     return ":" not in encoded[:1000] and detect(encoded.encode()) is not ByteEncoding.RAW
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text is of lines of any lengths, as a list of names is; those of base64 are of one, but the last."""
+    *lengths, last = map(len, text[:10_000].splitlines())
+    return bool(lengths) and (last > max(lengths) or len(set(lengths)) > 1)
 
 
 class _Marker:

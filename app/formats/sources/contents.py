@@ -6,7 +6,7 @@ from re import Pattern
 from typing import Protocol, TypeAlias, TypeVar
 
 from app.core.kafka_versions import Controller
-from app.core.model import Broker
+from app.core.model import Broker, BrokerCapacity
 from app.errors.texts import MalformedText
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
@@ -36,6 +36,7 @@ class Contents:
     brokers : those that it lists; rack and capacity are None if it does not have them.
     observers : ids that are brokers' if no source lists brokers.
     topics : with the replicas of every partition.
+    capacities : by broker id, of brokers whose own entry has none; under None those of every other broker.
     size_bytes : of the largest replica of a partition on disk.
     ingress_bytes_per_s : what producers write to a partition, or, for the partition None, to the whole topic.
     moves : of partitions that are being reassigned, the replicas that are added and those that are removed.
@@ -44,6 +45,7 @@ class Contents:
     brokers: tuple[Broker, ...] = ()
     observers: tuple[int, ...] = ()
     topics: tuple[TopicDescription, ...] = ()
+    capacities: Mapping[int | None, BrokerCapacity] = field(default_factory=dict)
     size_bytes: Mapping[Partition, int] = field(default_factory=dict)
     ingress_bytes_per_s: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
     moves: Moves = field(default_factory=dict)
@@ -113,6 +115,7 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
         observers=tuple([broker for source in sources for broker in source.observers]),
         topics=tuple(topics.values()),
+        capacities=_first_of(source.capacities for source in sources),
         size_bytes=sizes,
         ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
         moves=_first_of(source.moves for source in sources),
