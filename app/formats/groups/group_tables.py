@@ -100,7 +100,7 @@ def is_header(content: str, required: Sequence[str]) -> bool:
 
 def is_prose(content: str) -> bool:
     """Whether a line is a sentence that the tool prints between its tables."""
-    return _PROSE.match(content) is not None
+    return named_group(content) is not None
 
 
 def named_group(content: str) -> re.Match[str] | None:
@@ -115,21 +115,25 @@ def may_be_row(content: str, header: str) -> bool:
     follows a table has neither.
     """
     columns = list(_NAME.finditer(header))
-    if not columns:
-        return False
-    starts = [column.start() for column in columns if column.start() < len(content)]
-    cells = [content[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
-    names = [column.group() for column in columns]
-    is_cut = all(content[at - 1] == " " != content[at] for at, cell in zip(starts[1:], cells[1:], strict=True) if cell)
-    may_have_blanks = len(starts) == len(columns) or not any(
-        " " in cell for name, cell in zip(names, cells[:-1], strict=False) if name != _COORDINATOR
-    )
-    if len(starts) > 1 and is_cut and may_have_blanks and _has_numbers(names, cells):
+    if _is_aligned(content, columns):
         return True
+    names, words = [column.group() for column in columns], content.split()
     if _COORDINATOR in names:
         return _HOST_AND_ID.search(content) is not None
-    words = content.split()
     return len(words) >= len(names) - 1 and not _NUMERIC.isdisjoint(names) and _has_numbers(names, words)
+
+
+def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
+    """Whether two cells at least begin where columns do; if cells are missing, those before the last have no blanks."""
+    starts = [column.start() for column in columns if column.start() < len(content)]
+    cells = [content[start:end].strip() for start, end in zip(starts, [*starts[1:], None][: len(starts)], strict=True)]
+    names = [column.group() for column in columns]
+    if len(cells) < 2 or any(
+        cell and content[at - 1 : at + 1].strip() != content[at] for at, cell in zip(starts[1:], cells[1:], strict=True)
+    ):
+        return False
+    whole = [cell for name, cell in zip(names, cells[:-1], strict=False) if name != _COORDINATOR]
+    return _has_numbers(names, cells) and (len(cells) == len(names) or " " not in "".join(whole))
 
 
 def _has_numbers(names: Sequence[str], cells: Sequence[str]) -> bool:

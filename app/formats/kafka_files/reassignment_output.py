@@ -29,7 +29,7 @@ Source: `ReassignPartitionsCommand` of Apache Kafka, `partitionReassignmentState
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from json import JSONDecoder
 from typing import Literal, TypeAlias
@@ -155,7 +155,7 @@ def read(text: str) -> ToolOutput:
     first: MalformedText | None = None
     for (upload,) in pasted.readings([Upload(text)], _is_known):
         try:
-            return replace(_read(upload), notes=pasted.notes_of_prefixes([upload]))
+            return _read(upload)
         except MalformedText as malformed:
             first = first or malformed
     assert first is not None  # noqa: S101 — there is one reading at least
@@ -186,16 +186,20 @@ def _read(upload: Upload) -> ToolOutput:
             kept[at] = content
         elif not statuses.read(content, at + 1) and not _PROSE.match(content):
             skipped.append(Place(upload, at + 1, "" if pasted.is_noise(line) else content))
-    document = "\n".join(kept)
-    if verified := statuses.verified():
-        return ToolOutput("verify", None, verified, tuple(skipped))
+    document, verified = "\n".join(kept), statuses.verified()
+    if not verified and not headings and not until:
+        raise rejection(1, expected=_EXPECTED, actual=shown(next(filter(str.strip, lines), "")))
+    output = ToolOutput("verify", None, verified) if verified else _of_document(document, headings)
+    return replace(output, skipped=tuple(skipped), notes=pasted.notes_of_prefixes([upload]))
+
+
+def _of_document(document: str, headings: Collection[str]) -> ToolOutput:
+    """The reassignment of a document, or of several under headings."""
     if PROPOSED in headings:
-        return ToolOutput("generate", reassignment.read_generated(document).proposed, skipped=tuple(skipped))
+        return ToolOutput("generate", reassignment.read_generated(document).proposed)
     if CURRENT in headings:
-        return ToolOutput("execute", reassignment.read_executed(document), skipped=tuple(skipped))
-    if not until:
-        raise rejection(1, expected=_EXPECTED, actual=shown(next((line for line in lines if line.strip()), "")))
-    return ToolOutput("file", reassignment.read(document), skipped=tuple(skipped))
+        return ToolOutput("execute", reassignment.read_executed(document))
+    return ToolOutput("file", reassignment.read(document))
 
 
 def _document_end(lines: list[str], start: int) -> tuple[int, str]:

@@ -109,19 +109,13 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
 
 
 def _assembled(name: str, texts: Pasted) -> Assembled:
-    described_topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
+    contents = list(_contents(texts))
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
-    listed_brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
     releases = _read(texts, "features", texts.features, broker_features.read)
-    contents = [Contents(listed_brokers, topics=described_topics)]
-    for source, text in texts.sources.items():
-        with _located(texts, source):
-            contents.append(SOURCES[source].read(text))
     found = contents_of_all([*contents, Contents(size_bytes=log_dirs.sizes(disks))])
     described = topic_describe.topics(moving(found.topics, found.moves))
-    brokers = found.brokers or _seen(described, disks, found.observers)
-    brokers = tuple([_with_capacity(broker, found.capacities) for broker in brokers])
+    brokers = _with_capacities(found.brokers or _seen(described, disks, found.observers), found.capacities)
     sizes = dict(found.size_bytes)
     releases = releases or _releases(found.kafka_version)
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
@@ -130,14 +124,23 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
-    if texts.sources and not (brokers or topics or joined.groups):
-        actual = f"none in the texts of {', '.join(texts.sources)}"
-        details = "; ".join(note.detail for note in found.notes)
-        raise rejection(None, expected="brokers, topics or groups", actual=actual + (details and f": {details}"))
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
+    if texts.sources and not (brokers or topics or joined.groups):
+        actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
+        raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
     notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
+
+
+def _contents(texts: Pasted) -> Iterator[Contents]:
+    """What Kafka's own tools say of brokers and topics, then what each other tool says."""
+    topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
+    yield Contents(_read(texts, "brokers", texts.brokers, broker_lists.read) or (), topics=topics)
+    for source, text in texts.sources.items():
+        with _located(texts, source):
+            contents = SOURCES[source].read(text)
+        yield contents
 
 
 def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:
@@ -171,9 +174,10 @@ def _seen(topics: Sequence[Topic], disks: LogDirs, observers: Sequence[int]) -> 
     return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
 
 
-def _with_capacity(broker: Broker, capacities: Mapping[int | None, BrokerCapacity]) -> Broker:
-    known = capacities.get(broker.id, capacities.get(None))
-    return replace(broker, capacity=known) if broker.capacity is None and known is not None else broker
+def _with_capacities(brokers: Sequence[Broker], capacities: Mapping[int | None, BrokerCapacity]) -> tuple[Broker, ...]:
+    """The brokers, those without a capacity with that of `capacities`."""
+    other = capacities.get(None)
+    return tuple([replace(one, capacity=one.capacity or capacities.get(one.id, other)) for one in brokers])
 
 
 def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from re import Pattern
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -115,10 +116,10 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
         observers=tuple([broker for source in sources for broker in source.observers]),
         topics=tuple(topics.values()),
-        capacities=_first_of(source.capacities for source in sources),
+        capacities=_first_of(map(attrgetter("capacities"), sources)),
         size_bytes=sizes,
-        ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
-        moves=_first_of(source.moves for source in sources),
+        ingress_bytes_per_s=_first_of(map(attrgetter("ingress_bytes_per_s"), sources)),
+        moves=_first_of(map(attrgetter("moves"), sources)),
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),
