@@ -19,10 +19,10 @@ from app.errors import Json
 from app.errors.quotation import escaped
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
-from app.formats.kafka_files import reassignment
+from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
-from app.formats.syntax.lines import decode
+from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
 from app.services.checks import (
@@ -261,12 +261,13 @@ def _yaml_files(folder: Path) -> list[Path]:
 
 
 def _reassignment(file: Path) -> Reassignment:
-    """The reassignment of a file for Kafka, of the output of `--generate`, or of a plan's JSON."""
+    """The reassignment of a file for Kafka, of the output of `--generate` or `--execute`, or of a plan's JSON."""
     text = decode(read_input(file), "reassignment")
-    if not text.lstrip().startswith("{"):
-        return reassignment.read_generated(text).proposed
     if '"first_partition_id"' not in text:
-        return reassignment.read(text)
+        printed = reassignment_output.read(text)
+        if printed.reassignment is None:
+            raise rejection(1, expected="a reassignment", actual="the output of --verify, which has no lists")
+        return printed.reassignment
     plan: Any = read_json(file, "reassignment")
     return Reassignment(
         tuple(

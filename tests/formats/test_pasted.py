@@ -189,19 +189,22 @@ def test_rejections_name_the_line_of_the_paste() -> None:
     assert rejected(topic_describe.read, topics).line == line == 15
 
 
-def test_lines_that_no_tool_prints_are_left_to_the_reader_of_the_text_they_stand_in() -> None:
-    topics = read(TEXTS["topics"] + "what is this\n").topics
-    assert topics is not None
-    assert rejected(topic_describe.read, topics).line == 124
+def test_lines_that_no_tool_prints_are_skipped_and_those_that_are_broken_are_not() -> None:
+    found = read("hello\n" + TEXTS["topics"] + "what is this\n")
+    assert found.topics is not None
+    assert READERS["topics"](found.topics) == READERS["topics"](TEXTS["topics"])
+    assert [(place.line, place.unknown) for place in found.skipped] == [(1, "hello"), (125, "what is this")]
+    broken = read(TEXTS["topics"] + "\tTopic: orders\tPartition: 0\tLeader: 1\tRepl").topics
+    assert broken is not None
+    assert rejected(topic_describe.read, broken).line == 124
 
 
 @pytest.mark.parametrize(
     ("text", "line", "found"),
     [
         ("", 1, "found ''"),
-        ("\n\nhello\n", 1, "found 'hello'"),
+        ("\n\nhello\n", 3, "found 'hello'"),
         ("$ kafka-topics.sh --describe\n", 1, "kafka-topics.sh"),
-        ("\nhello\n" + TEXTS["topics"], 2, "found 'hello'"),
     ],
 )
 def test_what_is_not_recognised_is_rejected(text: str, line: int, found: str) -> None:
@@ -278,7 +281,7 @@ def test_uploads_of_any_names_in_any_order_are_one_text(order: list[str], random
 @costly()
 @given(st.permutations(list(TEXTS)), st.sampled_from(["topics", "brokers"]))
 def test_a_rejection_names_the_upload_and_its_line(order: list[str], broken_tool: str) -> None:
-    wrong = {"topics": "what is this\n", "brokers": "\tnothing of a broker\n"}[broken_tool]
+    wrong = {"topics": "\tTopic: x\tPartition: 1\n", "brokers": "kafka-9:9092 (id: 9 rack\n"}[broken_tool]
     uploads = [Upload(TEXTS[tool] + (wrong if tool == broken_tool else ""), f"{tool}.txt", "file") for tool in order]
     with pytest.raises(MalformedText) as caught:
         assemble("c", uploads)
@@ -391,6 +394,11 @@ def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> 
         ('{"status":"error","errorType":"bad_data","error":"x"}', "a failure of an API"),
         ("HTTP/1.1 502 Bad Gateway\n", "the message of an HTTP server"),
         ('{"cats": 3}', "JSON of an unknown tool"),
+        ('{"error":false,"message":"consumer status returned","status":{}}', "an answer of Burrow"),
+        ("[2022-11-30 16:22:54]  INFO Partitions\n----+--------\n  ID | LEADER\n", "a table of topicctl"),
+        ("meta:\n  name: orders\n", "a topic of topicctl"),
+        ("Error: Consumer group 'x' does not exist.\n", "a group that does not exist"),
+        ("orders\r\npayments\r\ncustomers\r\ninvoices\r\n", "kafka-topics --list"),
         ('{"apiVersion":"v1","kind":"ConfigMap"}', ""),
     ],
 )

@@ -311,7 +311,78 @@ def test_yaml_makes_no_objects(tag: str) -> None:
 
 def test_node_pools_without_ids_are_named() -> None:
     pool = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaNodePool\nmetadata: {name: a}\nspec: {roles: [broker]}\n"
-    assert [note.code for note in joined(pool).notes] == ["node_ids_not_in_source"]
+    assert "node pools without status.nodeIds" in rejected(joined, pool).detail
+    assert "node_ids_not_in_source" in codes(joined(pool, sample("kcat-list.txt")))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "apiVersion: kafka.strimzi.io/v1\nkind: KafkaRebalance\nspec: {mode: remove-brokers, brokers: [3]}\n",
+            "Rebalance",
+        ),
+        ("apiVersion: kafka.strimzi.io/v1\nkind: KafkaConnect\nmetadata: {name: a}\n", "'KafkaConnect'"),
+        ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {}}\n", "none in the texts"),
+        (
+            '{"brokerCapacities": [{"brokerId": "-1", "capacity": {"DISK": "1"}}]}',
+            "none in the texts of Cruise Control",
+        ),
+    ],
+)
+def test_what_says_nothing_of_a_cluster_is_refused(text: str, found: str) -> None:
+    assert found in rejected(joined, text).detail
+    assert racks(joined(text, sample("kcat-list.txt"))) == racks(of("kcat-list.txt"))
+
+
+def test_the_capacities_of_cruise_control() -> None:
+    brokers = "".join(f"k{broker}:9092 (id: {broker} rack: a) -> (\n" for broker in (1, 2))
+    document = {
+        "brokerCapacities": [
+            {"brokerId": "-1", "capacity": {"DISK": {"/d1": "1000", "/d2": "500.5"}, "CPU": "100", "NW_IN": "625"}},
+            {"brokerId": "2", "capacity": {"DISK": "7", "CPU": {"num.cores": "8"}, "NW_OUT": 1}, "doc": "MB"},
+        ]
+    }
+    first, second = joined(brokers, json.dumps(document, indent=2)).cluster.brokers
+    assert first.capacity == BrokerCapacity(round(1500.5 * 2**20), 625 * 2**10)
+    assert second.capacity == BrokerCapacity(7 * 2**20, None, 2**10, 8.0)
+    document["brokerCapacities"][0]["capacity"] = {"DISK": "much"}
+    assert "brokerCapacities/0/capacity/DISK" in rejected(joined, brokers + json.dumps(document)).detail
+
+
+def test_the_load_of_cruise_control_as_a_table() -> None:
+    header = (
+        "HOST BROKER RACK DISK_CAP(MB) DISK(MB)/_(%)_ CORE_NUM CPU(%) NW_IN_CAP(KB/s) NW_OUT_CAP(KB/s) NW_OUT(KB/s)"
+    )
+    row = "  h{0},  {0}, {1},  10000.000,  686.917/06.87,  1,  0.000,  200.5,  100.000,  209.129"
+    text = "\n".join([header, row.format(0, "a"), row.format(1, "b"), ""])
+    assembled = joined(text)
+    assert racks(assembled) == {0: "a", 1: "b"}
+    assert assembled.cluster.brokers[0].capacity == BrokerCapacity(10_000 * 2**20, round(200.5 * 2**10), 100 * 2**10)
+    assert "a number in a row of Cruise Control's load" in rejected(joined, text.replace("200.5", "x")).detail
+    assert codes(joined(text.replace(" a,", " h0,").replace(" b,", " h1,")))[-1] == "racks_not_in_source"
+
+
+def test_topics_in_zookeeper() -> None:
+    nodes = (
+        "[zk: localhost:2181(CONNECTED) 0] get /brokers/topics/orders\n"
+        '{"version":3,"topic_id":"5m9Zq0sYQ1yX0mVb3oVnJw","partitions":{"1":[2,1,3],"0":[1,2]},'
+        '"adding_replicas":{"1":[3]},"removing_replicas":{"1":[1]}}\ncZxid = 0x1f\n'
+    )
+    state = (
+        "get /brokers/topics/orders/partitions/0/state\n"
+        '{"controller_epoch":7,"leader":2,"version":1,"leader_epoch":0,"isr":[2]}\n'
+    )
+    assembled = joined(nodes + state)
+    assert replicas(assembled.cluster, "orders") == {0: [1, 2, -1], 1: [2, 1, 3]}
+    (topic,) = assembled.cluster.topics
+    assert (topic.leaders.tolist(), topic.isr.tolist()) == ([2, 2], [[2, -1, -1], [2, 1, 3]])
+    assert (topic.adding[1].tolist()[:1], topic.removing[1].tolist()[:1]) == ([3], [1])
+    assert (assembled.cluster.controller, "state_not_in_source" in codes(assembled)) == ("zookeeper", True)
+    whole = joined(nodes.replace(',"1":', ',"x":').replace('"1":[2,1,3],', "") + state)
+    assert "state_not_in_source" not in codes(whole)
+    assert "before the node" in rejected(joined, nodes.split("\n")[1]).detail
+    assert "partitions/1" in rejected(joined, nodes.replace("[2,1,3]", "[2,2]")).detail
 
 
 def test_cruise_control() -> None:

@@ -43,7 +43,7 @@ RECORDED = frozenset({*OF_BROKERS.values(), "remote.storage.enable", "follower.r
 HEADING = re.compile(
     r"(?:Dynamic|All) configs for (?P<kind>broker|topic) (?P<id>\S+) are:\s*|Default configs for brokers "
 )
-_ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
+ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
 _CORDONED = "cordoned.log.dirs"
 _PAIR = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII)
 _VALUE = re.compile(r"[\w.:,*-]{1,4096}", re.ASCII)
@@ -125,7 +125,7 @@ def _entries(lines: list[str]) -> Iterator[tuple[int, tuple[int | str | None, st
         if heading := HEADING.match(line):
             subject = _subject(number + 1, heading)
             yield number, (subject, "", "")
-        elif entry := _ENTRY.match(line):
+        elif entry := ENTRY.match(line):
             yield number, (subject, entry["name"], entry["value"])
 
 

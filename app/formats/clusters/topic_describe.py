@@ -33,6 +33,7 @@ from app.formats.clusters.topic_rows import (
 )
 from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, rejection, says_something, shown
 
+_ROWS_ALONE = "rows alone are what --under-replicated-partitions and its like print; run kafka-topics --describe alone"
 _LEAST_ROWS = 8
 """Rows from which on those of a topic are read at once."""
 
@@ -205,9 +206,8 @@ class _Reader:
         self._rows.require_columns(line, values)
         topic = self._open
         if topic is None:
-            raise rejection(
-                line, expected=f"{HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
-            )
+            actual = f"a row of topic {shown(values['Topic'])}; {_ROWS_ALONE}"
+            raise rejection(line, expected=f"{HEADER} before its rows", actual=actual)
         if values["Topic"] != topic.name:
             raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         self._add(line, topic, self._rows.row(line, values))

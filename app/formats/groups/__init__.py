@@ -5,6 +5,7 @@ share_groups.py         kafka-share-groups, the same
 streams_groups.py       kafka-streams-groups, the same: tasks, processes, epochs
 group_headers.py        which of these tables a line is the header of; group_forms.py: rows as records
 group_tables.py         the tables of any of them; group_cells.py: their cells
+older_tables.py         tables of Kafka 0.9 to 2.2 and of rpk, as newer ones
 described_groups.py     an admin call's answer, decoded to JSON
 group_texts.py          both, one after another in one text
 recorded_groups.py      groups out of them; recorded_json.py: as they are stored in a snapshot

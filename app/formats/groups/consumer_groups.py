@@ -4,9 +4,9 @@
     --describe --members [--verbose]    GROUP CONSUMER-ID [GROUP-INSTANCE-ID] HOST CLIENT-ID #PARTITIONS [CURRENT-…]
     --describe --state [--verbose]      GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE [GROUP-EPOCH …] #MEMBERS
 
-`-` is a missing value: a partition without member, an offset that was not committed. Up to 2.3 there was
-no GROUP; up to 3.9 the members' partitions were under ASSIGNMENT as `orders(0,1), payments(2)`, now they are under
-CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Other columns are not read.
+`-` is a missing value: a partition without member, an offset that was not committed. Up to 2.2 there was no GROUP
+(older_tables.py); up to 3.9 the members' partitions were under ASSIGNMENT as `orders(0,1), payments(2)`, now they are
+under CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Other columns are not read.
 
 Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """

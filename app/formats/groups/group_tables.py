@@ -19,12 +19,17 @@ from typing import TypeAlias
 from app.formats.syntax.lines import numbered, rejection, shown
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
+_COORDINATOR = "COORDINATOR (ID)"
+_HOST_AND_ID = re.compile(r":-?\d{1,10} +\(")
 _WORD = re.compile(r"\S+")
 _PROSE = re.compile(
-    r"(?:Consumer|Share|Error: Streams) group '.*' "
+    r"(?:Consumer|Share|Error: Streams) group '(?P<group>.*)' "
     r"(?:has no active members|is rebalancing|has no offset information)\.\s*$"
-    r"|Note: "
 )
+_NUMERIC = frozenset(
+    {"PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "START-OFFSET", "LAG", "#PARTITIONS", "#MEMBERS"}
+)
+_NUMBER = re.compile(r"-?\d{0,19}")
 _CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
 # A group without members has no assignment strategy, and the tool prints just that.
 MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
@@ -95,7 +100,45 @@ def is_header(content: str, required: Sequence[str]) -> bool:
 
 def is_prose(content: str) -> bool:
     """Whether a line is a sentence that the tool prints between its tables."""
-    return _PROSE.match(content) is not None
+    return named_group(content) is not None
+
+
+def named_group(content: str) -> re.Match[str] | None:
+    """The group that a sentence of the tool names, as the first group of the match, or None."""
+    return _PROSE.match(content)
+
+
+def may_be_row(content: str, header: str) -> bool:
+    """Whether a line may be a row of the table with that header, perhaps one that is cut off.
+
+    Its cells begin where the names of the header do, or there are numbers where those have to be. A sentence that
+    follows a table has neither.
+    """
+    columns = list(_NAME.finditer(header))
+    if _is_aligned(content, columns):
+        return True
+    names, words = [column.group() for column in columns], content.split()
+    if _COORDINATOR in names:
+        return _HOST_AND_ID.search(content) is not None
+    return len(words) >= len(names) - 1 and not _NUMERIC.isdisjoint(names) and _has_numbers(names, words)
+
+
+def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
+    """Whether two cells at least begin where columns do; if cells are missing, those before the last have no blanks."""
+    starts = [column.start() for column in columns if column.start() < len(content)]
+    cells = [content[start:end].strip() for start, end in zip(starts, [*starts[1:], None][: len(starts)], strict=True)]
+    names = [column.group() for column in columns]
+    if len(cells) < 2 or any(
+        cell and content[at - 1 : at + 1].strip() != content[at] for at, cell in zip(starts[1:], cells[1:], strict=True)
+    ):
+        return False
+    whole = [cell for name, cell in zip(names, cells[:-1], strict=False) if name != _COORDINATOR]
+    return _has_numbers(names, cells) and (len(cells) == len(names) or " " not in "".join(whole))
+
+
+def _has_numbers(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether the cells of columns of numbers are numbers, as far as they are there."""
+    return all(_NUMBER.fullmatch(cell) for name, cell in zip(names, cells, strict=False) if name in _NUMERIC)
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
@@ -143,7 +186,7 @@ def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -
 
 def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
     """The cells if there is one run of characters for each; a last one that lists partitions may have blanks."""
-    matches = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
+    matches = list((_CELL if _COORDINATOR in [column.name for column in layout] else _WORD).finditer(content))
     last = len(layout) - 1
     cells = [match.group() for match in matches]
     if len(matches) > last and layout[last].name in _MAY_HOLD_BLANKS:

@@ -22,7 +22,7 @@ from app.formats.groups.group_forms import Section, TableForm
 from app.formats.groups.group_headers import Table, table_of
 from app.formats.groups.streams_groups import StreamsMember
 from app.formats.syntax.lines import rejection, shown
-from app.formats.syntax.split_text import Mark, split
+from app.formats.syntax.split_text import UNKNOWN, Mark, split
 
 _DESCRIBED = "described"
 _EXPECTED = (
@@ -58,9 +58,9 @@ def read(text: str) -> GroupTexts:
         A line is before every table and document, or one of them cannot be read; names the line of the whole text.
     """
     texts = split(text, _mark, document=lambda _: _DESCRIBED)
-    if texts.stray is not None:
-        line, content = texts.stray
-        raise rejection(line, expected=_EXPECTED, actual=shown(content))
+    if texts.unknown:
+        line = min(texts.unknown)
+        raise rejection(line, expected=_EXPECTED, actual=shown(text.split("\n")[line - 1]))
     described = texts.parts.get(_DESCRIBED)
     types: dict[str, GroupType] = {}
 
@@ -90,5 +90,8 @@ def read(text: str) -> GroupTexts:
     return GroupTexts(offsets, members, states, streams_members, groups, types)
 
 
-def _mark(content: str) -> Mark:
-    return Mark(belongs=False) if group_tables.is_prose(content) else Mark(table_of(content))
+def _mark(content: str, current: str | None) -> Mark:
+    if group_tables.is_prose(content):
+        return Mark(belongs=False)
+    table = table_of(content)
+    return UNKNOWN if table is None and current in (None, _DESCRIBED) else Mark(table)

@@ -64,7 +64,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
     Raises
     ------
     MalformedText
-        A table does not name its group, as before Kafka 2.4, or has a state, a member or a partition of it twice;
+        A table does not name its group, as before Kafka 2.3, or has a state, a member or a partition of it twice;
         names the line.
     """
     of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described if group.error is None}
@@ -132,7 +132,7 @@ def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Itera
     for section in sections:
         for line, row in zip(section.lines, section.rows, strict=True):
             if row.group is None:
-                expected = "the column GROUP, which kafka-consumer-groups prints since 2.4"
+                expected = "the column GROUP, printed since 2.3, or a line `--group NAME` before the table"
                 raise rejection(line, expected=expected, actual="a table without it")
             what = (row.group, name(row))
             if what in seen:

@@ -29,7 +29,7 @@ Source: `ReassignPartitionsCommand` of Apache Kafka, `partitionReassignmentState
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from json import JSONDecoder
 from typing import Literal, TypeAlias
@@ -38,7 +38,8 @@ from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, SAVE, Reassignment
 from app.formats.snapshots import pasted
-from app.formats.snapshots.pasted import Upload
+from app.formats.snapshots.pasted import Place, Upload
+from app.formats.sources.contents import Note
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number, whole_numbers
 
 Source: TypeAlias = Literal["file", "generate", "execute", "verify"]
@@ -82,6 +83,7 @@ _PROSE = re.compile(
     r"|Successfully started (?:partition )?reassignment|There is an existing assignment running\."
     r"|Throttle was removed\."
 )
+_DOCUMENT_START = re.compile(r'\{\s*(?:["}]|$)')
 _scan = JSONDecoder(strict=False).raw_decode
 
 
@@ -131,13 +133,15 @@ class ToolOutput:
     reassignment : the file; of `--generate` the proposed lists, of `--execute` the previous ones, which a rollback
         restores; None of `--verify`, which prints no document.
     verified : of `--verify`, in the order of the lines.
-    skipped : the numbers of the lines that the tool did not print.
+    skipped : the lines that the tool did not print.
+    notes : what was removed from before the lines.
     """
 
     source: Source
     reassignment: Reassignment | None = field(repr=False)
     verified: tuple[VerifiedPartition, ...] = field(default=(), repr=False)
-    skipped: tuple[int, ...] = ()
+    skipped: tuple[Place, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def read(text: str) -> ToolOutput:
@@ -149,51 +153,67 @@ def read(text: str) -> ToolOutput:
         Nothing in it is recognized, or what is recognized is not as the tool prints it.
     """
     first: MalformedText | None = None
-    for (upload,) in pasted.readings([Upload(text)]):
+    for (upload,) in pasted.readings([Upload(text)], _is_known):
         try:
-            return _read(upload.text)
+            return _read(upload)
         except MalformedText as malformed:
             first = first or malformed
     assert first is not None  # noqa: S101 — there is one reading at least
     raise first
 
 
-def _read(text: str) -> ToolOutput:
-    lines = [line.rstrip() for line in text.split("\n")]
-    kept, statuses, skipped = [""] * len(lines), _Statuses(), []
+def _is_known(line: str) -> bool:
+    content = line.strip()
+    return content in (CURRENT, PROPOSED, SAVE) or any(
+        form.match(content) for form in (*_FORMS, _PROSE, _DOCUMENT_START)
+    )
+
+
+def _read(upload: Upload) -> ToolOutput:
+    lines = [line.rstrip() for line in upload.text.split("\n")]
+    kept, statuses, skipped = [""] * len(lines), _Statuses(), list[Place]()
     until, headings = 0, set()
     for at, line in enumerate(lines):
         if at < until or not line.strip():
             continue
         content = line.strip()
-        if content.startswith("{"):
-            until = _document_end(lines, at)
+        if _DOCUMENT_START.match(content):
+            until, rest = _document_end(lines, at)
             kept[at:until] = lines[at:until]
+            kept[until - 1] = kept[until - 1].removesuffix(rest)
         elif content in (CURRENT, PROPOSED, SAVE):
             headings.add(content)
             kept[at] = content
         elif not statuses.read(content, at + 1) and not _PROSE.match(content):
-            skipped.append(at + 1)
-    document = "\n".join(kept)
-    if verified := statuses.verified():
-        return ToolOutput("verify", None, verified, tuple(skipped))
+            skipped.append(Place(upload, at + 1, "" if pasted.is_noise(line) else content))
+    document, verified = "\n".join(kept), statuses.verified()
+    if not verified and not headings and not until:
+        raise rejection(1, expected=_EXPECTED, actual=shown(next(filter(str.strip, lines), "")))
+    output = ToolOutput("verify", None, verified) if verified else _of_document(document, headings)
+    return replace(output, skipped=tuple(skipped), notes=pasted.notes_of_prefixes([upload]))
+
+
+def _of_document(document: str, headings: Collection[str]) -> ToolOutput:
+    """The reassignment of a document, or of several under headings."""
     if PROPOSED in headings:
-        return ToolOutput("generate", reassignment.read_generated(document).proposed, skipped=tuple(skipped))
+        return ToolOutput("generate", reassignment.read_generated(document).proposed)
     if CURRENT in headings:
-        return ToolOutput("execute", reassignment.read_executed(document), skipped=tuple(skipped))
-    if not until:
-        raise rejection(1, expected=_EXPECTED, actual=shown(next((line for line in lines if line.strip()), "")))
-    return ToolOutput("file", reassignment.read(document), skipped=tuple(skipped))
+        return ToolOutput("execute", reassignment.read_executed(document))
+    return ToolOutput("file", reassignment.read(document))
 
 
-def _document_end(lines: list[str], start: int) -> int:
-    """The index after the last line of the JSON document that begins here; a broken one is its first line."""
+def _document_end(lines: list[str], start: int) -> tuple[int, str]:
+    """The index after the last line of the JSON document that begins here, and what follows it on that line.
+
+    A broken document ends before the next line that the tool prints.
+    """
     rest = "\n".join(lines[start:])
     try:
         _, end = _scan(rest, len(rest) - len(rest.lstrip()))
     except (ValueError, RecursionError):
-        return start + 1
-    return start + rest.count("\n", 0, end) + 1
+        following = range(start + 1, len(lines))
+        return next((at for at in following if _is_known(lines[at]) and lines[at].strip()[0] != "{"), len(lines)), ""
+    return start + rest.count("\n", 0, end) + 1, rest[end:].partition("\n")[0]
 
 
 class _Statuses:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from app.core.kafka_versions import last_supported
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic
 from app.errors.texts import MalformedText
 from app.formats.clusters import broker_features, broker_lists, controllers, log_dirs, topic_describe
 from app.formats.clusters.broker_features import BrokerReleases
@@ -55,6 +55,11 @@ class Assembled:
     skipped: tuple[Place, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    @property
+    def unknown(self) -> tuple[Place, ...]:
+        """The skipped lines that are neither of a log nor of a shell."""
+        return tuple([place for place in self.skipped if place.unknown])
+
 
 def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """Join the texts into one cluster.
@@ -73,8 +78,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         the release of Kafka is unknown.
     other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
 
-    Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
-    wrapped.
+    Texts that cannot be read as they are, or have unknown lines, are read with lines joined that a terminal wrapped.
 
     Parameters
     ----------
@@ -88,29 +92,33 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """
     if not uploads:
         raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
+    best: Assembled | None = None
     rejections: list[MalformedText] = []
     for reading in pasted.readings(uploads):
         try:
             with parsed_once():
-                return _assembled(name, pasted.read(reading))
+                found = _assembled(name, pasted.read(reading))
         except MalformedText as malformed:
             rejections.append(malformed)
-    raise rejections[0]
+            continue
+        if best is None or len(found.unknown) < len(best.unknown):
+            best = found
+        if not best.unknown:
+            break
+    if best is None:
+        raise rejections[0]
+    return best
 
 
 def _assembled(name: str, texts: Pasted) -> Assembled:
-    described_topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
+    contents = list(_contents(texts))
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
-    listed_brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
     releases = _read(texts, "features", texts.features, broker_features.read)
-    contents = [Contents(listed_brokers, topics=described_topics, topic_configs=disks.configs.topics)]
-    for source, text in texts.sources.items():
-        with _located(texts, source):
-            contents.append(SOURCES[source].read(text))
-    found = contents_of_all([*contents, Contents(size_bytes=log_dirs.sizes(disks))])
+    of_disks = Contents(size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics)
+    found = contents_of_all([*contents, of_disks])
     described = topic_describe.topics(moving(found.topics, found.moves))
-    brokers = found.brokers or _seen(described, disks, found.observers)
+    brokers = _with_capacities(found.brokers or _seen(described, disks, found.observers), found.capacities)
     sizes = dict(found.size_bytes)
     releases = releases or _releases(found.kafka_version)
     ids = [broker.id for broker in brokers]
@@ -123,8 +131,22 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
+    if texts.sources and not (brokers or topics or joined.groups):
+        actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
+        raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
-    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
+    notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
+    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
+
+
+def _contents(texts: Pasted) -> Iterator[Contents]:
+    """What Kafka's own tools say of brokers and topics, then what each other tool says."""
+    topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
+    yield Contents(_read(texts, "brokers", texts.brokers, broker_lists.read) or (), topics=topics)
+    for source, text in texts.sources.items():
+        with _located(texts, source):
+            contents = SOURCES[source].read(text)
+        yield contents
 
 
 def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:
@@ -156,6 +178,12 @@ def _seen(topics: Sequence[Topic], disks: LogDirs, observers: Sequence[int]) -> 
     for topic in topics:
         ids.update(np.unique(topic.replicas).tolist(), np.unique(topic.isr).tolist())
     return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
+
+
+def _with_capacities(brokers: Sequence[Broker], capacities: Mapping[int | None, BrokerCapacity]) -> tuple[Broker, ...]:
+    """The brokers, those without a capacity with that of `capacities`."""
+    other = capacities.get(None)
+    return tuple([replace(one, capacity=one.capacity or capacities.get(one.id, other)) for one in brokers])
 
 
 def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:

@@ -15,38 +15,48 @@ A line that only one tool prints identifies the tool of the lines that follow:
 
 The tools of others have a part each (sources.py).
 
-Command lines and prompts that were copied along (`$ bin/kafka-topics.sh --describe …`) are of no text. The name of an
-upload (`brokers`, `topics` …) says what its first lines are only if they do not say it themselves.
+A line that may be one of the tool before it, even a broken one, is left to the reader of that tool. Every other line is
+of no text: command lines and prompts that were copied along (`$ bin/kafka-topics.sh --describe …`), logs, sentences.
+The name of an upload (`brokers`, `topics` …) says what its first lines are only if they do not say it themselves.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.errors.texts import MalformedText
 from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
-from app.formats.groups import group_headers, group_tables
+from app.formats.groups import group_headers, group_tables, older_tables
 from app.formats.snapshots import unrecognized
+from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.byte_encodings import detect
-from app.formats.syntax.lines import LOG_LINE, rejection, shown
-from app.formats.syntax.split_text import Mark, Split, split, starts_document
+from app.formats.syntax.lines import LOG_LINE, rejection, says_something, shown
+from app.formats.syntax.prefixes import without_prefixes
+from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire_formats import ByteEncoding
 
 PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
-    _TOPICS: re.compile(r"\s*Topic:"),
+    _TOPICS: re.compile(r"\s*Topic:.*\sPartition(?:Count)?:"),
     _BROKERS: re.compile(
-        rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}|{broker_lists.ZOOKEEPER_SHELL.pattern}"
-        rf"|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
+        rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
     **{name: source.line for name, source in SOURCES.items() if source.line is not None},
 }
-_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: [^\n]*\n)+")
+_CONTINUED = {
+    _TOPICS: re.compile(r".*\b(?:PartitionCount|ReplicationFactor|Partition|Replicas|Isr|Elr): ?"),
+    _BROKERS: re.compile(r"\s*[A-Za-z]+\(\d+\): |\s*\)\s*$|.*\(id\b|.*\brack: |.* -> (?:\(|ERROR)|-?\d+\s+\S+\s+\d+\s"),
+    _LOG_DIRS: stated_configs.ENTRY,
+    **{name: source.row for name, source in SOURCES.items() if source.row is not None},
+}
+"""By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
+_FIRST_COLUMNS = ("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")
+_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: [^\t\n]+\t[^\n]*\n)+")
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
     r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
@@ -65,13 +75,16 @@ _TOOLS = {
 _PROMPT = re.compile(
     r"\s*(?:\([\w.-]{1,60}\) ?)?"
     r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
+    r"|[\w.-]{1,100}:\S{0,1000} [\w.-]{1,100}"
     r"|(?:ba|z)?sh-\d[\d.]{0,9}|(?:PS )?[A-Z]:\\[^>]{0,1000}|I have no name!@[^\s$#%>]{1,1000})?"
     r" ?(?P<sign>[$#%>])(?:\s|$)"
 )
 """A shell's prompt. A bare `>` is none: it may be a quotation."""
 _ANSI_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])")
 _BLANK_CHARACTERS = str.maketrans({"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u200b": "", "\ufeff": ""})
+_SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
+_MOST_LINES_OF_HINT = 50
 # Of a base64 text without a name, so that a word is not taken for one.
 _LEAST_ENCODED_CHARACTERS = 24
 
@@ -84,19 +97,27 @@ class Upload:
     ----------
     name : what a rejection calls it: the name of the file or of the form's part; None for a body.
     part : the form's part in which it was, the path of a rejection.
+    prefix : an example of what was removed from before its lines.
     """
 
     text: str
     name: str | None = None
     part: str | None = None
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of an upload, from 1."""
+    """A line of an upload, from 1.
+
+    Parameters
+    ----------
+    unknown : its content, if it is neither of a log nor of a shell.
+    """
 
     upload: Upload
     line: int
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +156,7 @@ def read(uploads: Sequence[Upload]) -> Pasted:
     Raises
     ------
     MalformedText
-        Nothing in an upload is recognized (line 1), or a line is before everything that is (that line).
+        Nothing in an upload is recognized; names the line that a hint is about, else the first.
     """
     splits = [_split(upload) for upload in uploads]
     texts: dict[str, str] = {}
@@ -143,64 +164,108 @@ def read(uploads: Sequence[Upload]) -> Pasted:
     for part in (*PARTS, *SOURCES):
         if any(part in one.parts for one in splits):
             texts[part] = "\n".join([one.parts.get(part, empty) for one, empty in zip(splits, blank, strict=True)])
-    skipped = [Place(upload, line) for upload, one in zip(uploads, splits, strict=True) for line in one.skipped]
+    skipped = [place for upload, one in zip(uploads, splits, strict=True) for place in _skipped(upload, one)]
     sources = {name: texts.pop(name) for name in SOURCES if name in texts}
     return Pasted(tuple(uploads), tuple(skipped), sources=sources, **texts)
 
 
-def readings(uploads: Iterable[Upload]) -> Iterable[tuple[Upload, ...]]:
-    """The uploads as they are, with plain blanks, and with lines joined that a terminal wrapped; each once.
+def _skipped(upload: Upload, texts: Split) -> Iterator[Place]:
+    lines = upload.text.split("\n") if texts.unknown else ()
+    for line in texts.skipped:
+        yield Place(upload, line, lines[line - 1].strip() if line in texts.unknown else "")
 
-    A reader takes the first that it can read. Escape sequences of terminals are never part of a text.
+
+def notes_of_prefixes(uploads: Iterable[Upload]) -> tuple[Note, ...]:
+    """What was removed from before the lines of the uploads."""
+    prefixes = dict.fromkeys(upload.prefix for upload in uploads if upload.prefix)
+    detail = "lines were read without what is around them, such as"
+    return tuple([Note("prefix_removed", f"{detail} {shown(prefix)}") for prefix in prefixes])
+
+
+def is_noise(content: str) -> bool:
+    """Whether a line is of a log, a command or a shell."""
+    return not says_something(content) or _COMMAND.match(content) is not None or _is_of_shell(content)
+
+
+def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
+    """The uploads without what is around their lines, and also with lines joined that a terminal wrapped, if any are.
+
+    A reader takes the first that it can read with the fewest unknown lines. Escape sequences of terminals and blanks of
+    other kinds are never part of a text.
+
+    Parameters
+    ----------
+    is_known : whether a line is of one of the texts; by default those of this file.
     """
-    steps: tuple[Callable[[str], str], ...] = (
-        lambda text: _ANSI_ESCAPE.sub("", text) if "\x1b" in text else text,
-        lambda text: text.translate(_BLANK_CHARACTERS),
-        _unwrapped,
-    )
-    current = tuple(uploads)
-    for index, step in enumerate(steps):
-        changed = tuple([replace(upload, text=step(upload.text)) for upload in current])
-        if index == 0 or changed != current:
-            yield changed
-        current = changed
+    plain = tuple([_plain(upload, is_known or _is_known) for upload in uploads])
+    yield plain
+    unwrapped = tuple([replace(upload, text=_unwrapped(upload.text)) for upload in plain])
+    if unwrapped != plain:
+        yield unwrapped
 
 
 def _split(upload: Upload) -> Split:
     initial = next((name for name in (upload.part, upload.name) if name in PARTS), None)
     if _is_encoded(upload.text, is_named=initial == _BROKERS):
-        return Split({_BROKERS: upload.text}, None)
-    texts = split(upload.text, _mark, document=_part_of, initial=initial, long_run=(_TOPICS, _ROWS_OF_TOPICS))
-    if initial is not None and not texts.parts:
-        return replace(texts, parts={initial: upload.text})
-    if texts.stray is not None or not texts.parts:
-        first = (1, upload.text.lstrip()[:1000].split("\n")[0])
-        line, content = texts.stray if texts.parts and texts.stray is not None else first
-        hint = unrecognized.hint([content, *upload.text.split("\n", line + 3)[line : line + 3]])
-        malformed = rejection(line, expected=unrecognized.EXPECTED, actual=shown(content) + hint)
-        path = () if upload.part is None else (upload.part,)
-        raise malformed.relocated(line=line, source=upload.name, path=path)
-    return texts
+        return Split({_BROKERS: upload.text})
+    marker = _Marker()
+    texts = split(upload.text, marker.mark, document=_part_of, initial=initial, long_run=(_TOPICS, _ROWS_OF_TOPICS))
+    if texts.parts:
+        return texts
+    if initial is not None:
+        return Split({initial: upload.text})
+    lines = upload.text.strip().split("\n", _MOST_LINES_OF_HINT)
+    hints = [unrecognized.hint(lines[at:]) for at in range(len(lines))]
+    at = next((at for at, hint in enumerate(hints) if hint), 0)
+    line = upload.text[: len(upload.text) - len(upload.text.lstrip())].count("\n") + at + 1
+    malformed = rejection(line, expected=unrecognized.EXPECTED, actual=shown(lines[at].rstrip()) + hints[at])
+    raise malformed.relocated(line=line, source=upload.name, path=() if upload.part is None else (upload.part,))
 
 
 def _is_encoded(text: str, *, is_named: bool) -> bool:
     """Whether the text is bytes of Kafka's protocol, in hexadecimal digits or base64."""
     # A text of lines is none; its length is not limited here.
     encoded = text.strip()
-    if not is_named and len(encoded) < _LEAST_ENCODED_CHARACTERS:
+    if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or _is_list(encoded)):
         return False
     return ":" not in encoded[:1000] and detect(encoded.encode()) is not ByteEncoding.RAW
 
 
-def _mark(content: str) -> Mark:
-    part = _owner(content)
-    if part is None:
-        command = _COMMAND.match(content)
-        if command is not None:
+def _is_list(text: str) -> bool:
+    """Whether a text is of lines of any lengths, as a list of names is; those of base64 are of one, but the last."""
+    *lengths, last = map(len, text[:10_000].splitlines())
+    return bool(lengths) and (last > max(lengths) or len(set(lengths)) > 1)
+
+
+class _Marker:
+    """Says what each line of a text marks, one after the other."""
+
+    def __init__(self) -> None:
+        self._header = ""
+
+    def mark(self, content: str, current: str | None) -> Mark:
+        """What a line marks, after lines of the part `current`."""
+        part = _owner(content)
+        if part is not None:
+            if part == _GROUPS and not group_tables.is_prose(content):
+                self._header = content
+            return Mark(part)
+        if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS[command["tool"]], belongs=False)
-        if (prompt := _PROMPT.match(content)) is not None and (prompt["host"] or prompt["sign"] in "$#"):
+        if _is_of_shell(content):
             return Mark(belongs=False)
-    return Mark(part)
+        if current == _GROUPS:
+            return Mark() if group_tables.may_be_row(content, self._header) else UNKNOWN
+        row = _CONTINUED.get(current or "")
+        return UNKNOWN if row is None or row.match(content) is None else Mark()
+
+
+def _is_of_shell(content: str) -> bool:
+    """Whether a line is a prompt, or one of `zookeeper-shell`."""
+    prompt = _PROMPT.match(content)
+    if prompt is not None and (prompt["host"] or prompt["sign"] in "$#"):
+        return True
+    return broker_lists.ZOOKEEPER_SHELL.match(content) is not None
 
 
 def _owner(content: str) -> str | None:
@@ -239,32 +304,51 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
     return Place(last, line)
 
 
+def _plain(upload: Upload, is_known: Callable[[str], bool]) -> Upload:
+    """The upload without escape sequences and prefixes of its lines, and with plain blanks."""
+    text = _ANSI_ESCAPE.sub("", upload.text) if "\x1b" in upload.text else upload.text
+    text = text if text.isascii() else text.translate(_BLANK_CHARACTERS)
+    text, prefix = without_prefixes(text, is_known)
+    return replace(upload, text=older_tables.with_groups(text), prefix=prefix)
+
+
+def _is_known(line: str) -> bool:
+    """Whether a line is known as it is, with nothing before it."""
+    owner = _owner(line)
+    if owner == _GROUPS:
+        return line.startswith(_FIRST_COLUMNS) or group_tables.is_prose(line)
+    return owner is not None or starts_document(line)
+
+
 def _unwrapped(text: str) -> str:
     """The text with each line that is as long as the longest joined with the next one, whose line is then blank.
 
     A terminal wraps a line where it ends, and what is copied from it has a line break there. The next line is joined
-    unless it is one that starts by itself.
+    unless it is one that starts by itself. If that is so after most of the longest lines, none was wrapped.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     widths = [len(line.expandtabs()) for line in lines]
     width = max(widths)
     if width < _LEAST_WRAPPED_WIDTH:
         return text
-    start = 0
+    start = joined = 0
     for number in range(1, len(lines)):
         line = lines[number]
         if line and widths[number - 1] == width and not _starts_by_itself(line, lines[start]):
             lines[start] += line
             lines[number] = ""
+            joined += 1
         else:
             start = number
-    return "\n".join(lines)
+    return text if 2 * joined < widths.count(width) else "\n".join(lines)
 
 
 def _starts_by_itself(line: str, before: str) -> bool:
-    """Whether a line is one of its own: known, or with the same first word as the one before, as rows of a table."""
-    if LOG_LINE.match(line) or _owner(line) is not None:
+    """Whether a line is one of its own: known, a sentence, or with the first word of the one before, as rows have."""
+    if LOG_LINE.match(line) or _SENTENCE.match(line) or _owner(line) is not None:
         return True
     if starts_document(line) and not starts_document(before):
+        return True
+    if before.endswith("}") and not line.startswith((",", "]", "}")):
         return True
     return line.split(maxsplit=1)[:1] == before.split(maxsplit=1)[:1]

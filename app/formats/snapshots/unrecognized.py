@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from app.formats.syntax.lines import says_something
+
 EXPECTED = (
     "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
     "kafka-consumer-groups --describe prints"
@@ -38,8 +40,17 @@ _LOOKS_LIKE = {
     "a progress report of Cruise Control; call it again when the task is done": re.compile(
         r'\s*+\{?\s*+"(?:progress|operationProgress)"'
     ),
+    "an answer of Burrow, which has lags and no members' assignments; run kafka-consumer-groups --describe --members "
+    "--verbose": re.compile(r'\s*+\{?\s*+"error"\s*:\s*false\b'),
     "a failure of an API": re.compile(
         r'\s*+\{?\s*+"(?:error|errorMessage|message|stackTrace|status"\s*:\s*"error|code)"'
+    ),
+    "a table of topicctl; run kafka-topics --describe, kafka-broker-api-versions": re.compile(
+        r"\s*-{2,}\+-+|\s*ID\s+\|\s*[A-Z]"
+    ),
+    "a topic of topicctl; rackplan diff --desired compares it with a cluster": re.compile(r"meta:\s*$"),
+    "a group that does not exist; kafka-consumer-groups --list names those that do": re.compile(
+        r"Error: (?:Consumer|Share|Streams) group '"
     ),
     "the message of an HTTP server; check the address": re.compile(r"HTTP/\d|(?:401|403|404|50\d) [A-Za-z]"),
     "the help of a tool; run it with --describe": re.compile(
@@ -59,7 +70,9 @@ _LOOKS_LIKE = {
 def hint(lines: Sequence[str]) -> str:
     """What a text looks like by its first lines, and what to do then, as the end of a sentence; empty if unknown.
 
-    JSON may have its first key on a line of its own.
+    JSON may have its first key on a line of its own. Lines of a log say nothing.
     """
+    if not says_something(lines[0]):
+        return ""
     first = " ".join([line.strip() for line in lines[:_FIRST_LINES]]) if lines[0].startswith("{") else lines[0]
     return next((f"; this looks like {words}" for words, mark in _LOOKS_LIKE.items() if mark.match(first[:1000])), "")

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from re import Pattern
 from typing import Protocol, TypeAlias, TypeVar
 
 from app.core.kafka_versions import Controller
-from app.core.model import Broker
+from app.core.model import Broker, BrokerCapacity
 from app.errors.texts import MalformedText
 from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
@@ -37,6 +38,7 @@ class Contents:
     brokers : those that it lists; rack and capacity are None if it does not have them.
     observers : ids that are brokers' if no source lists brokers.
     topics : with the replicas of every partition.
+    capacities : by broker id, of brokers whose own entry has none; under None those of every other broker.
     size_bytes : of the largest replica of a partition on disk.
     ingress_bytes_per_s : what producers write to a partition, or, for the partition None, to the whole topic.
     moves : of partitions that are being reassigned, the replicas that are added and those that are removed.
@@ -46,6 +48,7 @@ class Contents:
     brokers: tuple[Broker, ...] = ()
     observers: tuple[int, ...] = ()
     topics: tuple[TopicDescription, ...] = ()
+    capacities: Mapping[int | None, BrokerCapacity] = field(default_factory=dict)
     size_bytes: Mapping[Partition, int] = field(default_factory=dict)
     ingress_bytes_per_s: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
     moves: Moves = field(default_factory=dict)
@@ -64,6 +67,7 @@ class Source:
     ----------
     name : the tool, as a person calls it; also the name of its part of a paste.
     line : matches a line that only this tool prints, from which on lines are of it; None if it prints JSON alone.
+    row : matches every further line of it, also one that is cut off; other lines are of no tool.
     owns : whether a JSON document is of it.
     read : raises `MalformedText`.
     """
@@ -71,6 +75,7 @@ class Source:
     name: str
     read: Callable[[str], Contents]
     line: Pattern[str] | None = None
+    row: Pattern[str] | None = None
     owns: Callable[[object], bool] = lambda _document: False
 
 
@@ -115,11 +120,12 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
         observers=tuple([broker for source in sources for broker in source.observers]),
         topics=tuple(topics.values()),
+        capacities=_first_of(map(attrgetter("capacities"), sources)),
         size_bytes=sizes,
-        ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
-        moves=_first_of(source.moves for source in sources),
-        topic_configs=_first_of(source.topic_configs for source in sources),
-        default_configs=_first_of(source.default_configs for source in sources),
+        ingress_bytes_per_s=_first_of(map(attrgetter("ingress_bytes_per_s"), sources)),
+        moves=_first_of(map(attrgetter("moves"), sources)),
+        topic_configs=_first_of(map(attrgetter("topic_configs"), sources)),
+        default_configs=_first_of(map(attrgetter("default_configs"), sources)),
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),

@@ -1,4 +1,4 @@
-"""JSON of Cruise Control's API: `kafka_cluster_state`, `load` and `partition_load`, each with `json=true`.
+"""Answers of Cruise Control: JSON of `kafka_cluster_state`, `load` and `partition_load`; `load` as text; capacities.
 
     {"KafkaBrokerState": {"ReplicaCountByBrokerId": {"1": 7}, …}, "KafkaPartitionState": {"other": [{"topic": "orders",
     "partition": 0, "leader": 1, "replicas": [1, 2], "in-sync": [1, 2]}], "urp": [], …}}          with verbose=true
@@ -9,6 +9,12 @@
     {"records": [{"topic": "orders", "partition": 0, "leader": 1, "followers": [2], "disk": 12.5,
     "networkInbound": 3.2, "networkOutbound": 1.0, "cpu": 0.1, "msg_in": 4.0}]}
 
+    HOST  BROKER  RACK  DISK_CAP(MB)  …           `load` without json=true: a header, then cells with commas
+    localhost,  0,  a,  10000.000,  …
+
+    {"brokerCapacities": [{"brokerId": "-1", "capacity": {"DISK": "1500000", "CPU": {"num.cores": "8"}, "NW_IN":
+    "625000", "NW_OUT": "625000"}}]}          its file capacity.json: −1 is every other broker, DISK may be by directory
+
 Units are MiB, KiB/s and percent. Where a broker has no rack, Cruise Control puts its host. The rates of `load` are of
 brokers and no part of a snapshot; those of `partition_load` are of partitions. `partition_load` has the leader before
 the followers, which need not be the preferred replica.
@@ -16,8 +22,11 @@ the followers, which need not be the preferred replica.
 Source: `KafkaClusterState`, `BrokerStats` and `PartitionLoadState` of Cruise Control 2.x.
 """
 
+import re
 from collections.abc import Iterator
 from functools import partial
+
+import orjson
 
 from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
@@ -25,8 +34,22 @@ from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
 from app.formats.syntax.documents import Document, each_document
+from app.formats.syntax.lines import numbered, rejection, shown
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
+_CAPACITIES = "brokerCapacities"
+_HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)")
+_ROW = re.compile(r"\s*[^\s,]+,(?:\s*[^\s,]+,){3,}")
+_COLUMNS = {
+    "HOST": "Host",
+    "BROKER": "Broker",
+    "RACK": "Rack",
+    "DISK_CAP(MB)": "DiskCapacityMB",
+    "NW_IN_CAP(KB/s)": "NetworkInCapacity",
+    "NW_OUT_CAP(KB/s)": "NetworkOutCapacity",
+}
+"""The columns of the load as a table, by the names of its JSON."""
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
 _KIB, _MIB = 2**10, 2**20
 _LARGEST_BYTES = 2**62
 _DEAD = ("DEAD",)
@@ -51,13 +74,81 @@ def read(text: str) -> Contents:
     """
     states: list[Contents] = []
     loads: list[Contents] = []
-    for document in each_document(text, "an answer of Cruise Control"):
+    table, rest = _table(text)
+    if table:
+        document = Document.parse(orjson.dumps({"brokers": table}).decode(), "the load of Cruise Control")
+        states.append(_brokers(document, document.mapping(document.root, ())))
+    for document in each_document(rest, "an answer of Cruise Control"):
         root = document.mapping(document.root, ())
-        if "records" in root:
+        if _CAPACITIES in root:
+            states.append(_capacities(document, root))
+        elif "records" in root:
             loads.append(_partition_loads(document, root))
         else:
             states.append(_brokers(document, root) if "brokers" in root else _state(document, root))
     return contents_of_all([*states, *loads])
+
+
+def _table(text: str) -> tuple[list[dict[str, object]], str]:
+    """The rows of the load as a table, by the names that they have in JSON, and the text without it."""
+    rows: list[dict[str, object]] = []
+    rest = text.split("\n")
+    columns: list[str] = []
+    for line, content in numbered(text):
+        if _HEADER.match(content):
+            columns = content.split()
+        elif columns and _ROW.match(content):
+            cells = dict(zip(columns, map(str.strip, content.split(",")), strict=False))
+            row = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
+            if row.keys() >= {"Broker", "Host"}:
+                rows.append(row | {name: _number(line, row[name]) for name in row.keys() - {"Host", "Rack"}})
+        else:
+            continue
+        rest[line - 1] = ""
+    return rows, "\n".join(rest)
+
+
+def _number(line: int, cell: object) -> float:
+    try:
+        number = float(str(cell))
+    except ValueError:
+        raise rejection(line, expected="a number in a row of Cruise Control's load", actual=shown(str(cell))) from None
+    return int(number) if number.is_integer() else number
+
+
+def _capacities(document: Document, root: dict[str, object]) -> Contents:
+    """The capacities of the file capacity.json."""
+    found: dict[int | None, BrokerCapacity] = {}
+    for i, value in enumerate(document.array(root[_CAPACITIES], (_CAPACITIES,))):
+        path = (_CAPACITIES, i)
+        members = document.mapping(value, path)
+        capacity = document.mapping(members.get("capacity"), (*path, "capacity"))
+        broker_id = int(_numeric(document, members.get("brokerId"), (*path, "brokerId"), least=-1))
+        disks, cpu = capacity.get("DISK"), capacity.get("CPU")
+        listed = disks if isinstance(disks, dict) else {} if disks is None else {"": disks}
+        sizes = [_numeric(document, size, (*path, "capacity", "DISK")) for size in listed.values()]
+        cores = cpu.get("num.cores") if isinstance(cpu, dict) else None
+        rates = {
+            key: round(_numeric(document, capacity[key], (*path, "capacity", key)) * _KIB)
+            for key in ("NW_IN", "NW_OUT")
+            if key in capacity
+        }
+        found[None if broker_id < 0 else broker_id] = BrokerCapacity(
+            disk_bytes=round(sum(sizes) * _MIB) if sizes else None,
+            nic_in_bytes_per_s=rates.get("NW_IN"),
+            nic_out_bytes_per_s=rates.get("NW_OUT"),
+            vcpu=None if cores is None else _numeric(document, cores, (*path, "capacity", "CPU")),
+        )
+    return Contents(capacities=found)
+
+
+def _numeric(document: Document, value: object, path: FieldPath, *, least: float = 0) -> float:
+    """A number that may be written as a text, as in capacity.json."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if value == least:
+        return float(least)
+    return document.number(value, path)
 
 
 def _state(document: Document, root: dict[str, object]) -> Contents:
@@ -165,7 +256,7 @@ def _id_of(document: Document, key: str, path: FieldPath) -> int:
 def _owns(document: object) -> bool:
     if not isinstance(document, dict):
         return False
-    if document.keys() & {_BROKER_STATE, _PARTITION_STATE}:
+    if document.keys() & {_BROKER_STATE, _PARTITION_STATE, _CAPACITIES}:
         return True
     listed = document.get("brokers", document.get("records"))
     first = listed[0] if isinstance(listed, list) and listed else None
@@ -174,4 +265,4 @@ def _owns(document: object) -> bool:
     return ("Broker" in first and "hosts" in document) or ("brokers" not in document and "followers" in first)
 
 
-SOURCE = Source("Cruise Control", read, owns=_owns)
+SOURCE = Source("Cruise Control", read, _HEADER, _ROW, _owns)

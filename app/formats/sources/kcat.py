@@ -150,7 +150,9 @@ def _ids(document: Document, value: object, path: FieldPath) -> tuple[int, ...]:
     return tuple([document.integer(item.get("id"), (*path, i, "id")) for i, item in enumerate(listed)])
 
 
-SOURCE = Source("kcat -L", read, _HEADER)
+SOURCE = Source(
+    "kcat -L", read, _HEADER, re.compile(r' *(?:\d+ (?:brokers|topics)|broker \d+ at |topic ".* with |partition \d+, )')
+)
 JSON_SOURCE = Source(
     "kcat -L -J", read_json, owns=lambda document: isinstance(document, dict) and "originating_broker" in document
 )

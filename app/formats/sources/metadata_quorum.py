@@ -69,4 +69,5 @@ SOURCE = Source(
     "kafka-metadata-quorum",
     read,
     re.compile(rf"\s*(?:ClusterId|CurrentVoters|CurrentObservers):\s|{_HEADER.pattern}"),
+    re.compile(rf"{_FIELD.pattern}|\s*\d+\s.*(?:Leader|Follower|Observer)\s*$|.*\d\s+\d+\s+\d"),
 )

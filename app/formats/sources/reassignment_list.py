@@ -42,4 +42,4 @@ def read(text: str) -> Contents:
     return Contents(moves=moves)
 
 
-SOURCE = Source("kafka-reassign-partitions --list", read, _TITLE)
+SOURCE = Source("kafka-reassign-partitions --list", read, _TITLE, re.compile(r".*(?: replicas| adding| removing): "))

@@ -183,4 +183,5 @@ SOURCE = Source(
         rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS)\s*$|{_BROKERS.pattern}$|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$"
         rf"|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
     ),
+    re.compile(r"\s*\S+(?: {2,}|\t)\S|=+\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d ]*\]"),
 )

@@ -13,6 +13,7 @@ from app.formats.sources import (
     rpk,
     strimzi,
     web_interfaces,
+    zookeeper_topics,
 )
 from app.formats.sources.contents import Source
 
@@ -28,6 +29,7 @@ SOURCES: dict[str, Source] = {
         cruise_control.SOURCE,
         prometheus.SOURCE,
         web_interfaces.SOURCE,
+        zookeeper_topics.SOURCE,
         # Its racks are stand-ins, so it comes after the others.
         msk_nodes.SOURCE,
     )

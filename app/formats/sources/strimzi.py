@@ -64,17 +64,22 @@ def read(text: str) -> Contents:
         The text is no YAML, is too large or too deep, has aliases, or resources of several Kafka clusters.
     """
     resources = _Resources()
+    others: list[str] = []
+    is_any_taken = False
     for line, document in _documents(text):
-        listed = list(_each_resource(document))
-        taken = [_take(resources, resource) for resource in listed]
-        if not any(taken):
-            kinds = ", ".join([shown(str(resource.get("kind"))) for resource in listed[:_LISTED]]) or "nothing"
-            raise rejection(
-                line, expected="Strimzi's Kafka, KafkaNodePool or KafkaTopic, a Pod or a Node", actual=kinds
-            )
+        for resource in _each_resource(document):
+            is_taken = _take(resources, resource)
+            is_any_taken |= is_taken
+            others += [] if is_taken else [shown(str(resource.get("kind")))]
         if len(resources.clusters) > 1:
             named = ", ".join(map(shown, sorted(resources.clusters)[:_LISTED]))
             raise rejection(line, expected="the resources of one Kafka cluster", actual=f"those of {named}")
+    if not is_any_taken:
+        kinds = ", ".join(others[:_LISTED]) or "nothing"
+        detail = (
+            f"{kinds} is none of Strimzi's Kafka, KafkaNodePool and KafkaTopic, of pods and of nodes, and is not read"
+        )
+        return Contents(notes=(Note("resources_not_read", detail),))
     return _contents(resources)
 
 
@@ -131,6 +136,8 @@ def _take(resources: _Resources, resource: Mapping[str, object]) -> bool:
         counts = f"{_text(spec, 'partitions') or '?'} partitions, {_text(spec, 'replicas') or '?'} replicas"
         resources.topics.append(f"{shown(topic)} ({counts[:60]})")
         resources.topic_configs[topic] = recorded(_texts(spec, "config"))
+    else:
+        return False
     return True
 
 
@@ -251,4 +258,10 @@ def _owns(document: object) -> bool:
     return isinstance(document, dict) and {"apiVersion", "kind"} <= document.keys()
 
 
-SOURCE = Source("Strimzi", read, re.compile(r"(?:apiVersion|kind):\s"), _owns)
+SOURCE = Source(
+    "Strimzi",
+    read,
+    re.compile(r"(?:apiVersion|kind):\s"),
+    re.compile(r"\s+\S|(?:- )?(?:apiVersion|kind|metadata|spec|status|items|data|type):|#|\.\.\.\s*$|[\]}]"),
+    _owns,
+)

@@ -1,6 +1,7 @@
 """What readers and writers share.
 
 lines.py            texts, and `MalformedText` at a line; split_text.py: several texts in one
+prefixes.py         what other programs put around every line
 quantities.py       counts and bytes in words
 documents.py        JSON; unique_json.py rejects repeated members; yaml_documents.py: YAML
 wire.py             bytes; generated_bytes.py: as lenient as Kafka's own readers; data_streams.py: Java's

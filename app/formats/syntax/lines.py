@@ -18,7 +18,7 @@ from app.errors import FieldPath, Json
 from app.errors.texts import MalformedText
 
 LOG_LINE = re.compile(
-    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[.,]\d{3}\]? |WARN(?:ING)?\b|Warning:"
+    r"\s*\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[.,]\d{3}\]? |WARN(?:ING)?\b|Warning:|Note: "
     r"|\[?(?:TRACE|DEBUG|INFO|ERROR|FATAL)\]?:? +(?:\[|[\w.$]{1,200} - |.{1,2000}\([\w.$]{1,200}(?::\d{1,6})?\)\s*$)"
     r"|ERROR StatusLogger |log4j:(?:WARN|ERROR) |SLF4J(?:\([A-Z]\))?:|Picked up [A-Z_]{1,40}:"
     r"|(?:OpenJDK|Java HotSpot\(TM\)) [\w -]{0,40} VM warning:"

@@ -32,10 +32,15 @@ class Mark:
     ----------
     part : whose lines start here; None if those of the part before continue.
     belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
+    is_unknown : whether the line is of no part and of no shell, log or command either.
     """
 
     part: str | None = None
     belongs: bool = True
+    is_unknown: bool = False
+
+
+UNKNOWN = Mark(belongs=False, is_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +49,18 @@ class Split:
 
     Parameters
     ----------
-    stray : the first line (number and content) before all parts that is of none.
     skipped : the numbers of the lines that are of no part, ascending; blank ones do not count.
+    unknown : those of them that are unknown; of an unknown JSON document the first line.
     """
 
     parts: Mapping[str, str]
-    stray: tuple[int, str] | None
     skipped: tuple[int, ...] = ()
+    unknown: frozenset[int] = frozenset()
 
 
 def split(
     text: str,
-    mark: Callable[[str], Mark],
+    mark: Callable[[str, str | None], Mark],
     *,
     document: Callable[[object], str | None],
     initial: str | None = None,
@@ -65,8 +70,8 @@ def split(
 
     Parameters
     ----------
-    mark : says of a line's content what it marks.
-    document : names the part of a JSON document; None for the part in which it is.
+    mark : says of a line's content what it marks, given the part of the lines before it.
+    document : names the part of a JSON document; None for that of `initial`, without which the document is unknown.
     initial : the part of the lines before the first that marks one.
     long_run : a part, and what matches any number of whole lines that mark it: these are taken at once.
     """
@@ -78,14 +83,18 @@ def split(
         line, content = lines.take()
         if not says_something(content):
             continue
-        line_mark = Mark()
-        if not starts_document(content):
-            line_mark = mark(content)
-        elif not documents.is_broken:  # the braces in a broken document begin no other; its reader rejects it
-            last, value = documents.read(line, lines.start_of(line))
-            line_mark = Mark(document(value))
-            lines.take_until(last)
-        lines.give(line, content, line_mark)
+        if not starts_document(content) or documents.broken is not None:  # the braces in it begin no other
+            line_mark = mark(content, lines.current)
+            if line_mark.is_unknown and documents.broken == lines.current is not None:
+                line_mark = Mark()  # a line of the broken document, which its reader rejects
+        else:
+            last, value, end = documents.read(line, lines.start_of(line))
+            part = document(value) or initial
+            line_mark = UNKNOWN if part is None else Mark(part)
+            if documents.broken is not None:
+                documents.broken = part or ""
+            lines.take_until(last, end)
+        lines.give(line, line_mark)
     return lines.split()
 
 
@@ -97,8 +106,8 @@ class _Lines:
         self._lines = text.split("\n")
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
         self._parts: list[str | None] = [None] * len(self._lines)
-        self._current = initial
-        self._stray: tuple[int, str] | None = None
+        self.current = initial
+        self._unknown: set[int] = set()
         self._taken = 0
 
     @property
@@ -115,9 +124,15 @@ class _Lines:
         self._taken += 1
         return self._taken, self._lines[self._taken - 1].removesuffix("\r")
 
-    def take_until(self, line: int) -> None:
-        """Take the lines after those that are taken, up to this one."""
+    def take_until(self, line: int, end: int | None) -> None:
+        """Take the lines after those that are taken, up to this one, of which a document may end at the offset `end`.
+
+        A prompt may follow on the same line, which is dropped.
+        """
         self._taken = line
+        content = self._lines[line - 1]
+        if end is not None and not content[end - self.start_of(line) :].lstrip().startswith(("{", "[{")):
+            self._lines[line - 1] = content[: end - self.start_of(line)]
 
     def take_run(self, part: str, run: re.Pattern[str]) -> bool:
         """Take the next lines as those of a part if the pattern, which is of whole lines, matches them."""
@@ -127,23 +142,27 @@ class _Lines:
             return False
         self._taken += self._text.count("\n", matched.start(), matched.end())
         self._parts[first : self._taken] = [part] * (self._taken - first)
-        self._current = part
+        self.current = part
         return True
 
-    def give(self, line: int, content: str, mark: Mark) -> None:
+    def give(self, line: int, mark: Mark) -> None:
         """Hand the lines from this one to the last that was taken to a part."""
-        self._current = mark.part or self._current
-        if mark.belongs and self._current is None:
-            self._stray = self._stray or (line, content)
-        elif mark.belongs:
-            self._parts[line - 1 : self._taken] = [self._current] * (self._taken - line + 1)
+        self.current = mark.part or self.current
+        if mark.belongs:
+            self._parts[line - 1 : self._taken] = [self.current] * (self._taken - line + 1)
+        elif mark.is_unknown:
+            self._unknown.add(line)
 
     def split(self) -> Split:
         """What the lines are part of."""
         present = {part for part in self._parts if part is not None}
         numbered = enumerate(zip(self._lines, self._parts, strict=True), start=1)
         skipped = [number for number, (line, part) in numbered if part is None and not _is_blank(line)]
-        return Split({part: _blanked(self._lines, self._parts, part) for part in present}, self._stray, tuple(skipped))
+        return Split(
+            {part: _blanked(self._lines, self._parts, part) for part in present},
+            tuple(skipped),
+            frozenset(self._unknown),
+        )
 
 
 def starts_document(content: str) -> bool:
@@ -157,29 +176,30 @@ class _Documents:
     def __init__(self, text: str) -> None:
         self._text = text
         self._scan = JSONDecoder(strict=False).raw_decode
-        self.is_broken = False
+        self.broken: str | None = None
+        """The part of a broken document, an empty text if it is unknown; None if none is broken."""
 
-    def read(self, line: int, start: int) -> tuple[int, object]:
-        """The last line of the document that starts on this line, and its value.
+    def read(self, line: int, start: int) -> tuple[int, object, int | None]:
+        """The last line of the document that starts on this line, its value, and its end if it may be within that line.
 
         Of a broken one: this line, and its first keys without their values.
         """
         line_end = self._text.find("\n", start)
         try:
-            return line, parsed(self._text[start : line_end if line_end >= 0 else None])
+            return line, parsed(self._text[start : line_end if line_end >= 0 else None]), None
         except orjson.JSONDecodeError:
             return self._scanned(line, start)
 
-    def _scanned(self, line: int, start: int) -> tuple[int, object]:
+    def _scanned(self, line: int, start: int) -> tuple[int, object, int | None]:
         """The same of a document of several lines, or with something after it; takes three times as long."""
         opening = cast("re.Match[str]", _OPENING.match(self._text, start))  # it matches any text
         try:
             value, end = self._scan(self._text, opening.start("document"))
         except (ValueError, RecursionError):
-            self.is_broken = True
+            self.broken = ""
             first: object = {opening["key"]: {} if opening["object"] else None} if opening["key"] else None
-            return line, [first] if opening["array"] else first
-        return line + self._text.count("\n", start, end), value
+            return line, [first] if opening["array"] else first, None
+        return line + self._text.count("\n", start, end), value, end
 
 
 def _is_blank(line: str) -> bool:

@@ -25,7 +25,6 @@ from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
-from app.formats.snapshots.pasted import Place, Upload
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.cautions import Caution
@@ -284,9 +283,10 @@ def _progress(printed: ToolOutput, planned: Reassignment | None, cluster: Cluste
 
 
 def _skipped(printed: ToolOutput | None) -> list[Caution]:
-    if printed is None or not printed.skipped:
+    if printed is None:
         return []
-    return [snapshots.of_skipped_lines([Place(Upload(""), line) for line in printed.skipped])]
+    skipped = [snapshots.of_skipped_lines(printed.skipped)] if printed.skipped else []
+    return [*skipped, *[Caution(note.code, note.detail) for note in printed.notes]]
 
 
 def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str, Assignment]:

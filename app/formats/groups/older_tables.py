@@ -1,0 +1,98 @@
+"""Tables of groups as older releases of Kafka and rpk print them, as the newer ones do: with GROUP and the member.
+
+    0.9              GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET, LAG, OWNER
+    0.10.0, 0.10.1   GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG OWNER
+    0.10.2 to 2.2    TOPIC PARTITION CURRENT-OFFSET … CONSUMER-ID HOST CLIENT-ID; likewise --members and --state
+    rpk              GROUP, COORDINATOR, STATE, BALANCER and MEMBERS on lines of their own, MEMBER-ID
+
+OWNER is the client's id and its host, `consumer-1_/10.0.0.1`, or `none`; it stands for the member's id as well. Without
+the column GROUP the group is that of the command line (`--group billing`), or of the sentence before the table
+(`Consumer group 'billing' has no active members.`). Every line keeps its number.
+
+Source: `ConsumerGroupCommand` of Apache Kafka 0.9 to 2.3; `group/describe.go` of rpk.
+"""
+
+import re
+
+from app.formats.groups import group_tables
+from app.formats.syntax.lines import says_something
+
+_OLDER = re.compile(
+    r"^[ \t]*(?:TOPIC\s+PARTITION\s|CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s|COORDINATOR \(ID\)\s|GROUP, TOPIC, "
+    r"|GROUP[ \t]+TOPIC[ \t]+PARTITION\s.*\bOWNER\s*$)|^[ \t]+GROUP\s.*\b(?:LAG|HOST)\b",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r".*--group[ =]['\"]?(?P<command>[^\s'\"]{1,255})|GROUP {2,}(?P<rpk>\S{1,255})\s*$")
+_STATE = re.compile(r"(?P<name>COORDINATOR|STATE|BALANCER|MEMBERS) {2,}(?P<value>\S{1,255})\s*$")
+_STATE_HEADER = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS"
+
+
+def with_groups(text: str) -> str:
+    """The text with the tables of older releases as newer ones print them; a table of an unknown group is as it was."""
+    if _OLDER.search(text) is None:
+        return text
+    reader = _Reader()
+    return "\n".join([reader.take(line.removesuffix("\r")) for line in text.split("\n")])
+
+
+class _Reader:
+    """Rewrites one line after the other; knows the group that was named last and the table that is open."""
+
+    def __init__(self) -> None:
+        self._group, self._header, self._indent = "", "", ""
+        self._is_older = self._has_commas = self._has_owner = False
+        self._state: dict[str, str] = {}
+
+    def take(self, line: str) -> str:
+        if (named := group_tables.named_group(line) or _NAMED.match(line)) is not None:
+            self._group, self._header = next(filter(None, named.groups())), ""
+            return line
+        if self._group and (stated := _STATE.match(line)) is not None:
+            return self._take_state(stated["name"], stated["value"])
+        if not line.strip():
+            self._header = self._header if self._indent else ""
+        elif _OLDER.match(line) is not None:
+            return self._take_header(line)
+        elif self._header and says_something(line):
+            return self._row(line)
+        return line
+
+    def _take_state(self, name: str, value: str) -> str:
+        self._state[name] = value
+        if name == "COORDINATOR":
+            return _STATE_HEADER
+        if name != "MEMBERS" or len(self._state) < 4:
+            return ""
+        state, self._state = self._state, {}
+        return f"{self._group} -:0 ({state['COORDINATOR']}) {state['BALANCER']} {state['STATE']} {value}"
+
+    def _take_header(self, line: str) -> str:
+        self._indent = line[: len(line) - len(line.lstrip())]
+        header = line[len(self._indent) :]
+        self._has_commas = header.startswith("GROUP, ")
+        if self._has_commas:
+            header = (
+                header.replace("T OFFSET", "T-OFFSET").replace("LOG END OFFSET", "LOG-END-OFFSET").replace(", ", " ")
+            )
+        self._header = header.replace("MEMBER-ID", "CONSUMER-ID")
+        self._is_older = not header.startswith("GROUP")
+        self._has_owner = re.search(r"\bOWNER\s*$", header) is not None
+        if self._has_owner:
+            header = re.sub(r"OWNER\s*$", "CONSUMER-ID HOST CLIENT-ID", header)
+        if self._is_older and not self._group:
+            return line
+        return self._with_group(header.replace("MEMBER-ID", "CONSUMER-ID"), "GROUP")
+
+    def _row(self, line: str) -> str:
+        row = line.removeprefix(self._indent)
+        row = row.replace(", ", " ") if self._has_commas else row
+        if not group_tables.may_be_row(row, self._header) or (self._is_older and not self._group):
+            return line
+        if self._has_owner:
+            cells, _, owner = row.rstrip().rpartition(" ")
+            client, _, host = owner.rpartition("_/")
+            row = f"{cells} {'- - -' if not client else f'{owner} /{host} {client}'}"
+        return self._with_group(row, self._group)
+
+    def _with_group(self, row: str, group: str) -> str:
+        return f"{group.ljust(max(len(self._group), 5))} {row}" if self._is_older else row

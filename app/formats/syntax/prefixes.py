@@ -1,0 +1,120 @@
+"""What other programs put around every line of a tool's output: prefixes, and the quotes of a JSON array of lines.
+
+    kafka-1  | Topic: orders …                  docker compose
+    [pod/kafka-0/kafka] Topic: orders …         kubectl logs --prefix
+    kafka-0 kafka Topic: orders …               stern
+    kafka-1: Topic: orders …                    dsh, pdsh, grep
+    2026-01-31T12:00:00.123Z Topic: orders …    docker logs -t, kubectl logs --timestamps, CI
+    Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
+    ### Topic: orders …                         comments, quotations
+    "stdout_lines": ["Topic: orders …", …]      Ansible
+
+A prefix is removed if most lines have it and more of them are known without it, so that `Topic: ` is none.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import orjson
+
+_NAME = r"[\w./-]{1,253}"
+_PREFIXES = (
+    rf"{_NAME} +\|(?: |$)",
+    r"\[[\w./:-]{1,400}\](?: |$)",
+    r"\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?(?: |$)",
+    rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)",
+    rf"{_NAME}:(?: |$)",
+    rf"{_NAME}:",
+    r"(?:[#>|*;!%~+]{1,4}|//|--)(?: |$)",
+    r"[#>|*;!%~+]{1,4}",
+    rf"{_NAME} {_NAME}(?: |$)",
+    r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)",
+)
+_SAMPLED = 64
+_MOST_PREFIXES = 4
+_STRING = r'"(?:[^"\\\n]|\\.)*+"'
+_ARRAY = re.compile(
+    r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
+    rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
+)
+_AROUND_ARRAY = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
+
+
+def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
+    """The text without what is around its lines, and an example of what was removed, empty if nothing was.
+
+    Lines keep their numbers, unless the JSON array that they were in had several on a line.
+
+    Parameters
+    ----------
+    is_known : whether a tool prints such a line.
+    """
+    removed = ""
+    if _ARRAY.match(text) or (('_lines"' in text or '"msg"' in text) and _ARRAY.search(text)):
+        text, removed = _with_lines_of_arrays(text), '["…"]'
+    for _ in range(_MOST_PREFIXES):
+        lines = _sample(text)
+        indent = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
+        prefix = (re.escape(indent), "") if indent else _common_prefix(lines, is_known)
+        if prefix is None:
+            break
+        text = re.sub(f"^(?:{prefix[0]})", "", text, flags=re.MULTILINE)
+        removed += prefix[1]
+    return text, removed
+
+
+def _with_lines_of_arrays(text: str) -> str:
+    """The text with the contents of each array of lines in its place, and without the JSON around it."""
+    found, end = [], 0
+    for array in _ARRAY.finditer(text):
+        blank = "\n" * array["opening"].count("\n")
+        found.append(_AROUND_ARRAY.sub("", text[end : array.start()]) + (blank or "\n"))
+        found.append("\n".join(orjson.loads(f"[{array['lines']}]")) + ("" if blank else "\n"))
+        end = array.end()
+    return "".join([*found, _AROUND_ARRAY.sub("", text[end:])])
+
+
+def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> tuple[str, str] | None:
+    """The pattern of the prefix that most lines have and without which more of them are known, and an example of it."""
+    known = sum(map(is_known, lines))
+    if known == len(lines):
+        return None
+    common = [pattern for pattern in _PREFIXES if 2 * len(_at_start(pattern, lines)) >= len(lines)]
+    pairs = [first + second for first in common for second in _PREFIXES]
+    return _best(common, lines, is_known, known) or _best(pairs, lines, is_known, known)
+
+
+def _best(
+    patterns: Sequence[str], lines: Sequence[str], is_known: Callable[[str], bool], known: int
+) -> tuple[str, str] | None:
+    """The pattern that most lines start with and without which the most lines are known, if more than `known`."""
+    best: tuple[str, str] | None = None
+    for pattern in patterns:
+        starts = _at_start(pattern, lines)
+        if 2 * len(starts) >= len(lines):
+            without = sum(is_known(line[len(starts.get(at, "")) :]) for at, line in enumerate(lines))
+            if without > known:
+                known, best = without, (pattern, next(iter(starts.values())))
+    return best
+
+
+def _at_start(pattern: str, lines: Sequence[str]) -> dict[int, str]:
+    """What of each line the pattern matches, by the index of the line."""
+    matches = [(at, re.match(pattern, line)) for at, line in enumerate(lines)]
+    return {at: match[0] for at, match in matches if match is not None}
+
+
+def _sample(text: str) -> list[str]:
+    """Lines that are not blank from the start and from the middle of a text."""
+    found: list[str] = []
+    for start in (0, len(text) // 2):
+        position = start if start == 0 else text.find("\n", start) + 1
+        for _ in range(_SAMPLED):
+            end = text.find("\n", position)
+            line = text[position : end if end >= 0 else None]
+            if line and not line.isspace():
+                found.append(line)
+            if end < 0:
+                break
+            position = end + 1
+    return found

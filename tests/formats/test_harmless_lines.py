@@ -1,0 +1,170 @@
+"""Lines that are of no tool, and prefixes of all lines, change nothing that is read."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from app.errors.texts import MalformedText
+from app.formats.kafka_files import reassignment, reassignment_output
+from app.formats.snapshots import snapshot_json
+from app.formats.snapshots.assembly import Assembled, assemble
+from app.formats.snapshots.pasted import Upload
+from tests.conftest import ROOT
+from tests.formats.strategies import rejected, sample
+from tests.profiles import costly
+
+REPORTS = ROOT / "tests" / "reports"
+TEXTS = {
+    name: sample(name)
+    for name in (
+        *("kafka-broker-api-versions.txt", "kafka-cluster-list-endpoints.txt", "kafka-topics-describe.txt"),
+        *("kafka-log-dirs-describe.txt", "kafka-consumer-groups-describe.txt", "kafka-consumer-groups-state.txt"),
+        *("kafka-consumer-groups-members-verbose.txt", "kafka-share-groups-describe-verbose.txt"),
+        *("kafka-streams-groups-members-verbose.txt", "describe-groups.json", "kcat-list.txt", "kcat-list.json"),
+        *("rpk-cluster-info.txt", "kafka-metadata-quorum-status.txt", "cruise-control-load.json"),
+        *("strimzi-node-pools.yaml", "msk-list-nodes.json", "akhq-topics.json"),
+    )
+}
+LINES = (
+    *(
+        "Created topic orders.",
+        "Error: Consumer group 'x' does not exist.",
+        "So this is how it is spread.",
+        "done",
+        "2",
+    ),
+    *("u:~ u$ docker run --rm -it x", "bash-5.1$ ls", "kafka-setup-1 exited with code 0", "Topic: orders", "(3 rows)"),
+    *("kubectl exec [POD] [COMMAND] is DEPRECATED and will be removed", "There are 3 brokers in it - why?", "100%"),
+    *("   [2024-12-29 17:08:44,319] WARN [AdminClient] x", "1 topic was created", "a b c d e f g h i", "> quoted"),
+    *("What about 2 of 3 replicas, or 4 - 5?", "GROUP is billing", "brokers: 3", "===", "* note", "Connecting to zk"),
+    *('{"cats": 3}', "[1, 2]", "WATCHER::", "Note: this is all.", "\x1b[?2004h", "Topic orders has 24 partitions"),
+)
+PREFIXES = (
+    *("kafka-1  | ", "[pod/kafka-0/kafka] ", "kafka-1: ", "kafka-1:", "### ", "###", "> ", "# ", "    ", "\t", "12: "),
+    *("2026-01-31T12:00:00.123456789Z ", "Jan 31 12:00:00 host kafka[77]: ", "kafka-0 kafka ", "b.example.com | "),
+    *("kafka-1  | 2026-01-31T12:00:00Z ", "2026-01-31T12:00:00.1Z stdout F ", "out.txt:"),
+)
+
+
+def read(text: str) -> Assembled:
+    return assemble("c", [Upload(text)])
+
+
+def stored(text: str) -> bytes:
+    return snapshot_json.write(read(text).cluster)
+
+
+def report(name: str) -> str:
+    return (REPORTS / name).read_text(encoding="utf-8")
+
+
+@costly(100)
+@given(st.sampled_from(sorted(TEXTS)), st.lists(st.sampled_from(LINES), min_size=1, max_size=4), st.data())
+def test_harmless_lines_before_and_after_a_text_change_nothing(
+    name: str, lines: list[str], data: st.DataObject
+) -> None:
+    before = data.draw(st.integers(0, len(lines)))
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    text = "\n".join([*lines[:before], TEXTS[name].rstrip("\n"), *lines[before:], ""]).replace("\n", end)
+    assert stored(text) == stored(TEXTS[name])
+    assert len(read(text).skipped) >= sum(line != "\x1b[?2004h" for line in lines)
+
+
+@costly()
+@given(st.permutations(["kafka-topics-describe.txt", "kafka-broker-api-versions.txt", "kcat-list.txt"]), st.data())
+def test_harmless_lines_between_texts_change_nothing(names: list[str], data: st.DataObject) -> None:
+    between = [data.draw(st.sampled_from(LINES)) for _ in names]
+    text = "".join(f"{line}\n{TEXTS[name]}" for line, name in zip(between, names, strict=True))
+    assert stored(text) == stored("".join(TEXTS[name] for name in names))
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_a_prefix_of_all_lines_changes_nothing(name: str, prefix: str) -> None:
+    text = "".join(f"{prefix}{line}\n" for line in TEXTS[name].rstrip("\n").split("\n"))
+    assert stored(text) == stored(TEXTS[name])
+
+
+def _ansible(lines: list[str]) -> str:
+    return "ok: [kafka-1] => {\n    " + f'"out.stdout_lines": {json.dumps(lines, indent=4)}' + "\n}\n"
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        _ansible,
+        lambda lines: f"TASK [describe] ***\n{_ansible(lines)}\nPLAY RECAP ***\n",
+        lambda lines: "kafka-1 | CHANGED => " + json.dumps({"changed": True, "rc": 0, "stdout_lines": lines}) + "\n",
+        json.dumps,
+        lambda lines: json.dumps(lines, indent=2),
+        lambda lines: json.dumps({"msg": lines}, indent=2),
+    ],
+)
+def test_a_json_array_of_lines(wrapped: Callable[[list[str]], str]) -> None:
+    for name in ("kafka-topics-describe.txt", "kafka-log-dirs-describe.txt", "kafka-consumer-groups-describe.txt"):
+        text = wrapped(TEXTS[name].rstrip("\n").split("\n"))
+        assert stored(text) == stored(TEXTS[name])
+        assert [note.code for note in read(text).notes] == ["prefix_removed"]
+
+
+def test_lines_of_a_json_array_have_their_numbers() -> None:
+    lines = TEXTS["kafka-topics-describe.txt"].replace("Isr: 109,103,104", "Isr: 109,103,10", 1).split("\n")
+    text = _ansible(lines)
+    assert rejected(read, text).line == text[: text.index("Isr: 109,103,10\\t")].count("\n") + 1
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf", "Zs"]), min_size=1), st.integers(0, 40))
+def test_a_line_of_any_text_is_refused_or_reported(line: str, at: int) -> None:
+    assume(not line.isspace())
+    lines = TEXTS["kafka-topics-describe.txt"].split("\n")
+    try:
+        found = read("\n".join([*lines[:at], line, *lines[at:]]))
+    except MalformedText:
+        return
+    assert snapshot_json.write(found.cluster) == stored(TEXTS["kafka-topics-describe.txt"])
+    assert [place.line for place in found.skipped] == [at + 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "brokers", "skipped", "unknown"),
+    [
+        ("prefix-docker-compose.txt", 2, 1, "kafka-setup-1 exited with code 0"),
+        ("prefix-dsh.txt", 4, 1, ""),
+        ("created-topic.txt", 3, 1, "Created topic l07.cdr.ha."),
+        ("sentence-after.txt", 4, 7, "So this is how the replicas are spread over my brokers, I think."),
+        ("macos-prompt.txt", 5, 4, ""),
+        ("indented-log-line.txt", 1, 1, ""),
+    ],
+)
+def test_texts_as_they_were_pasted(name: str, brokers: int, skipped: int, unknown: str) -> None:
+    found = read(report(name))
+    assert len(found.cluster.brokers) == brokers
+    assert len(found.skipped) == skipped
+    assert [place.unknown for place in found.unknown] == [unknown] * bool(unknown)
+
+
+@pytest.mark.parametrize("prefix", ["", *PREFIXES])
+def test_reassignments_with_harmless_lines_and_prefixes(prefix: str) -> None:
+    expected = reassignment_output.read(sample("kafka-reassign-partitions-execute.txt")).reassignment
+    text = "Thanks!\n" + sample("kafka-reassign-partitions-execute.txt") + "So this is it.\n"
+    output = reassignment_output.read("".join(f"{prefix}{line}\n" for line in text.split("\n")))
+    assert output.reassignment == expected
+    assert [place.unknown for place in output.skipped] == ["Thanks!", "So this is it."]
+    assert [note.code for note in output.notes] == ["prefix_removed"] * bool(prefix.strip())
+
+
+def test_a_broken_reassignment_names_the_same_line_everywhere() -> None:
+    text = report("missing-comma.json")
+    assert rejected(reassignment_output.read, text).line == rejected(reassignment.read, text).line == 5
+    assert rejected(reassignment_output.read, f"hello\n{text}").line == 6
+
+
+def test_a_prompt_after_a_document_on_its_line() -> None:
+    for name in ("kcat-list.json", "cruise-control-load.json"):
+        assert stored(TEXTS[name].rstrip() + "root@host:~# ") == stored(TEXTS[name])
+    proposed = sample("reassignment-proposed.json")
+    printed = reassignment_output.read(proposed.rstrip() + "[root@host ~]# ")
+    assert printed.reassignment == reassignment.read(proposed)
