@@ -175,7 +175,7 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
 
 
 def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:
-    """The releases of the brokers' log, else of another tool, else in the log of Kafka's tools, else of the features."""
+    """The releases in a broker's log, else of another tool, else in the log of Kafka's tools, else of the features."""
     if features is not None and features.has_patch:
         return features
     release = re.match(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", stated or "", re.ASCII)
