@@ -75,7 +75,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     groups : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
         of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
     features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
-        the release of Kafka is unknown.
+        the release of Kafka is that which a tool has logged before its output, else unknown.
     other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
 
     Texts that cannot be read as they are, or have unknown lines, are read with lines joined that a terminal wrapped.
@@ -114,13 +114,13 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     contents = list(_contents(texts))
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
-    releases = _read(texts, "features", texts.features, broker_features.read)
+    features = _read(texts, "features", texts.features, broker_features.read)
     of_disks = Contents(size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics)
     found = contents_of_all([*contents, of_disks])
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = _with_capacities(found.brokers or _seen(described, disks, found.observers), found.capacities)
     sizes = dict(found.size_bytes)
-    releases = releases or _releases(found.kafka_version)
+    releases = _releases(features, found.kafka_version, texts)
     ids = [broker.id for broker in brokers]
     defaults = {**found.default_configs, **disks.configs.defaults(ids)}
     measured = [
@@ -207,10 +207,14 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _releases(stated: str | None) -> BrokerReleases | None:
-    """The release that another tool states, if it is one."""
+def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:
+    """The releases in a broker's log, else of another tool, else in the log of Kafka's tools, else of the features."""
+    if features is not None and features.has_patch:
+        return features
     release = re.match(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", stated or "", re.ASCII)
-    return None if release is None else BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+    if features is None and release is not None:
+        return BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+    return broker_features.logged([upload.text for upload in texts.uploads]) or features
 
 
 def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> Topic:

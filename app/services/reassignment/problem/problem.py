@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import Tally, tally
-from app.core.model import Assignment, Int32s
+from app.core.model import Assignment, Int32s, LogDirectory
 from app.core.reassignment.problem import Problem
 from app.errors import FieldPath, Json
 from app.services.cautions import Caution
@@ -29,6 +29,7 @@ class ReassignmentProblem(Problem):
     sets : the broker sets. resources : what partitions load on brokers. prices : of what crosses racks.
     log_dirs : the disks of replicas, and the field that states them.
     disk_path : the field that limits the disks of batches.
+    directories : the log directories of the snapshot, by broker id.
     repaired : the topics whose partitions are repaired if they span too few racks; None if all are, if racks do not
         count, or if no replica may move.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -48,6 +49,7 @@ class ReassignmentProblem(Problem):
     prices: PricesRequest | None
     log_dirs: StatedLogDirs | None
     disk_path: FieldPath
+    directories: Mapping[int, Sequence[LogDirectory]] = field(repr=False)
     repaired: frozenset[str] | None
     relaxed: tuple[Relaxation, ...]
     constraints: tuple[str, ...]

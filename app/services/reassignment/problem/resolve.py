@@ -142,6 +142,7 @@ def resolve(
         ),
         disk_path=DISK_SHARE if request.batches.max_disk_share is not None else ("limits", "disk"),
         log_dirs=log_dirs,
+        directories=cluster.log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         repaired=_repaired(request, brokers),
