@@ -34,8 +34,8 @@ class Plan:
     conflicts : the constraints that were relaxed.
     trade_off : the least movement of each part in ever wider bands; None unless the problem has it.
     steps : the batches; None if the moves are not cut. executions : None if no broker is or becomes cordoned.
-    status : `optimal` if every certificate reaches its bound, else `deadline` if the deadline has passed, else
-        `feasible`.
+    status : `optimal` if movement, leader changes and every largest load reach their lower bounds; else `deadline` if
+        the deadline has passed, else `feasible`.
     """
 
     placed: PlacedReplicas
@@ -84,7 +84,8 @@ def plan(problem: Problem, *, in_batches: bool = True) -> Plan:
     has_trade_off = in_batches and problem.has_trade_off and problem.replicas.by == "count"
     points = trade_off_of(problem) if has_trade_off else None
     steps = cut(problem, leaders.after, log_dirs) if in_batches else None
-    is_optimal = all(each.optimal for each in _certificates(placed, leaders, resources, log_dirs))
+    others = _certificates(leaders, resources, log_dirs)
+    is_optimal = placed.reaches_bounds(problem) and all(each.optimal for each in others)
     return Plan(
         placed=placed,
         leaders=leaders,
@@ -131,13 +132,9 @@ def _over_resources(
 
 
 def _certificates(
-    placed: PlacedReplicas,
-    leaders: LeaderSolution,
-    resources: ResourceSolution | None,
-    log_dirs: LogDirSolution | None,
+    leaders: LeaderSolution, resources: ResourceSolution | None, log_dirs: LogDirSolution | None
 ) -> Iterator[Certificate[int] | Certificate[Fraction]]:
-    """Of movement, of leader changes, of goals over resources and, broker by broker, of log directories."""
-    yield placed.whole.certificate
+    """Of leader changes, of goals over resources and, broker by broker, of log directories."""
     yield leaders.changes
     if resources is not None:
         yield from (goal.largest for goal in resources.placement.goals)

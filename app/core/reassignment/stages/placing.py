@@ -46,6 +46,14 @@ class PlacedReplicas:
         """A lower bound on the largest load of all parts; None if counts are balanced."""
         return max((bound for bound in self.largest_bounds if bound is not None), default=None)
 
+    def reaches_bounds(self, problem: Problem) -> bool:
+        """Whether the movement, and the largest load of each part if it has a bound, are at their lower bounds."""
+        loads = problem.replicas.loads(self.whole.replicas)
+        return self.whole.certificate.optimal and all(
+            bound is None or loads[part.movement.target].max(initial=0) <= bound
+            for part, bound in zip(problem.parts, self.largest_bounds, strict=True)
+        )
+
     @classmethod
     def of(
         cls,
