@@ -4,8 +4,7 @@
 package; its files are:
 
 plan.py           the verb `plan`, the plan, and `verify`
-problem.py        the problem of `plan`: everything that a reassignment depends on, as arrays
-objectives.py     what the problem balances: replicas, leaders, goals over resources
+problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits
 log_dir_table.py  the log directories of all brokers
 conflicts.py      constraints of the problem that conflict
 movement.py       what a plan copies and removes, and a bound on the bytes

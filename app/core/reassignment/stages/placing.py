@@ -13,8 +13,8 @@ from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_mo
 from app.core.reassignment.counts.per_topic import balance_topics
 from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.model import KEEP, BrokerBounds, MovementProblem, ReplicaPlacement
-from app.core.reassignment.parts import joined
-from app.core.reassignment.problem import Problem, ProblemPart
+from app.core.reassignment.parts import ProblemPart, joined
+from app.core.reassignment.problem import Problem
 from app.core.reassignment.resources.by_load import place_by_load
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
