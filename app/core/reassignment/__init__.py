@@ -3,12 +3,10 @@
 `plan.py` has the verb, `plan(problem)`, and its verifier. Callers import it, the records of its problem, and this
 package; its files are:
 
-plan.py           the verb `plan`, the plan, and `verify`
-problem.py        the problem of `plan`: everything that a reassignment depends on, as arrays
-objectives.py     what the problem balances: replicas, leaders, goals over resources
+plan.py           the verb `plan`, the plan, `verify`, and what a plan copies and removes
+problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits
 log_dir_table.py  the log directories of all brokers
 conflicts.py      constraints of the problem that conflict
-movement.py       what a plan copies and removes, and a bound on the bytes
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
 model.py          the movement of replicas as a problem, the balance and the placement
 in_sync.py        exchanges that keep replicas in sync, at equal movement

@@ -1,17 +1,22 @@
-"""From a problem to replica lists, leaders, log directories and batches: the stages, one after another."""
+"""From a problem to replica lists, leaders, log directories and batches: the stages, one after another.
+
+Beside the plan and its verifier: what a plan copies and removes, and a lower bound on the bytes.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from app.core.certificate import Certificate
+from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.batches.model import Batches
 from app.core.reassignment.conflicts import Infeasible, LimitsConflict
 from app.core.reassignment.leaders.problem import leader_violations
 from app.core.reassignment.model import TIGHT, ReplicaPlacement
-from app.core.reassignment.objectives import ResourceObjective
-from app.core.reassignment.problem import Problem
+from app.core.reassignment.problem import Bools, Problem, ResourceObjective
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
 from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead
 from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs
@@ -34,8 +39,8 @@ class Plan:
     conflicts : the constraints that were relaxed.
     trade_off : the least movement of each part in ever wider bands; None unless the problem has it.
     steps : the batches; None if the moves are not cut. executions : None if no broker is or becomes cordoned.
-    status : `optimal` if every certificate reaches its bound, else `deadline` if the deadline has passed, else
-        `feasible`.
+    status : `optimal` if movement, leader changes and every largest load reach their lower bounds; else `deadline` if
+        the deadline has passed, else `feasible`.
     """
 
     placed: PlacedReplicas
@@ -84,7 +89,8 @@ def plan(problem: Problem, *, in_batches: bool = True) -> Plan:
     has_trade_off = in_batches and problem.has_trade_off and problem.replicas.by == "count"
     points = trade_off_of(problem) if has_trade_off else None
     steps = cut(problem, leaders.after, log_dirs) if in_batches else None
-    is_optimal = all(each.optimal for each in _certificates(placed, leaders, resources, log_dirs))
+    others = _certificates(leaders, resources, log_dirs)
+    is_optimal = placed.reaches_bounds(problem) and all(each.optimal for each in others)
     return Plan(
         placed=placed,
         leaders=leaders,
@@ -117,6 +123,36 @@ def verify(problem: Problem, plan: Plan) -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """Replicas that are copied and replicas that are removed.
+
+    Parameters
+    ----------
+    is_removed : (rows, widest) bool, replicas of the lists before that are not there afterwards.
+    is_copied : (rows, widest) bool, replicas of the lists afterwards that have to be copied.
+    """
+
+    is_removed: Bools = field(repr=False)
+    is_copied: Bools = field(repr=False)
+
+    @classmethod
+    def of(cls, problem: Problem, after: Int32s) -> "Moves":
+        """Compare (rows, widest) int32 positions with where the replicas are."""
+        before = problem.before
+        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_REPLICA)[:, :, None]
+        # A partition that is yet to be has nothing that could be copied.
+        is_there = ~problem.is_new[:, None]
+        is_copied = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
+        return cls((before != NO_REPLICA) & ~stays.any(axis=2), is_copied)
+
+
+def bytes_bound(problem: Problem, placement: ReplicaPlacement, moved_bytes: int) -> int:
+    """Lower bound on the bytes that a placement moves, which are `moved_bytes`."""
+    proven = placement.certificate.lower_bound if problem.counts_bytes else _unavoidable_bytes(problem)
+    return min(proven, moved_bytes)
+
+
 def _over_resources(
     problem: Problem, objective: ResourceObjective
 ) -> tuple[ResourceSolution, LeaderSolution, list[Infeasible]]:
@@ -131,16 +167,25 @@ def _over_resources(
 
 
 def _certificates(
-    placed: PlacedReplicas,
-    leaders: LeaderSolution,
-    resources: ResourceSolution | None,
-    log_dirs: LogDirSolution | None,
+    leaders: LeaderSolution, resources: ResourceSolution | None, log_dirs: LogDirSolution | None
 ) -> Iterator[Certificate[int] | Certificate[Fraction]]:
-    """Of movement, of leader changes, of goals over resources and, broker by broker, of log directories."""
-    yield placed.whole.certificate
+    """Of leader changes, of goals over resources and, broker by broker, of log directories."""
     yield leaders.changes
     if resources is not None:
         yield from (goal.largest for goal in resources.placement.goals)
     for of_broker in () if log_dirs is None else log_dirs.brokers:
         yield of_broker.placement.moved
         yield of_broker.placement.largest
+
+
+def _unavoidable_bytes(problem: Problem) -> int:
+    """Lower bound on moved bytes if something else is minimised: the replicas that cannot stay."""
+    movement = problem.movement
+    may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
+    if not len(may_keep):
+        return 0
+    stays = may_keep[movement.domain_of[:, None], movement.current]
+    stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
+    lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
+    lacking[problem.is_new] = 0
+    return int((lacking * problem.size_bytes).sum())

@@ -1,7 +1,7 @@
 """The problem of a reassignment: brokers by position, partitions by row, and nothing left to look up."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
@@ -11,18 +11,132 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
-from app.core.reassignment.counts.destinations import TieBreaks
 from app.core.reassignment.counts.per_topic import TopicBalance
 from app.core.reassignment.log_dir_table import LogDirTable
-from app.core.reassignment.model import MovementProblem
-from app.core.reassignment.objectives import LeaderObjective, ReplicaObjective, ResourceObjective
-from app.core.reassignment.parts import part_of
-from app.core.reassignment.resources.model import Limits
-from app.core.replica_lists import not_among
+from app.core.reassignment.model import Balance, MovementProblem
+from app.core.reassignment.parts import ProblemPart
+from app.core.reassignment.resources.model import Goal, Limits, ResourceLoads
+from app.core.replica_lists import not_among, per_broker
 
 Bools = NDArray[np.bool_]
+GOAL_OF = {"count": "replicas", "bytes": "disk", "throughput": "nic_in"}
+"""By the load that replicas are balanced by: the resource that it is."""
 SEARCH_SHARE = 0.7
 """Of the time until the deadline, a search over resources; the rest is for the bound on the movement."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaObjective:
+    """The load that replicas are balanced by.
+
+    Parameters
+    ----------
+    by : its name. balance : the band. load : (rows,) int64 of one replica; 1 each for counts.
+    base_load : (brokers,) int64 of replicas outside the scope.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker with (rows, widest) int32 positions."""
+        return self.base_load + per_broker(replicas, len(self.base_load), self.load)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreferredRacks:
+    """The ranks of brokers by the racks that are preferred for leaders.
+
+    Parameters
+    ----------
+    rank : (lists, brokers) int32, the place of the broker's rack in each distinct list of racks, or `lengths` of it.
+    lengths : (lists,) int64 number of racks in the list.
+    list_of : (rows,) int32 index of the partition's list; −1 without any.
+    """
+
+    rank: Int32s = field(repr=False)
+    lengths: Int64s = field(repr=False)
+    list_of: Int32s = field(repr=False)
+
+    def of_replicas(self, replicas: Int32s, rows: Int64s) -> Int32s:
+        """(len(rows), width) int32 rank of each replica, 0 for partitions without a list."""
+        listed = self.list_of[rows]
+        return np.where(listed[:, None] < 0, 0, self.rank[np.maximum(listed, 0)[:, None], replicas]).astype(np.int32)
+
+    def led(self, leaders: Int32s) -> tuple[int, int, int]:
+        """How many partitions are led in the first rack of their list, in another one, and in none of them."""
+        has_list = (self.list_of >= 0) & (leaders != NO_REPLICA)
+        lists = self.list_of[has_list]
+        rank = self.rank[lists, leaders[has_list]]
+        first, elsewhere = int(np.count_nonzero(rank == 0)), int(np.count_nonzero(rank == self.lengths[lists]))
+        return first, len(lists) - first - elsewhere, elsewhere
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicMinimums:
+    """Topics with a minimum number of leaders on each broker.
+
+    Parameters
+    ----------
+    least : (topics,) int64. brokers : (brokers,) bool, those that lead as many.
+    topic_of : (rows,) int32 index of the partition's topic among them; −1 for others.
+    """
+
+    least: Int64s
+    brokers: Bools = field(repr=False)
+    topic_of: Int32s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaderObjective:
+    """The load that leaders are balanced by.
+
+    Parameters
+    ----------
+    by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
+    preferred, minimums : constraints on leaders; None without any.
+    moves_replicas : whether replicas may move to reach the band.
+    fewest_changes : whether the fewest leader changes then come before the fewest bytes.
+    frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
+    may_lead : (brokers,) bool. evacuates : whether leaders are taken away from brokers.
+    counts_actual : whether a change is one of the actual leader, not of the preferred one.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+    frees_moved: bool
+    moves_replicas: bool
+    fewest_changes: bool
+    may_lead: Bools = field(repr=False)
+    evacuates: bool
+    counts_actual: bool
+    preferred: PreferredRacks | None
+    minimums: TopicMinimums | None
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
+        return self.base_load + per_broker(replicas[:, :1], len(self.base_load), self.load)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResourceObjective:
+    """Goals within limits; replicas and leaders are placed together.
+
+    Parameters
+    ----------
+    priorities : the goals, the most important first; those of one entry are reached jointly. Without any, brokers are
+        brought below their limits, and nothing else changes.
+    loads : what each row loads on brokers.
+    leads_afterwards : whether leaders are chosen after the replicas, by constraints of their own.
+    """
+
+    priorities: tuple[tuple[Goal, ...], ...]
+    loads: ResourceLoads = field(repr=False)
+    leads_afterwards: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,66 +161,6 @@ class BatchRules:
     is_barred: Bools | None
     rack_of: Int32s | None
     completion: CompletionRules
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Share:
-    """The partitions and brokers of a part.
-
-    Parameters
-    ----------
-    name : of the broker set; None outside every set. rows : (part,) int64, ascending.
-    brokers : (brokers,) bool, the brokers of the set. target : those whose loads are balanced; with `keep`, those that
-        receive what has to move. floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
-    """
-
-    name: str | None
-    rows: Int64s = field(repr=False)
-    brokers: Bools = field(repr=False)
-    target: Bools = field(repr=False)
-    floor_cap: Int64s | None = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemPart:
-    """A part of a problem. movement, ties, topics : as of the whole problem, of the rows of the share."""
-
-    share: Share
-    movement: MovementProblem
-    ties: TieBreaks
-    topics: TopicBalance | None
-
-    @property
-    def rows(self) -> Int64s:
-        """(part,) int64 rows of the whole problem."""
-        return self.share.rows
-
-
-def parts_of(
-    shares: Sequence[Share], movement: MovementProblem, ties: TieBreaks, topics: TopicBalance | None
-) -> tuple[ProblemPart, ...]:
-    """The part of each share."""
-    if len(shares) == 1:
-        return (ProblemPart(shares[0], movement, ties, topics),)
-    return tuple(
-        ProblemPart(
-            share,
-            replace(part_of(movement, share.rows, share.target), floor_cap=share.floor_cap),
-            replace(ties, size_bytes=ties.size_bytes[share.rows], topic_of=ties.topic_of[share.rows]),
-            None if topics is None else _topics_of(topics, share.rows),
-        )
-        for share in shares
-    )
-
-
-def _topics_of(topics: TopicBalance, rows: Int64s) -> TopicBalance:
-    used, topic_of = np.unique(topics.topic_of[rows], return_inverse=True)
-    return replace(
-        topics,
-        topic_of=topic_of.reshape(-1).astype(np.int64),
-        topics=len(used),
-        tolerance=tuple(topics.tolerance[topic] for topic in used.tolist()),
-    )
 
 
 def without_deadline() -> float:

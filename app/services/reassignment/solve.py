@@ -9,8 +9,7 @@ from typing import cast
 from app.core.measures.tally import Tally
 from app.core.reassignment import KEEP, Batches, TooManyPairs
 from app.core.reassignment.conflicts import Infeasible
-from app.core.reassignment.movement import Moves, bytes_bound
-from app.core.reassignment.plan import Plan, plan
+from app.core.reassignment.plan import Moves, Plan, bytes_bound, plan
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.errors.failure import Failure
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible

@@ -21,7 +21,6 @@ swaps_kernel.py  swaps of a broker's replicas with those of others
 receivers_kernel.py  which brokers receive, and which give
 undo_kernel.py   undoing what the penalty does not need
 prices_kernel.py the cheapest legal replicas and leader of each partition under dual prices
-parts.py         parts without common partitions and brokers, each placed on its own
 answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it
 """
@@ -46,6 +45,5 @@ from app.core.reassignment.resources.model import (
     ResourcePlacement,
     ResourceProblem,
 )
-from app.core.reassignment.resources.parts import PlacedPart, joined_resources, part_of_resources
 from app.core.reassignment.resources.relieving import relieve
 from app.core.reassignment.resources.verifier import resource_violations

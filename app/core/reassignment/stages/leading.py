@@ -13,8 +13,8 @@ from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, LeaderProblem, LeaderTopics
 from app.core.reassignment.model import Band, BrokerBounds
-from app.core.reassignment.parts import summed
-from app.core.reassignment.problem import Bools, Problem, ProblemPart
+from app.core.reassignment.parts import ProblemPart, summed
+from app.core.reassignment.problem import Bools, Problem
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
 from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first

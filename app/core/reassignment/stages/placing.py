@@ -13,8 +13,8 @@ from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_mo
 from app.core.reassignment.counts.per_topic import balance_topics
 from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.model import KEEP, BrokerBounds, MovementProblem, ReplicaPlacement
-from app.core.reassignment.parts import joined
-from app.core.reassignment.problem import Problem, ProblemPart
+from app.core.reassignment.parts import ProblemPart, joined
+from app.core.reassignment.problem import Problem
 from app.core.reassignment.resources.by_load import place_by_load
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
@@ -45,6 +45,14 @@ class PlacedReplicas:
     def largest_bound(self) -> int | None:
         """A lower bound on the largest load of all parts; None if counts are balanced."""
         return max((bound for bound in self.largest_bounds if bound is not None), default=None)
+
+    def reaches_bounds(self, problem: Problem) -> bool:
+        """Whether the movement, and the largest load of each part if it has a bound, are at their lower bounds."""
+        loads = problem.replicas.loads(self.whole.replicas)
+        return self.whole.certificate.optimal and all(
+            bound is None or loads[part.movement.target].max(initial=0) <= bound
+            for part, bound in zip(problem.parts, self.largest_bounds, strict=True)
+        )
 
     @classmethod
     def of(

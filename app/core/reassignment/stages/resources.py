@@ -12,21 +12,24 @@ from app.core.reassignment.conflicts import BudgetConflict, Infeasible, LimitsCo
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
 from app.core.reassignment.model import KEEP, ReplicaPlacement
-from app.core.reassignment.objectives import GOAL_OF, ResourceObjective
-from app.core.reassignment.parts import part_of, summed
-from app.core.reassignment.problem import Problem, ProblemPart
+from app.core.reassignment.parts import (
+    PlacedPart,
+    ProblemPart,
+    joined_resources,
+    part_of,
+    part_of_resources,
+    summed,
+)
+from app.core.reassignment.problem import GOAL_OF, Problem, ResourceObjective
 from app.core.reassignment.resources import (
     RESOURCES,
     TOPIC_REPLICAS,
     BudgetNotReached,
-    PlacedPart,
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
-    joined_resources,
     limits_conflict,
     loads_of,
-    part_of_resources,
     reach_goals,
     reach_within,
     relieve,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.objectives import ReplicaObjective
-from app.core.reassignment.problem import Share
+from app.core.reassignment.parts import Share
+from app.core.reassignment.problem import ReplicaObjective
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.core.replica_lists import per_broker
 from app.errors.requests import ConflictingFields

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from app.core.reassignment.objectives import PreferredRacks, TopicMinimums
+from app.core.reassignment.problem import PreferredRacks, TopicMinimums
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.request import ReassignmentRequest

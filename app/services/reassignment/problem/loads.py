@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
 from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
-from app.core.reassignment.objectives import LeaderObjective, ReplicaObjective
+from app.core.reassignment.problem import LeaderObjective, ReplicaObjective
 from app.core.replica_lists import per_broker
 from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from app.core.model import Int64s
 from app.core.reassignment import Balance
-from app.core.reassignment.objectives import GOAL_OF, ResourceObjective
+from app.core.reassignment.problem import GOAL_OF, ResourceObjective
 from app.core.reassignment.resources import TOPIC_REPLICAS, Goal
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields

@@ -24,7 +24,8 @@ from app.core.reassignment import (
 )
 from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
 from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
-from app.core.reassignment.problem import BatchRules, Share, parts_of, without_deadline
+from app.core.reassignment.parts import Share, parts_of
+from app.core.reassignment.problem import BatchRules, without_deadline
 from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked

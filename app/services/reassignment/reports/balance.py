@@ -8,8 +8,8 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.core.reassignment import Band, BrokerBounds, MovementProblem, ReplicaPlacement, topic_bands
-from app.core.reassignment.movement import Moves
-from app.core.reassignment.problem import ProblemPart
+from app.core.reassignment.parts import ProblemPart
+from app.core.reassignment.plan import Moves
 from app.core.reassignment.stages.leading import LedPart
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker

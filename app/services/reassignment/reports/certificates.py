@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.movement import Moves, bytes_bound
-from app.core.reassignment.plan import Plan
+from app.core.reassignment.plan import Moves, Plan, bytes_bound
 from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.reassignment.problem.problem import ReassignmentProblem

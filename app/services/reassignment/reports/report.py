@@ -3,7 +3,7 @@
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import Int32s
-from app.core.reassignment.movement import Moves
+from app.core.reassignment.plan import Moves
 from app.errors import Json
 from app.services.defaults import min_isr_of
 from app.services.plans import STEPS, as_json

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.movement import Moves
-from app.core.reassignment.plan import Plan
+from app.core.reassignment.plan import Moves, Plan
 from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
