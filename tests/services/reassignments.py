@@ -138,7 +138,6 @@ def kept_steps(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:
     return {
         "topics": names,
         "width": width,
-        "moving": max(len(batches) - 1, 0),
         "offsets": np.cumsum([0, *map(len, batches)]).tolist(),
         "topic_of": _packed(np.array([names.index(step[0]) for step in steps], np.int32)),
         "partition_ids": _packed(np.array([step[1] for step in steps], np.int32)),

@@ -159,3 +159,21 @@ def test_brokers_that_are_down_leave_in_one_step(release: str) -> None:
         document, batches = planned(cluster, {"fix_offline_replicas": True, "kafka_version": release})
         assert batches
         assert not any(batch["completes"] is False for batch in document["batches"])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_that_never_complete_are_in_batches_of_their_own_at_the_end(kind: str, release: str) -> None:
+    """So that all others are executed: Kafka rejects the next file while one is never complete."""
+    random = Random(f"{kind} {release} at the end")
+    for _ in range(6):
+        cluster = random_cluster(random, is_kraft=True)
+        body = {"batches": {"max_partitions": random.choice([1, 3, None])}, **KINDS[kind], "kafka_version": release}
+        document, batches = planned(cluster, body)
+        completes = [batch["completes"] is not False for batch in document["batches"]]
+        never = {name for batch, is_complete in zip(batches, completes, strict=True) if not is_complete
+                 for name, *_ in batch}  # fmt: skip
+        first = completes.index(False) if never else len(batches)
+        waiting = {name for batch in batches[first:] for name, *_ in batch}
+        assert waiting == never
+        assert all(name not in never for batch in batches[:first] for name, *_ in batch)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from app.core.model import NO_LEADER, NO_REPLICA, Cluster
 from app.errors.requests import NotExportable
 from app.services.limits import Limits
 from app.services.plans import draft_plan
@@ -25,11 +26,15 @@ while [ $# -gt 0 ]; do
   case $1 in
     --reassignment-json-file) file=$2; shift ;;
     --execute | --verify | --describe | --list) action=${1#--} ;;
+    --unavailable-partitions | --under-min-isr-partitions) action=offline ;;
   esac
   shift
 done
 case $(basename "$0"):$action in
-  kafka-broker-api-versions.sh:) printf 'h:9092 (id: %d rack: r1 isFenced: false) -> (\\n' {101..109} ;;
+  kafka-broker-api-versions.sh:)
+    printf 'h:9092 (id: %d rack: r1 isFenced: false) -> (\\n' {101..109} | grep -v "id: ${DOWN:-none}" ;;
+  kafka-topics.sh:offline)
+    if [ -n "${DOWN:-}" ]; then printf '\\tTopic: orders\\tPartition: 0\\tLeader: none\\tIsr: \\n'; fi ;;
   kafka-topics.sh:describe) echo "Topic: orders PartitionCount: $(cat "$STATE/partitions" 2>/dev/null || echo 24)" ;;
   kafka-topics.sh:) echo 30 >"$STATE/partitions" ;;
   kafka-reassign-partitions.sh:list) cat "$STATE/others" 2>/dev/null || echo "No partition reassignments found." ;;
@@ -77,10 +82,10 @@ class Pod:
     folder: Path
     environment: Mapping[str, str]
 
-    def run(self, **settings: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
         """The container's command, run to its end."""
         environment = {**os.environ, **self.environment, **settings}
-        command = ["bash", str(self.folder / "batches" / "run.sh")]
+        command = ["bash", str(self.folder / "batches" / "run.sh"), *options]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
     @property
@@ -147,6 +152,38 @@ def test_a_batch_in_progress_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "state" / "01-execute.json").write_text("5")
     assert one.run().returncode == 0
     assert batches_of(one) == ["02-execute.json", "03-execute.json"]
+
+
+def without_105() -> Cluster:
+    """The captured cluster while broker 105 is down, which has the only replica of orders-0."""
+    cluster = captured()
+    orders = cluster.topic("orders")
+    assert orders is not None
+    lists = {name: getattr(orders, name).copy() for name in ("replicas", "isr", "leaders")}
+    lists["replicas"][0], lists["isr"][0], lists["leaders"][0] = NO_REPLICA, NO_REPLICA, NO_LEADER
+    lists["replicas"][0, 0] = 105
+    return replace(
+        cluster,
+        brokers=tuple(replace(broker, fenced=broker.id == 105) for broker in cluster.brokers),
+        topics=tuple(replace(orders, **lists) if topic is orders else topic for topic in cluster.topics),
+    )
+
+
+def test_a_batch_without_a_replica_to_copy_waits_for_the_broker(tmp_path: Path) -> None:
+    """It is the last one; all others are executed, and the preferred leaders lead, whatever is below its min ISR."""
+    made = draft_plan(PLANNER, ReassignmentRequest(remove_brokers=[105]), without_105(), Limits())
+    one = pod(tmp_path, documents(EXPORTS["kubernetes"](made, without_105)))
+    count = len(list((tmp_path / "batches").glob("*-execute.json")))
+    tried = one.run("--dry-run", DOWN="105")
+    assert (tried.returncode, f"{count:02d}-execute.json waits for brokers" in tried.stdout) == (0, True), tried.stderr
+    stopped = one.run(DOWN="105")
+    assert stopped.returncode == 1
+    assert f"{count:02d}-execute.json waits for brokers that are down; without a leader: orders-0" in stopped.stderr
+    assert batches_of(one) == [f"{number:02d}-execute.json" for number in range(1, count)]
+    assert one.executed[-1].startswith("kafka-leader-election.sh")
+    done = one.run()
+    assert done.returncode == 0, done.stderr
+    assert batches_of(one)[count - 1 :] == [f"{count:02d}-execute.json"]
 
 
 def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_steps_that_change_a_replication_factor(after: list[int], keeps: bool) -
     """KIP-860's option would make Kafka reject them, so that the archive does not name it."""
     one = np.zeros(1, np.int32)
     before = np.array([[1, 2, NO_REPLICA]], np.int32)
-    steps = StoredSteps(("t",), one, one, before, np.array([after], np.int32), np.array([0, 1]), 1)
+    steps = StoredSteps(("t",), one, one, before, np.array([after], np.int32), np.array([0, 1]), 0)
     assert steps.keeps_factors is keeps
 
 

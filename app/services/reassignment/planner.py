@@ -24,8 +24,9 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     kind, reader = KIND, READER
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
     # Balance by one load has one engine, with weights and without.
-    # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule.
-    engine_version = 12
+    # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule, and
+    # what never completes is in batches of its own at the end.
+    engine_version = 13
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

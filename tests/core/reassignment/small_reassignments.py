@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import UNKNOWN_SIZE, padded
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
@@ -10,6 +11,11 @@ from tests import draws as st
 
 MOST_BYTES = 100
 limits_or_none = st.none() | st.integers(1, 4)
+
+
+def as_bools(values: list[bool]) -> NDArray[np.bool_]:
+    """(values,) bool, also of none."""
+    return np.array(values, np.bool_)
 
 
 @st.composite
@@ -33,6 +39,7 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
         broker_ids=np.arange(brokers, dtype=np.int32) + 100,
         rack_of=None if rack_of is None else np.array(rack_of, np.int32),
         is_barred=draw(st.none() | st.lists(st.booleans(), min_size=brokers, max_size=brokers).map(np.array)),
+        waits=draw(st.none() | st.lists(st.booleans(), min_size=rows, max_size=rows).map(as_bools)),
     )
 
 

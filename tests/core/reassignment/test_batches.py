@@ -121,7 +121,20 @@ class TestLaws:
 
     @given(reassignments())
     def test_without_limits_the_longest_chain_decides(self, reassigned: ReassignedPartitions) -> None:
-        assert len(cut_batches(reassigned, UNLIMITED)) == cut_batches(reassigned, UNLIMITED).lower_bound
+        batches = cut_batches(replace(reassigned, waits=None), UNLIMITED)
+        assert len(batches) == batches.lower_bound
+
+    @reaches("both", 0.2)
+    @given(reassignments(), all_limits)
+    def test_partitions_that_wait_have_the_last_batches_alone(
+        self, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
+        batches = cut_batches(reassigned, limits)
+        waits = np.zeros(len(reassigned.after), np.bool_) if reassigned.waits is None else reassigned.waits
+        kinds = [{bool(waits[row]) for row in batch} for batch in order_of(batches)]
+        assert kinds == [{False}] * (len(batches) - batches.waiting) + [{True}] * batches.waiting
+        if {True} in kinds and {False} in kinds:
+            event("both")
 
     @costly()
     @given(reassignments(), all_limits)
@@ -159,7 +172,7 @@ class TestSteps:
     def test_orders_alone_change_in_the_last_batch(self) -> None:
         batches = cut_batches(small([[1, 2], [3, 4], [5, 6]], [[2, 1], [3, 7], [6, 5]]), UNLIMITED)
         assert order_of(batches) == [[1], [0, 2]]
-        assert batches.moving == 1
+        assert batches.moves_data.tolist() == [True, False]
         assert batches.moved_replicas.tolist() == [1, 0]
 
     def test_new_and_unchanged_partitions_are_in_no_batch(self) -> None:
@@ -329,7 +342,8 @@ class TestVerifier:
             offsets=np.cumsum([0, *map(len, steps)]),
             before=padded([before for before, _ in lists]),
             after=padded([after for _, after in lists]),
-            moving=int(np.flatnonzero(moved).max(initial=-1)) + 1,
+            moves_data=moved > 0,
+            waiting=0,
             moved_replicas=moved,
             moved_bytes=moved * 10,
             unknown_sizes=np.zeros(len(steps), np.int64),
@@ -381,6 +395,13 @@ class TestVerifier:
         assert "leader_changes_early" in self.codes(FIRST | {1: ([2, 1], [4, 2])} | THIRD)
         assert "leaders_not_last" in self.codes(FIRST | SECOND, LAST | THIRD)
 
+    def test_partitions_that_wait_beside_others_are_reported(self) -> None:
+        waits = replace(self.REASSIGNED, waits=np.array([False, False, True]))
+        alone = replace(self.batches(FIRST | SECOND, LAST, THIRD), waiting=1)
+        assert batch_violations(waits, alone, UNLIMITED) == []
+        for wrong in (replace(alone, waiting=0), replace(self.batches(FIRST | SECOND | THIRD, LAST), waiting=1)):
+            assert {found.code for found in batch_violations(waits, wrong, UNLIMITED)} >= {"waits_not_last"}
+
     def test_paths_that_lead_elsewhere_are_reported(self) -> None:
         whole = FIRST | SECOND | THIRD
         assert self.codes(FIRST | SECOND, LAST) == {"row_left_out"}
@@ -420,7 +441,7 @@ class TestVerifier:
         throttled = BatchLimits(max_moves_in_per_broker=None, throttle_bytes_per_s=10)
         for wrong, limits in (
             (replace(batches, lower_bound=3), UNLIMITED),
-            (replace(batches, moving=2), UNLIMITED),
+            (replace(batches, moves_data=np.array([True, True])), UNLIMITED),
             (batches, throttled),
             (replace(batches, seconds=np.array([2.0, 0.0])), throttled),
         ):

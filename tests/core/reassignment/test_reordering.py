@@ -48,7 +48,7 @@ def test_an_order_moves_no_bytes_fills_no_disk_and_takes_no_time(
     full = BrokerDisks(used, used - 50)
     batches = cut_batches(reassigned, limits, full)
     assert batch_violations(reassigned, batches, limits, full) == []
-    assert batches.moving == 0
+    assert not batches.moves_data.any()
     for figure in (batches.moved_replicas, batches.moved_bytes, batches.unknown_sizes, batches.max_bytes_in):
         assert not figure.any()
     assert batches.seconds is None or not batches.seconds.any()

@@ -20,7 +20,6 @@ from app.core.reassignment.batches.scheduling import (
     NO_LIMIT,
     FinalOrders,
     StepChains,
-    is_backwards,
     is_hottest_first,
     pack,
     steps,
@@ -37,7 +36,8 @@ def cut_batches(
     """Cut a reassignment into batches, so that no broker exceeds a limit at any time while they run.
 
     Batches that move replicas come first, then those that set the final order of lists: leaders change last, except for
-    partitions whose leader is removed. `scheduling` defines the steps of each partition and packs them greedily.
+    partitions whose leader is removed. Both are repeated for the partitions that wait for brokers that are down.
+    `scheduling` defines the steps of each partition and packs them greedily.
 
     Complexity: O(steps · log(steps)) for packing, compiled, and O(rows · widest²) for the steps.
 
@@ -67,27 +67,23 @@ def cut_batches(
     (2, 2, [1, 0], [7, 5])
     """
     chains, reordered = steps(reassigned, limits, hottest_first=is_hottest_first(limits, disks))
-    packed, moves, of_moves = chains, None, np.zeros(len(chains.before), np.bool_)
+    packed, moves = chains, None
     if log_dirs is not None:
         moves = required_moves(reassigned, log_dirs)
         chains = on_disks(chains, reassigned, log_dirs)
         if disks is None:
             raise ValueError("log directories are disks, and there are none")
-        goes_backwards = is_backwards(limits, disks)
-        packed = with_moves(chains, moves, reassigned, is_backwards=goes_backwards)
-        of_moves = np.arange(len(packed.before)) >= len(chains.before)
-        of_moves = of_moves if goes_backwards else of_moves[::-1]
-    batch = pack(reassigned, packed, limits, disks)
-    moving, batch_of = int(batch.max(initial=-1)) + 1, batch[~of_moves]
-    at_the_end = moving + np.arange(len(reordered.rows)) // (limits.max_partitions or NO_LIMIT)
+        packed = with_moves(chains, moves, reassigned)
+    batch, stage_sizes = _in_stages(pack(reassigned, packed, limits, disks), packed, reordered, limits)
+    n_moves, n_packed = len(packed.before) - len(chains.before), len(packed.before)
     listed = _Listed(
         np.concatenate([chains.rows[chains.chain_of], reordered.rows]),
-        np.concatenate([batch_of, at_the_end]),
+        batch[n_moves:],
         np.concatenate([chains.before, reordered.before]),
         np.concatenate([chains.after, reordered.after]),
     )
     if moves is not None:
-        moves = replace(moves, batch=batch[of_moves])
+        moves = replace(moves, batch=batch[:n_moves])
         moves = _by_batch(moves)
         listed = _with_unchanged(listed, reassigned, moves)
     order = np.lexsort((listed.rows, listed.batch))
@@ -97,11 +93,31 @@ def cut_batches(
         np.concatenate([[0], np.cumsum(np.bincount(listed.batch, minlength=n_batches))]).astype(np.int64),
         listed.before[order],
         listed.after[order],
-        moving,
-        *_batch_figures(reassigned, chains, batch_of, n_batches, limits, moves),
+        np.repeat([True, False, True, False], stage_sizes),
+        int(stage_sizes[2:].sum()),
+        *_batch_figures(reassigned, chains, batch[n_moves:n_packed], n_batches, limits, moves),
         lower_bound=batches_lower_bound(reassigned, chains, packed, reordered, limits),
         log_dir_moves=moves,
     )
+
+
+def _in_stages(batch: Int64s, packed: StepChains, reordered: FinalOrders, limits: BatchLimits) -> tuple[Int64s, Int64s]:
+    """The batches of packed steps and final orders, and (4,) int64 the number of batches in each stage.
+
+    The stages follow one another: replicas move, final orders are set, and both again for partitions that wait.
+
+    Parameters
+    ----------
+    batch : (steps,) int64 as of `pack`.
+    """
+    ordered = [len(reordered.rows) - reordered.waiting, reordered.waiting]
+    others = int(packed.first[len(packed.rows) - packed.waiting])
+    stage = np.repeat([0, 2, 1, 3], [others, len(batch) - others, *ordered])
+    at_once = limits.max_partitions or NO_LIMIT
+    numbers = np.concatenate([batch, *(np.arange(count) // at_once for count in ordered)])
+    sizes = np.zeros(4, np.int64)
+    np.maximum.at(sizes, stage, numbers + 1)
+    return numbers + (np.cumsum(sizes) - sizes)[stage], sizes
 
 
 class _Listed(NamedTuple):

@@ -46,10 +46,8 @@ def _disk_of(rows: Int64s, brokers: Int32s, lists: Int32s, disks: Int32s) -> Int
     return np.asarray(disks[rows, column], np.int32)
 
 
-def with_moves(
-    chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPartitions, *, is_backwards: bool
-) -> StepChains:
-    """The chains, and one of a single step for each move, packed so that moves come early."""
+def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPartitions) -> StepChains:
+    """The chains, and before them one of a single step for each move, so that moves come early."""
     n_moves, width = len(moves.row), chains.before.shape[1]
     sizes = reassigned.size_bytes[moves.row]
     each = np.arange(n_moves + 1)
@@ -67,7 +65,7 @@ def with_moves(
         moves.broker,
         np.where(sizes == UNKNOWN_SIZE, 0, sizes),
     )
-    return _joined(chains, of_moves) if is_backwards else _joined(of_moves, chains)
+    return _joined(of_moves, chains)
 
 
 def _joined(one: StepChains, other: StepChains) -> StepChains:
@@ -83,6 +81,7 @@ def _joined(one: StepChains, other: StepChains) -> StepChains:
         _continued(one.frees_from, other.frees_from),
         np.concatenate([one.source, other.source]),
         np.concatenate([one.size, other.size]),
+        other.waiting,
     )
 
 

@@ -31,6 +31,8 @@ class ReassignedPartitions:
     rack_of : (brokers,) int32 index of each broker's rack; None if racks are ignored.
     is_barred : (brokers,) bool, brokers that no list on the way may have unless the final one has them, since Kafka
         rejects it (cordoned brokers) or never completes it (brokers that are down), or None.
+    waits : (rows,) bool, partitions whose lists Kafka never completes while brokers are down: their steps come after
+        those of all others, since no batch can begin after them. None: there are none.
     """
 
     before: Int32s = field(repr=False)
@@ -40,6 +42,7 @@ class ReassignedPartitions:
     broker_ids: Int32s
     rack_of: Int32s | None = None
     is_barred: NDArray[np.bool_] | None = None
+    waits: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,9 @@ class Batches:
     before, after : (steps, widest) int32 positions, padded with -1: the replica list before a step, and the one that it
         requests of Kafka. The inverse of a batch requests `before`; inverses executed from the last batch to the first
         restore the previous assignment, order included.
-    moving : number of batches that move replicas; those after them only change preferred leaders and the order of
-        lists.
+    moves_data : (batches,) bool, whether the batch moves replicas; others only change preferred leaders and the order
+        of lists, and follow those that move replicas.
+    waiting : number of batches at the end whose partitions `ReassignedPartitions.waits` names.
     moved_replicas : (batches,) int64 copied. moved_bytes : (batches,) int64 of them, of known size.
     unknown_sizes : (batches,) int64 copied replicas of unknown size.
     max_bytes_in : (batches,) int64 the most that one broker receives.
@@ -142,7 +146,8 @@ class Batches:
     offsets: Int64s = field(repr=False)
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
-    moving: int
+    moves_data: NDArray[np.bool_] = field(repr=False)
+    waiting: int
     moved_replicas: Int64s = field(repr=False)
     moved_bytes: Int64s = field(repr=False)
     unknown_sizes: Int64s = field(repr=False)

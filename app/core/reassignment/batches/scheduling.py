@@ -12,6 +12,7 @@ replicas to add, d to remove, and factors f before and g after:
 - No list contains a cordoned broker that the final one does not contain, since Kafka rejects it: the steps until such
   brokers have left are one step, and the partition has as many more replicas meanwhile. If its leader may not send as
   many in one batch, the steps stay apart, and the broker has to be uncordoned for them.
+- Partitions whose lists Kafka never completes while brokers are down have batches of their own, after all others.
 - The first replica stays first while data moves, since followers copy from it. If it is removed, that happens in the
   partition's last step, in which the leader has to change. If it stays without staying first, or if only the order of
   the list changes, a further step at the very end, which copies nothing, requests the final order.
@@ -52,6 +53,7 @@ class StepChains:
     adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. fills : the disk of each.
     frees, frees_from : likewise, the disks of the replicas that the step removes.
     source : (chains,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
+    waiting : number of chains at the end that `ReassignedPartitions.waits` names.
     """
 
     rows: Int64s = field(repr=False)
@@ -65,6 +67,7 @@ class StepChains:
     frees_from: Int64s = field(repr=False)
     source: Int32s = field(repr=False)
     size: Int64s = field(repr=False)
+    waiting: int = 0
 
     @property
     def chain_of(self) -> Int64s:
@@ -79,11 +82,13 @@ class FinalOrders:
     Parameters
     ----------
     rows : (rows,) int64. before, after : (rows, widest) int32 replica lists.
+    waiting : number of rows at the end that `ReassignedPartitions.waits` names.
     """
 
     rows: Int64s = field(repr=False)
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
+    waiting: int
 
 
 def steps(
@@ -96,7 +101,7 @@ def steps(
     )
     most_adds = limits.max_moves_out_per_broker or NO_LIMIT
     n_steps, is_reordered = steps_kernel.count(before, after, most_adds)
-    rows = _ordered(reassigned.heat, n_steps > 0, hottest_first=hottest_first)
+    rows, waiting = _ordered(reassigned, n_steps > 0, hottest_first=hottest_first)
     first = np.concatenate([[0], np.cumsum(n_steps[rows])]).astype(np.int64)
     rack_of = reassigned.rack_of if reassigned.rack_of is not None else np.zeros(len(reassigned.broker_ids), np.int32)
     listed, requested, adds, adds_from, drops, drops_from = steps_kernel.fill(
@@ -105,12 +110,12 @@ def steps(
     sizes = np.where(reassigned.size_bytes[rows] == UNKNOWN_SIZE, 0, reassigned.size_bytes[rows])
     # Without log directories, the disk of a broker has its position.
     chains = StepChains(
-        rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes
+        rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes, waiting
     )
     if reassigned.is_barred is not None:
         chains = _without_barred_lists(chains, after, reassigned.is_barred, most_adds)
-    final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
-    return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
+    final, waiting = _ordered(reassigned, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
+    return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final], waiting)
 
 
 def _without_barred_lists(
@@ -147,11 +152,13 @@ def _without_barred_lists(
     )
 
 
-def _ordered(heat: Int64s, chosen: NDArray[np.bool_], *, hottest_first: bool) -> Int64s:
-    """The chosen rows by heat, ties by row."""
+def _ordered(reassigned: ReassignedPartitions, chosen: NDArray[np.bool_], *, hottest_first: bool) -> tuple[Int64s, int]:
+    """Returns (the chosen rows by heat, ties by row, those that wait last; number of rows that wait)."""
     rows = np.flatnonzero(chosen)
+    heat = reassigned.heat[rows]
+    waits = np.zeros(len(rows), np.bool_) if reassigned.waits is None else reassigned.waits[rows]
     # Negated, and not turned round, so that ties stay by ascending row.
-    return rows[np.argsort(-heat[rows] if hottest_first else heat[rows], kind="stable")]
+    return rows[np.lexsort((-heat if hottest_first else heat, waits))], int(np.count_nonzero(waits))
 
 
 def is_backwards(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
@@ -167,7 +174,7 @@ def is_hottest_first(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
 def pack(
     reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits, disks: BrokerDisks | None
 ) -> Int64s:
-    """(steps,) int64, the batch of every step of the chains.
+    """(steps,) int64, the batch of every step of the chains; those that wait, which are last, count from 0 again.
 
     Raises
     ------
@@ -177,17 +184,6 @@ def pack(
     _check_single_moves(reassigned, chains, limits)
     brokers, goes_backwards = len(reassigned.broker_ids), is_backwards(limits, disks)
     disks = disks or BrokerDisks(np.zeros(brokers, np.int64), np.full(brokers, NO_LIMIT, np.int64))
-    work = first_fit_kernel.ChainArrays(
-        chains.first,
-        chains.adds,
-        chains.fills,
-        chains.adds_from,
-        chains.frees,
-        chains.frees_from,
-        chains.source,
-        chains.size,
-        goes_backwards,
-    )
     capacity = first_fit_kernel.BatchCapacity(
         limits.max_moves_in_per_broker or NO_LIMIT,
         limits.max_moves_out_per_broker or NO_LIMIT,
@@ -198,10 +194,26 @@ def pack(
     used = disks.used_bytes.astype(np.int64)
     progress = np.zeros(len(chains.rows), np.int64)
     batch_of = np.empty(len(chains.before), np.int64)
-    n_batches = first_fit_kernel.pack(work, capacity, brokers, used, progress, batch_of)
-    if n_batches == first_fit_kernel.STUCK:
-        raise _out_of_disk(reassigned, chains, replace(disks, used_bytes=used), progress)
-    return n_batches - 1 - batch_of if work.is_backwards else batch_of
+    others = len(chains.rows) - chains.waiting
+    for start, stop in ((0, others), (others, len(chains.rows))):
+        begin, end = chains.first[[start, stop]].tolist()
+        work = first_fit_kernel.ChainArrays(
+            chains.first[start : stop + 1] - begin,
+            chains.adds,
+            chains.fills,
+            chains.adds_from[begin : end + 1],
+            chains.frees,
+            chains.frees_from[begin : end + 1],
+            chains.source[start:stop],
+            chains.size[start:stop],
+            goes_backwards,
+        )
+        n_batches = first_fit_kernel.pack(work, capacity, brokers, used, progress[start:stop], batch_of[begin:end])
+        if n_batches == first_fit_kernel.STUCK:
+            raise _out_of_disk(reassigned, chains, replace(disks, used_bytes=used), progress[:stop])
+        if goes_backwards:
+            batch_of[begin:end] = n_batches - 1 - batch_of[begin:end]
+    return batch_of
 
 
 def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits) -> None:
@@ -228,9 +240,12 @@ def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, li
 def _out_of_disk(
     reassigned: ReassignedPartitions, chains: StepChains, disks: BrokerDisks, progress: Int64s
 ) -> BatchesOutOfDisk:
-    """The failure, with the step that needs the least additional space on all disks that it fills."""
+    """The failure, with the step that needs the least additional space on all disks that it fills.
+
+    progress : (chains packed so far,) int64 steps that are packed.
+    """
     used, most = disks.used_bytes, disks.max_bytes
-    unfinished = np.flatnonzero(progress < np.diff(chains.first))
+    unfinished = np.flatnonzero(progress < np.diff(chains.first)[: len(progress)])
     steps = chains.first[unfinished] + progress[unfinished]
     n_adds = chains.adds_from[steps + 1] - chains.adds_from[steps]
     owner = np.repeat(np.arange(len(steps)), n_adds)

@@ -49,7 +49,8 @@ def batch_violations(
     `after` does not need; lists are of distinct known brokers, never shorter than both ends' nor spanning fewer racks;
     no more than the larger factor + 1 replicas of a partition exist at a time, unless the step removes a cordoned
     broker; lists have no cordoned broker that leaves, unless the limit on what its leader sends forbids to remove it at
-    once; no broker exceeds a limit or its disk; leaders change last; and the figures are those of the steps. With log
+    once; no broker exceeds a limit or its disk; leaders change last; partitions that wait for brokers that are down are
+    in batches of their own, after all others, of which the same holds; and the figures are those of the steps. With log
     directories, also if exactly the required moves between them are made, none while its partition is listed otherwise.
     """
     replayed = replay(reassigned, batches)
@@ -71,7 +72,7 @@ def batch_violations(
         violations += log_dir_disk_violations(reassigned, replayed, disks, log_dirs, moves)
     elif disks is not None:
         violations += _disks(reassigned, disks, arrivals, deleted(replayed))
-    return [*violations, *_leaders(replayed, batches), *_figures(reassigned, replayed, batches, limits)]
+    return [*violations, *_leaders(reassigned, replayed, batches), *_figures(reassigned, replayed, batches, limits)]
 
 
 def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
@@ -180,15 +181,19 @@ def _disks(
     yield from _brokers(reassigned, arrivals, "disk", used, most, "uses {} bytes of disk")
 
 
-def _leaders(replayed: StepReplay, batches: Batches) -> Iterator[BatchViolation]:
+def _leaders(reassigned: ReassignedPartitions, replayed: StepReplay, batches: Batches) -> Iterator[BatchViolation]:
     has_data, moves = replayed.has_data, batches.log_dir_moves
-    of_moves = -1 if moves is None else int(moves.batch.max(initial=-1))
-    moving = max(int(replayed.batch[has_data].max(initial=-1)), of_moves) + 1
-    early = ~has_data & (replayed.batch < moving)
+    moved_within = np.zeros(0, np.int64) if moves is None else moves.batch
+    is_waiting = replayed.batch >= len(batches) - batches.waiting
+    waits = np.zeros_like(is_waiting) if reassigned.waits is None else reassigned.waits[replayed.row]
+    yield from violated_steps(replayed, "waits_not_last", is_waiting != waits, "is not with those that wait, or alone")
+    last_moves = [int(replayed.batch[has_data & each].max(initial=-1)) for each in (~is_waiting, is_waiting)]
+    last_moves[0] = max(last_moves[0], int(moved_within.max(initial=-1)))
+    early = ~has_data & (replayed.batch <= np.where(is_waiting, last_moves[1], last_moves[0]))
     yield from violated_steps(replayed, "leaders_not_last", early, "is only reordered, and others move later")
-    if moving != batches.moving:
-        detail = f"{moving} batches move replicas, not {batches.moving}"
-        yield BatchViolation("wrong_figures", 1, detail, value=batches.moving, limit=moving)
+    moves_data = np.isin(np.arange(len(batches)), np.concatenate([replayed.batch[has_data], moved_within]))
+    if not np.array_equal(moves_data, batches.moves_data):
+        yield BatchViolation("wrong_figures", 1, "the batches that move replicas are others")
     last = np.full(len(replayed.goal), -1)
     np.maximum.at(last, replayed.row[has_data], replayed.batch[has_data])
     changes = replayed.before[:, 0] != replayed.after[:, 0]

@@ -310,11 +310,13 @@ def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
 def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator[str]:
     """What each batch copies, and for how long."""
     for number, batch in enumerate(batches):
-        if number >= steps.moving:
+        if not batch["moves_data"]:
             partitions = steps.batch(number)
             words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
         else:
             words = ", and ".join(_copies(batch))
+        if number >= len(steps) - steps.waiting:
+            words += ", once the brokers that it waits for are back"
         seconds = batch["seconds"]
         yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 

@@ -126,9 +126,32 @@ check_others() { # the file of a batch
   fi
 }
 
+described() { # an option that chooses partitions: these, as topic-partition
+  tool kafka-topics --describe "$1" 2>/dev/null | sed -nE 's/.*Topic: ?([^[:space:]]+)[[:space:]]+Partition: ?([0-9]+).*/\1-\2/p'
+}
+
+awaited() { # the partitions that the plan knows to wait for brokers that are down
+  local each
+  for each in $(sed -n 's/^await //p' execute-steps.txt); do partitions_of "$each-execute.json"; done
+}
+
+await_brokers() { # the file of a batch that Kafka completes only when brokers are back
+  local down leaderless
+  down=$(brokers_of "$1" | grep -vxFf <(live_brokers) | paste -sd' ' || true)
+  leaderless=$(described --unavailable-partitions | grep -xFf <(partitions_of "$1") | head -n 5 | paste -sd' ' || true)
+  if [ -z "$down$leaderless" ]; then return; fi
+  down="$1 waits for brokers that are down${down:+, $down}${leaderless:+; without a leader: $leaderless}"
+  if [ -n "$dry_run" ]; then
+    echo "$down"
+    return
+  fi
+  if [ -s leader-election.json ]; then elect || true; fi
+  fail "$down; all batches before it are complete; run this again when the brokers are back"
+}
+
 check_replication() {
   local found
-  found=$(tool kafka-topics --describe --under-min-isr-partitions 2>/dev/null | grep -E 'Partition: ' || true)
+  found=$(described --under-min-isr-partitions | grep -vxFf <(awaited) || true)
   if [ -n "$found" ]; then
     head -n 5 <<<"$found" >&2
     fail "$(grep -c . <<<"$found") partitions are below their min.insync.replicas"
@@ -360,6 +383,7 @@ number=0
 while read -r action what value; do
   case $action in
     cordon) change_cordon "$what" --add-config "cordoned.log.dirs=$value" ;;
+    await) if [ "$number" -ge "$next" ]; then await_brokers "$(file_of "$what")"; fi ;;
     uncordon) change_cordon "$what" --delete-config cordoned.log.dirs ;;
     execute)
       number=$((number + 1))

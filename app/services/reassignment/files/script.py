@@ -33,7 +33,7 @@ def files(
     numbers = range(1, len(steps) + 1)
     execution: Any = head.answer.get("execution") or {}
     forth: _Steps = [{"action": "execute", "batch": number} for number in numbers]
-    yield "execute-steps.txt", _lines(_steps(execution.get("batches", forth), cluster, steps))
+    yield "execute-steps.txt", _lines(_steps(execution.get("batches", forth), cluster, steps, is_forth=True))
     yield "rollback-steps.txt", _lines(_steps(execution.get("rollback", forth[::-1]), cluster, steps))
     yield COPIES, _lines(_copies(cluster, steps))
     if created:
@@ -63,11 +63,13 @@ def _plan(head: PlanHead | NewPlan) -> bytes:
     )
 
 
-def _steps(planned: _Steps, cluster: Cluster, steps: StoredSteps) -> Iterator[str]:
-    """A line for each batch, and for each broker that is cordoned or uncordoned between them."""
+def _steps(planned: _Steps, cluster: Cluster, steps: StoredSteps, *, is_forth: bool = False) -> Iterator[str]:
+    """A line for each batch, for each that waits for brokers, and for each broker that is cordoned or uncordoned."""
     names = readme.names(steps)
     for step in planned:
         if step["action"] == "execute":
+            if is_forth and step["batch"] > len(steps) - steps.waiting:
+                yield f"await {names[step['batch'] - 1]}"
             yield f"execute {names[step['batch'] - 1]}"
         elif step["action"] == "cordon":
             yield from (f"cordon {broker} {readme.cordoned_log_dirs(cluster, broker)}" for broker in step["brokers"])

@@ -23,7 +23,7 @@ class StoredSteps:
     topics : names. topic_of : (steps,) int32 indices into them. partition_ids : (steps,) int32.
     before, after : (steps, widest) int32 broker ids, padded with `NO_REPLICA`.
     offsets : (batches + 1,) int64, where each batch begins.
-    moving : how many batches copy data; the rest change the order of lists, and with it preferred leaders.
+    waiting : number of batches at the end that Kafka never completes while brokers are down.
     log_dir_paths : of log directories; empty if the plan chooses none. log_dirs_before, log_dirs_after : (steps,
         widest) int32 index of the directory that is requested for each replica, or −1 for any.
     """
@@ -34,7 +34,7 @@ class StoredSteps:
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
     offsets: Int64s = field(repr=False)
-    moving: int
+    waiting: int
     log_dir_paths: tuple[str, ...] = ()
     log_dirs_before: Int32s | None = field(default=None, repr=False)
     log_dirs_after: Int32s | None = field(default=None, repr=False)
@@ -128,7 +128,7 @@ def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
         before=_read(stored["before"]).reshape(-1, width),
         after=_read(stored["after"]).reshape(-1, width),
         offsets=np.array(stored["offsets"], np.int64),
-        moving=stored["moving"],
+        waiting=stored.get("waiting", 0),  # plans that are older have none
         log_dir_paths=tuple(log_dirs.get("paths", ())),
         log_dirs_before=_read(log_dirs["before"]).reshape(-1, width) if log_dirs else None,
         log_dirs_after=_read(log_dirs["after"]).reshape(-1, width) if log_dirs else None,

@@ -26,6 +26,7 @@ from app.errors.failure import Failure
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from app.services.reassignment.planning.bounds import bytes_bound
+from app.services.reassignment.planning.completion import incomplete_lists
 from app.services.reassignment.planning.kafka_generate import generated_movement
 from app.services.reassignment.planning.leading import current_leaders, lead, leaders_with_resources
 from app.services.reassignment.planning.log_dir_avoidance import in_log_dirs, place_with_log_dirs
@@ -179,6 +180,7 @@ def _cut(
     Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
     """
     rules = problem.batches
+    never = incomplete_lists(problem, np.arange(len(after)), problem.before, after)
     reassigned = ReassignedPartitions(
         before=problem.before,
         after=after,
@@ -187,6 +189,7 @@ def _cut(
         broker_ids=problem.brokers.ids,
         rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
         is_barred=_barred(problem),
+        waits=never.waits | never.has_no_source,
     )
     try:
         disks = _disks(problem, log_dirs)

@@ -31,7 +31,7 @@ def batch_json(problem: ReassignmentProblem, steps: Batches, number: int) -> dic
     return {
         "partitions": partitions,
         "count": len(rows),
-        "moves_data": number < steps.moving,
+        "moves_data": bool(steps.moves_data[number]),
         "moved_replicas": int(steps.moved_replicas[number]),
         "moved_bytes": int(steps.moved_bytes[number]),
         "unknown_size_replicas": int(steps.unknown_sizes[number]),
@@ -59,7 +59,7 @@ def steps_json(problem: ReassignmentProblem, steps: Batches) -> dict[str, Json]:
     return {
         "topics": scope.topics,
         "width": int(steps.before.shape[1]),
-        "moving": steps.moving,
+        "waiting": steps.waiting,
         "offsets": steps.offsets.tolist(),
         "topic_of": _packed(scope.topic_of[steps.rows]),
         "partition_ids": _packed(scope.partition_ids[steps.rows]),

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
-from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, Int32s
-from app.core.reassignment import TOLERATES_KEPT_SINCE, Batches, Incomplete, completion_rule, incomplete
-from app.core.replica_lists import stacked
+from app.core.reassignment import TOLERATES_KEPT_SINCE, Batches, Incomplete
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
+from app.services.reassignment.planning.completion import incomplete_lists
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
 
@@ -33,12 +31,7 @@ class NeverCompleted:
 def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverCompleted:
     """Apply the rule of the problem's release to every step: see `core/reassignment/completion.py`."""
     never = np.zeros(len(steps), np.bool_)
-    is_live = ~problem.brokers.is_offline
-    topics = problem.scope.described
-    # Live replicas that steps have added need no place here: they are copied from one that is in sync now.
-    in_sync = _by_row(problem, [np.column_stack([topic.leaders, topic.isr]) for topic in topics])[steps.rows]
-    current = np.concatenate([steps.before, _leaving(problem, steps)], axis=1)
-    found = incomplete(current, steps.after, in_sync, is_live, completion_rule(problem.version, problem.controller))
+    found = incomplete_lists(problem, steps.rows, steps.before, steps.after)
     batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
     never[batch_of[found.waits | found.has_no_source]] = True
     return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
@@ -66,25 +59,6 @@ def no_source_detail(partitions: str) -> str:
 def first_batches(numbers: list[int]) -> str:
     """The first of these batches, for a warning."""
     return ", ".join(map(str, numbers[:NAMED_BATCHES])) + (" …" if len(numbers) > NAMED_BATCHES else "")
-
-
-def _by_row(problem: ReassignmentProblem, of_topics: Sequence[Int32s]) -> Int32s:
-    """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
-    scope, ids = problem.scope, problem.brokers.ids
-    lists = stacked(of_topics)
-    rows = np.full((len(scope.partition_ids), max(1, lists.shape[1])), NO_REPLICA, np.int32)
-    rows[~scope.is_new, : lists.shape[1]] = lists
-    positions = positions_of(rows, ids)
-    return np.where(positions == len(ids), np.int32(NO_REPLICA), positions)
-
-
-def _leaving(problem: ReassignmentProblem, steps: Batches) -> Int32s:
-    """(steps, widest) int32 positions that a running reassignment removes, in the first step of their partition."""
-    leaving = _by_row(problem, [topic.removing for topic in problem.scope.described])[steps.rows]
-    is_later = np.ones(len(steps.rows), np.bool_)
-    is_later[np.unique(steps.rows, return_index=True)[1]] = False
-    leaving[is_later] = NO_REPLICA
-    return leaving
 
 
 def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -> Iterator[Caution]:
