@@ -299,3 +299,20 @@ class TestRejected:
         found = problem(response, 422, code)
         if pointer:
             only_error(found, pointer)
+
+
+def test_what_has_no_replica_to_copy_from_has_no_time(client: httpx.Client) -> None:
+    """Brokers 1 and 2 die after the plan: nothing can be copied to `other-0`, and all else takes its time."""
+    case = Case(client, "no-source", batches={"max_partitions": 1, "throttle_bytes_per_s": 100})
+    snapshot_id = case.store(brokers=[broker | {"fenced": broker["id"] in {1, 2}} for broker in BROKERS])
+    found = case.progress(snapshot_id)
+    of_batch = {
+        (its["topic"], its["partition"]): left["seconds_left"]
+        for planned, left in zip(case.plan["batches"], found["batches"], strict=True)
+        for its in planned["partitions"]
+        if planned["moves_data"]
+    }
+    assert {key for key, seconds in of_batch.items() if seconds is None} == {("other", 0)}
+    assert found["seconds_left"] is None
+    details = [warning["detail"] for warning in found["warnings"] if warning["code"] == "no_in_sync_replica"]
+    assert [("other-0" in detail, "1 partition" in detail) for detail in details] == [(True, True)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion
@@ -25,6 +26,7 @@ from app.core.reassignment import (
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
+from app.formats.syntax.quantities import counted
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.plans import Plan, as_json
@@ -34,6 +36,7 @@ from app.services.reassignment.progress.drift import DriftReport, drift_of
 from app.services.reassignment.progress.located import LocatedPlan, locate
 from app.services.reassignment.progress.log_dirs import with_log_dirs
 from app.services.reassignment.reports.batches import execution_step_json
+from app.services.reassignment.reports.completion import NAMED_PARTITIONS, no_source_detail
 from app.services.reassignment.requests.request import KIND
 from app.store.records import PlanHead, Snapshot
 
@@ -116,7 +119,7 @@ class PlanProgress:
         return "in_progress" if is_begun else "not_started"
 
     def _seconds_left(self) -> Float64s | None:
-        """(batches,) float64 at the throttle of the plan; None without one."""
+        """(batches,) float64 at the throttle of the plan, infinite if nothing can be copied; None without one."""
         request: Any = self.plan.head.request
         throttle = request["batches"]["throttle_bytes_per_s"]
         if throttle is None:
@@ -132,7 +135,19 @@ class PlanProgress:
             np.maximum(self.located.now.size_bytes[rows[step]], 0),
             self.located.now.ingress_bytes_per_s[rows[step]],
         )
-        return batch_durations(left, throttled(throttle, len(ids)), len(steps))
+        seconds = batch_durations(left, throttled(throttle, len(ids)), len(steps))
+        seconds[left.batch[self._has_no_source[rows[step]]]] = np.inf
+        return seconds
+
+    @property
+    def _up(self) -> Int32s:
+        return np.array([broker.id for broker in self.cluster.brokers if not broker.fenced], np.int32)
+
+    @property
+    def _has_no_source(self) -> NDArray[np.bool_]:
+        """(partitions,) bool, those without an in-sync replica on a live broker, from which others could be copied."""
+        now = self.located.now
+        return now.is_present & ~np.isin(now.isr, self._up).any(axis=1)
 
     def _rollback_execution(self) -> list[Json]:
         """The inverses of the batches that were begun, from the last to the first, and cordons lifted meanwhile."""
@@ -144,8 +159,7 @@ class PlanProgress:
         return [execution_step_json(step) for step in executed] if order else []
 
     def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
-        steps, step_progress = self.located.steps, self.step_progress
-        up = np.array([broker.id for broker in self.cluster.brokers if not broker.fenced], np.int32)
+        steps, step_progress, up = self.located.steps, self.step_progress, self._up
         moving = sum(int(topic.is_moving.sum()) for topic in self.cluster.topics)
         if moving and counts.steps[:, StepState.NOT_STARTED].any():
             detail = (
@@ -160,6 +174,13 @@ class PlanProgress:
         if receiving:
             detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
             yield Caution("receivers_down", detail, receiving)
+        rows = self.located.planned.rows[step_progress.copies.any(axis=1)]
+        stuck = np.unique(rows[self._has_no_source[rows]]).tolist()
+        if stuck:
+            names = ", ".join("{}-{}".format(*self.located.name(row)) for row in stuck[:NAMED_PARTITIONS])
+            more = " …" if len(stuck) > NAMED_PARTITIONS else ""
+            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names}{more})")
+            yield Caution("no_in_sync_replica", detail)
         returning = _down(self.located.before[step_progress.differs], up)
         if returning:
             detail = f"the lists before the plan have brokers that are fenced or down: {_named(returning)}"
