@@ -76,8 +76,8 @@ CAUTIONS: Mapping[str, str] = {
     "not_settled": "Members exchange partitions without end.",
     "offline_log_dirs": "Log directories are offline.",
     "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
-    "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, so that the "
-    "leader may assign others.",
+    "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "
+    "of sets in the order of earlier assignments, so that others may be assigned.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
     "owned_partition_missing": "A member owns partitions that do not exist.",
     "owned_without_generation": "A member has owned partitions and no generation, so that the sticky assignor "

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.api.contract import problem
-from tests.api.group_requests import Json, ask, brokers, member, owning, plan, read_in, topic
+from tests.api.group_requests import Json, ask, brokers, codes, member, owning, plan, read_in, topic
 
 
 def settled(**fields: Any) -> list[Json]:
@@ -75,6 +75,21 @@ class TestEvents:
         assert (known["handover"]["taken_up"], known["locality"]["in_rack"]) == (2, 8)
         assert (unknown["handover"]["taken_up"], unknown["locality"]["unknown"]) == (1, 1)
         assert known["trigger"]["because"] == [{"topic": "t", "what": "partitions", "partitions": [6, 7], "count": 2}]
+
+    @pytest.mark.parametrize(("partition", "decides"), [(16, True), (17, False)])
+    def test_the_coordinator_alone_knows_which_of_a_bucket_stays(
+        self, client: httpx.Client, partition: int, decides: bool
+    ) -> None:
+        """0 and 16 share a bucket: of the two partitions the one stays that the member was assigned first."""
+        others = [owning(f"m-{other}", None, other) for other in range(1, 18) if other != partition]
+        found = plan(
+            client,
+            assignor="uniform",
+            topics=[topic(partitions=18)],
+            members=[owning("m-a", None, 0, partition), *others],
+            events=[{"join": member("m-new")}],
+        )
+        assert ("order_of_sets_decides" in codes(found)) == decides
 
     def test_racks_change_and_only_a_leader_with_a_rack_looks(self, client: httpx.Client) -> None:
         swapped = {"replica_racks_changed": {"brokers": [{"id": 1, "rack": "b"}, {"id": 2, "rack": "a"}]}}

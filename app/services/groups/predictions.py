@@ -189,12 +189,19 @@ def of_failures(steps: Sequence[Json]) -> Iterator[Caution]:
 
 
 def of_arbitrary_choices(assignor: Assignor, answers: Iterable[GroupAssignment]) -> Iterator[Caution]:
-    """Whether the order of a library's sets decides in the answers of an assignor: of a group and of its steps."""
+    """Whether the order of sets decides in the answers of an assignor: of a group and of its steps."""
     choices = sum(answer.arbitrary_choices for answer in answers)
-    if choices and assignor.library is not None:
+    if not choices:
+        return
+    detail = (
+        f"{choices} times not all partitions whose numbers share a bucket of a hash set are kept, or go to one member: "
+        f"{assignor.name} takes them in the order in which the coordinator assigned them, which no tool reports; the "
+        "plan takes them by number, and Kafka may assign otherwise"
+    )
+    if assignor.library is not None:
         detail = (
             f"{assignor.library.library}'s {assignor.name} takes one of several partitions {choices} times out of a "
             "set whose order depends on PYTHONHASHSEED; the plan takes the first by topic and partition, and the "
             "leader may assign otherwise"
         )
-        yield Caution("order_of_sets_decides", detail)
+    yield Caution("order_of_sets_decides", detail)

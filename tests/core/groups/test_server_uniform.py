@@ -3,6 +3,8 @@
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from app.core.groups.model import GroupAssignment, Member, Owned
 from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.uniform import assign
 from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.jvm import JavaHashSet
+from app.core.jvm.hashes import INTEGER
 from app.errors.kafka import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
 from tests.core.groups.assignor_cases import differing, lists, server_groups, written
 from tests.core.groups.uniform_by_hand import Answer, Heterogeneous, Thrown, homogeneous
@@ -272,3 +276,43 @@ class TestVectors:
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("server_uniform") == {}
+
+
+class TestHistory:
+    """What the coordinator alone knows: in which order it assigned the partitions that a member owns."""
+
+    @pytest.mark.parametrize("remainder", Remainder)
+    @pytest.mark.parametrize("seed", range(15))
+    def test_the_order_of_a_bucket_is_counted_exactly_if_it_decides(self, seed: int, remainder: Remainder) -> None:
+        """Of a member above its quota, with every order."""
+        random = Random(seed)
+        numbers = random.sample([*range(0, 50, 16), *range(1, 50, 16), 2, 3], random.randint(4, 5))
+        others = [Member(f"m{index}", (T1,)) for index in range(random.randint(18, 30))]
+        answers = [
+            assign([Member("owner", (T1,), owned=[owned(T1, *order)]), *others], {T1: 50}, remainder=remainder)
+            for order in permutations(numbers)
+        ]
+        differs = any(by_topic(each) != by_topic(answers[0]) for each in answers)
+        assert {each.arbitrary_choices > 0 for each in answers} == {differs}
+
+    @pytest.mark.parametrize(("numbers", "is_counted"), [(range(12), False), ([*range(11), 16], True)])
+    def test_the_size_of_a_table_is_counted_if_it_decides(self, numbers: Sequence[int], is_counted: bool) -> None:
+        """Twelve partitions have 16 buckets since JDK 19, and 32 before: 16 is the second or the last."""
+        answer = assign([Member("owner", (T1,), owned=[owned(T1, *numbers)]), Member("other", (T1,))], {T1: 17})
+        orders = {tuple(JavaHashSet.copy_of(list(numbers), INTEGER, jdk=jdk)) for jdk in (17, 21)}
+        assert (len(orders) > 1) == is_counted
+        assert (answer.arbitrary_choices > 0) == is_counted
+
+    def test_a_group_that_a_coordinator_assigned_otherwise(self) -> None:
+        """(Kafka 4.2.1) 12 and 44 share a bucket, of which the member keeps one: it was 44, which it got first."""
+        own = {
+            "jlexmjJaTPWZ2nMlmQSdfg": [owned(T1, *range(6, 16), *range(36, 46))],
+            "OGSwVSwpRdCArxa_oZHVXQ": [owned(T1, *range(16, 36))],
+            "uEzXsb4XRjqVDd4rsAxtPA": [owned(T1, *range(6)), owned(T2, *range(14))],
+            "sCoBTNS6Tk2ONHqJA3vHGA": [],
+        }
+        members = [Member(name, (T1, T2), owned=runs) for name, runs in own.items()]
+        answer = assign(members, {T1: 46, T2: 14}, remainder=Remainder.OWNERS)
+        kept = {partition for topic, partition in lists(answer)["jlexmjJaTPWZ2nMlmQSdfg"] if topic == T1}
+        assert len({12, 44} & kept) == 1
+        assert answer.arbitrary_choices > 0

@@ -11,24 +11,27 @@ do not divide the partitions evenly; `Remainder` names the members that have the
     OWNERS          M0 → 0      M1 → 1    M2 → 2 3
 
 Kafka walks all owned partitions in hash order. The order matters only for members above their quota, so that all others
-are processed as arrays here.
+are processed as arrays here. In a bucket of a hash set it is that in which the coordinator assigned the partitions,
+which only the coordinator knows: here it is the order in which a member lists them, and `arbitrary_choices` counts the
+buckets for which it decides.
 
 Source: `org.apache.kafka.coordinator.group.assignor.UniformHomogeneousAssignmentBuilder` of Apache Kafka 4.0.0 to 4.4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
-from app.core.groups.arrays.owned import MemberPartitions, OwnedPartitions
+from app.core.groups.arrays.owned import UNKNOWN_TOPIC, MemberPartitions, OwnedPartitions
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, require_topics
 from app.core.groups.server.topic_ids import set_copy_order, set_order
 from app.core.jvm import hash_order
-from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
+from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE, capacity_for, table_size
 from app.core.model import NO_MEMBER, Int64s
 from app.errors.kafka import KafkaError, PartitionsLeftUnassigned
 
@@ -59,7 +62,8 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     rows = starts[owned.pairs.topics] + owned.pairs.partitions
     sizes = np.bincount(owned.pairs.members, minlength=len(group.members))
     quotas = _QUOTAS[remainder](int(counts.sum()), sizes)
-    above_quota = _above_quota(owned.pairs, group.members, quotas, index_of)
+    excesses = list(_excesses(owned.pairs, group.members, quotas, index_of))
+    above_quota = np.concatenate([np.zeros(0, np.int64), *(each.pairs[each.kept :] for each in excesses)])
     owners = np.full(int(counts.sum()), NO_MEMBER, np.int32)
     owners[rows] = owned.pairs.members
     by_topic = [starts[index_of[name]] + np.arange(topics[name]) for name in in_set_order]
@@ -67,7 +71,8 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     owners[rows[above_quota]] = NO_MEMBER
     slack = quotas - np.bincount(owners[owners != NO_MEMBER], minlength=len(quotas))
     added = np.concatenate([unowned, rows[above_quota]])
-    owners[added] = np.repeat(np.arange(len(quotas)), slack)
+    receivers = np.repeat(np.arange(len(quotas)), slack)
+    owners[added] = receivers
     assignment = PartitionOwners(names, starts, counts, group.hashed[owners].astype(np.int32)).assignment(group.ids)
     without_partitions = [
         (int(group.hashed[member]), topic)
@@ -76,7 +81,8 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     ]
     topic_of = np.searchsorted(starts, added, side="right") - 1
     insertions = np.stack([group.hashed[owners[added]], topic_of], axis=1)
-    return replace(assignment, without_partitions=without_partitions, insertions=insertions)
+    choices = _arbitrary_choices(owned.pairs.partitions, excesses, receivers[len(unowned) :])
+    return replace(assignment, without_partitions=without_partitions, insertions=insertions, arbitrary_choices=choices)
 
 
 def _quotas_of_first_members(partitions: int, sizes: Int64s) -> Int64s:
@@ -120,32 +126,69 @@ def _require_distinct(owned: MemberPartitions, starts: Int64s, counts: Int64s) -
         )
 
 
-def _above_quota(
+class _Excess(NamedTuple):
+    """The partitions of a topic that a member owns above its quota.
+
+    Parameters
+    ----------
+    pairs : (owned,) int64 indices of pairs, in the order of Kafka's hash set. kept : how many of them the member keeps.
+    """
+
+    pairs: Int64s
+    kept: int
+
+
+def _excesses(
     owned: MemberPartitions, members: Sequence[Member], quotas: Int64s, index_of: Mapping[str, int]
-) -> Int64s:
-    """Owned partitions above their owner's quota, in Kafka's order: int64 indices of pairs."""
+) -> Iterator[_Excess]:
+    """What members own above their quotas, in Kafka's order."""
     sizes = np.bincount(owned.members, minlength=len(members))
     starts = np.cumsum(sizes) - sizes
-    above: list[int] = []
     for index in np.flatnonzero(sizes > quotas).tolist():
-        pairs = slice(starts[index], starts[index] + sizes[index])
-        surplus = _surplus(members[index], owned.topics[pairs], owned.partitions[pairs], int(quotas[index]), index_of)
-        above.extend(int(starts[index]) + place for place in surplus)
-    return np.array(above, np.int64)
+        start, quota = int(starts[index]), int(quotas[index])
+        by_topic: dict[int, list[int]] = {}
+        for place, topic in enumerate(owned.topics[start : start + sizes[index]].tolist(), start):
+            by_topic.setdefault(topic, []).append(place)
+        # Topics that it no longer subscribes to are in the hash map too, and enlarge it.
+        names = list(dict.fromkeys(run.topic for run in members[index].owned))
+        for name in (names[at] for at in set_order(names).tolist()):
+            pairs = np.array(by_topic.get(index_of.get(name, UNKNOWN_TOPIC), ()), np.int64)
+            if len(pairs) > quota:
+                numbers = owned.partitions[pairs].astype(np.int32)
+                yield _Excess(pairs[hash_order(numbers, order=numbers.tolist())], quota)
+            quota = max(quota - len(pairs), 0)
 
 
-def _surplus(member: Member, topics: Int64s, partitions: Int64s, quota: int, index_of: Mapping[str, int]) -> list[int]:
-    """Owned partitions of one member above its quota: places in `topics` and `partitions`, which are what it owns."""
-    by_topic: dict[int, list[int]] = {}
-    for place, topic in enumerate(topics.tolist()):
-        by_topic.setdefault(topic, []).append(place)
-    # Topics that it no longer subscribes to are in the hash map too, and enlarge it.
-    names = list(dict.fromkeys(run.topic for run in member.owned))
-    surplus: list[int] = []
-    for name in (names[index] for index in set_order(names).tolist()):
-        places = by_topic.get(index_of.get(name, -1), [])
-        if len(places) > quota:
-            numbers = partitions[places].astype(np.int32)
-            surplus.extend(places[index] for index in hash_order(numbers, order=numbers.tolist())[quota:].tolist())
-        quota = max(quota - len(places), 0)
-    return surplus
+def _arbitrary_choices(partitions: Int64s, excesses: Iterable[_Excess], receivers: Int64s) -> int:
+    """How often the coordinator's history decides which partitions a member keeps, or which member gets them.
+
+    Another order in a bucket exchanges the partitions of its places, which matters if not all of these are kept or go
+    to the same member. Another size of the table exchanges places of different buckets.
+
+    Parameters
+    ----------
+    partitions : (owned,) int64 number of each pair.
+    receivers : (above quotas,) int64 members, in the order of excesses.
+    """
+    choices = start = 0
+    for pairs, kept in excesses:
+        stop = start + len(pairs) - kept
+        fates = np.concatenate([np.full(kept, NO_MEMBER), receivers[start:stop]])
+        start, orders = stop, []
+        codes = partitions[pairs] ^ (partitions[pairs] >> 16)
+        for size in _table_sizes(codes):
+            buckets = codes & (size - 1)
+            order = np.argsort(buckets, kind="stable")
+            is_chosen = (np.diff(buckets[order]) == 0) & (np.diff(fates) != 0)
+            choices += len(np.unique(buckets[order][1:][is_chosen]))
+            orders.append(fates[np.argsort(order)])
+        choices += any(not np.array_equal(each, orders[0]) for each in orders)
+    return choices
+
+
+def _table_sizes(codes: Int64s) -> set[int]:
+    """The possible sizes of a hash set that is a copy of another: they differ for 3·2ᵏ keys, and with full buckets."""
+    sizes = {table_size(max(capacity_for(len(codes), jdk=jdk), DEFAULT_CAPACITY)) for jdk in (17, 19)}
+    if np.bincount(codes & (min(sizes) - 1)).max() > CHAIN_LIMIT:
+        sizes |= {size for size in (32, TREE_TABLE) if size > min(sizes)}
+    return sizes
