@@ -79,6 +79,7 @@ CAUTIONS: Mapping[str, str] = {
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "
     "of sets in the order of earlier assignments, so that others may be assigned.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
+    "overrides_without_member": "`member_overrides` match no member.",
     "owned_partition_missing": "A member owns partitions that do not exist.",
     "owned_without_generation": "A member has owned partitions and no generation, so that the sticky assignor "
     "ignores them.",
@@ -102,6 +103,7 @@ CAUTIONS: Mapping[str, str] = {
     "racks_ignored": "Racks are ignored: brokers have none in the mode `safe`, or Kafka disables them for the group.",
     "racks_not_recorded": "The snapshot does not have the racks of members whose subscriptions are known.",
     "racks_not_repaired": "Partitions span too few racks, and the request does not repair them.",
+    "racks_of_new_partitions_unknown": "The racks of partitions that a topic gets decide, and are not known.",
     "rates_of_unknown_partitions": "Rates are given for partitions that the topic does not have; they do not count.",
     "rates_of_unknown_topics": "Rates are given for topics that the snapshot does not have; they do not count.",
     "receivers_down": "Brokers to which replicas are still to be copied are fenced or down.",

@@ -76,6 +76,27 @@ class TestEvents:
         assert (unknown["handover"]["taken_up"], unknown["locality"]["unknown"]) == (1, 1)
         assert known["trigger"]["because"] == [{"topic": "t", "what": "partitions", "partitions": [6, 7], "count": 2}]
 
+    @pytest.mark.parametrize(
+        ("grown", "fields", "is_unknown"),
+        [
+            ({}, {}, True),
+            ({"replicas": [[1]]}, {}, False),
+            ({}, {"assignor": "roundrobin"}, False),
+            ({}, {"members": [owning("m-a", None, *range(6))]}, False),
+            ({}, {"members": [owning("m-a", None, *range(6))], "events": [{"join": member("m-b", "b")}]}, True),
+            ({}, {"brokers": brokers({1: "a", 2: "a", 3: "a"})}, True),
+            ({}, {"brokers": [{"id": broker} for broker in (1, 2, 3)]}, False),
+        ],
+    )
+    def test_racks_of_new_partitions_are_missed_where_they_may_decide(
+        self, client: httpx.Client, grown: Json, fields: Json, is_unknown: bool
+    ) -> None:
+        """The assignor uses racks, and a member and a broker have some."""
+        body = {"assignor": "cooperative-sticky", "members": settled(), **fields}
+        body["events"] = [*body.get("events", []), {"topic_grown": {"topic": "t", "partitions": 7, **grown}}]
+        found = plan(client, **body)
+        assert ("racks_of_new_partitions_unknown" in codes(found)) == is_unknown
+
     @pytest.mark.parametrize(("partition", "decides"), [(16, True), (17, False)])
     def test_the_coordinator_alone_knows_which_of_a_bucket_stays(
         self, client: httpx.Client, partition: int, decides: bool

@@ -199,14 +199,6 @@ class TestOverrides:
                 "/member_overrides/0",
             ),
             ({"group": "billing", "member_overrides": [{"client_id": "*"}]}, "/member_overrides/0"),
-            ({"group": "billing", "member_overrides": [{"host": "[/]*", "rack_id": "a"}]}, "/member_overrides/0"),
-            (
-                {
-                    "group": "billing",
-                    "member_overrides": [{"client_id": "*", "rack_id": "a"}, {"member_id": "x", "topics": []}],
-                },
-                "/member_overrides/1",
-            ),
             ({"members": [], "member_overrides": [{"client_id": "*", "rack_id": "a"}]}, "/member_overrides"),
         ],
     )
@@ -215,6 +207,16 @@ class TestOverrides:
     ) -> None:
         response = client.post("/v1/plans/group", json={"snapshot_id": tables, "assignor": "range", **fields})
         only_error(problem(response, 422, "conflicting_fields"), pointer)
+
+    def test_one_that_matches_no_member_is_a_warning(self, client: httpx.Client, tables: str) -> None:
+        """Members come and go between the snapshots of a group that one list of overrides is kept for."""
+        overrides: list[Json] = [{"client_id": "*", "rack_id": "a"}, {"member_id": "x", "topics": []}]
+        overrides.append({"host": "[/]*", "rack_id": "a"})
+        plan = _plan(client, snapshot_id=tables, group="billing", assignor="range", member_overrides=overrides)
+        details = [one["detail"] for one in plan["warnings"] if one["code"] == "overrides_without_member"]
+        assert [detail.split(" match")[0] for detail in details] == ["2 of 3 member_overrides (1, 2)"]
+        matching = _plan(client, snapshot_id=tables, group="billing", assignor="range", member_overrides=overrides[:1])
+        assert "overrides_without_member" not in codes(matching)
 
     def test_a_topic_twice(self, client: httpx.Client, tables: str) -> None:
         body = {

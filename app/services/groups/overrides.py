@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from app.core.recorded import RecordedMember
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic
+from app.services.cautions import Caution
 from app.services.groups.requests import ClientLibrary, MemberOverride
 from app.services.snapshots import first_repeated
 
 FIELD = "member_overrides"
+NAMED_OVERRIDES = 20
+"""The most overrides that a warning names; it counts them all."""
 _SELECTORS = ("member_id", "client_id", "host")
 
 
@@ -24,13 +27,17 @@ class KnownMember:
     client: ClientLibrary | None = None
 
 
-def overridden(members: Sequence[RecordedMember], overrides: Sequence[MemberOverride]) -> list[KnownMember]:
-    """The members in their order. Of several overrides that match a member, the first that has a field decides it.
+def overridden(
+    members: Sequence[RecordedMember], overrides: Sequence[MemberOverride]
+) -> tuple[list[KnownMember], list[Caution]]:
+    """The members in their order, and a warning if overrides match none.
+
+    Of several overrides that match a member, the first that has a field decides it.
 
     Raises
     ------
-    ConflictingFields : an override selects members by none or several of `member_id`, `client_id` and `host`, has
-        neither a rack nor topics, or matches no member.
+    ConflictingFields : an override selects members by none or several of `member_id`, `client_id` and `host`, or has
+        neither a rack nor topics.
     DuplicateTopic : an override subscribes to a topic twice.
     """
     selects = [_selector(override, (FIELD, place)) for place, override in enumerate(overrides)]
@@ -40,10 +47,12 @@ def overridden(members: Sequence[RecordedMember], overrides: Sequence[MemberOver
         matching = [place for place, select in enumerate(selects) if select(member)]
         matched.update(matching)
         known.append(_known(member, [overrides[place] for place in matching]))
-    for place in range(len(overrides)):
-        if place not in matched:
-            raise ConflictingFields(f"override {place} matches none of {len(members)} members", path=(FIELD, place))
-    return known
+    unmatched = [str(place) for place in range(len(overrides)) if place not in matched]
+    if not unmatched:
+        return known, []
+    named = ", ".join(unmatched[:NAMED_OVERRIDES]) + (" …" if len(unmatched) > NAMED_OVERRIDES else "")
+    detail = f"{len(unmatched)} of {len(overrides)} {FIELD} ({named}) match none of {len(members)} members"
+    return known, [Caution("overrides_without_member", detail)]
 
 
 def _known(member: RecordedMember, overrides: Sequence[MemberOverride]) -> KnownMember:

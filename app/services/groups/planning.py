@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from app.core.groups.lifecycle.events import Event
+from app.core.groups.lifecycle.events import Burst, Event, Join, Replace, ReplicaRacksChanged, TopicGrown
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
 from app.core.groups.lifecycle.steps import apply_events
@@ -16,6 +16,7 @@ from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_int
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.groups import description, reports
 from app.services.groups.client_libraries import of_client
@@ -30,6 +31,8 @@ from app.services.snapshots import check_brokers, first_repeated, require_distin
 from app.store.records import NewPlan
 
 KIND = "group"
+NAMED_TOPICS = 20
+"""The most topics that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +145,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
                     *cautions_of(solution, source),
                     *of_arbitrary_choices(first, [solution.answer, *answers]),
                     *_of_leader(problem, first),
+                    *_of_grown_topics(problem, first),
                     *of_failures(steps),
                 )
             ],
@@ -290,6 +294,25 @@ def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
     if leading is not None:
         topics = {topic for listed in problem.source.listed for topic in listed.member.topics}
         yield from of_client(assignor, leading.client, leading.member.id, topics=len(topics))
+
+
+def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
+    """Whether racks of partitions that topics get may decide, and are unknown."""
+    events = [each for event in problem.events for each in (event.events if isinstance(event, Burst) else (event,))]
+    topics = sorted({event.topic for event in events if isinstance(event, TopicGrown) and event.replicas is None})
+    racks, of_members = dict(problem.source.metadata.rack_of), {each.member.rack_id for each in problem.source.listed}
+    for event in events:
+        match event:
+            case Join(member) | Replace(by=member):
+                of_members.add(member.rack_id)
+            case ReplicaRacksChanged(rack_of):
+                racks |= rack_of
+    if topics and assignor.is_rack_aware and any(of_members) and any(racks.values()):
+        detail = (
+            f"{assignor.name} uses racks, and those of the partitions that {counted(len(topics), 'topic')} get are not "
+            "known: the event topic_grown has their `replicas`; with others it may assign any partition otherwise"
+        )
+        yield Caution("racks_of_new_partitions_unknown", detail, topics=tuple(topics[:NAMED_TOPICS]))
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> dict[str, Json]:

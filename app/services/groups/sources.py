@@ -152,10 +152,10 @@ def _members(
         members = enumerate(request.members or ())
         return [listed_member(member, ("members", i), version) for i, member in members], frozenset(), ()
     require_partitions(recorded, ("group",))
-    known = overridden(recorded.members, request.member_overrides)
+    known, cautions = overridden(recorded.members, request.member_overrides)
     of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
-    missing = missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
-    return [recorded_member(one.member, one.client) for one in known], frozenset(of_unknown_rack), missing
+    cautions += missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
+    return [recorded_member(one.member, one.client) for one in known], frozenset(of_unknown_rack), cautions
 
 
 _OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = {

@@ -147,7 +147,7 @@ def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict
         replace(caution, detail=f"group {group.group_id}: {caution.detail}")
         for group in recorded
         for caution in missing_from(
-            group, [one.member.member_id for one in overridden(group.members, ()) if not one.knows_rack]
+            group, [one.member.member_id for one in overridden(group.members, ())[0] if not one.knows_rack]
         )
     ]
     return resolved_document(groups, metadata), warnings
