@@ -24,7 +24,8 @@ from tests.services.reassignments import topic
 BROKERS = tuple(Broker(1000 + number, "abc"[number % 3]) for number in range(6))
 CLUSTER = Cluster("prod $(touch owned)\n", BROKERS, (topic("or.ders", [[1000, 1001], [1001, 1002]], [1, 1]),))
 _TOOL = """#!/bin/sh
-# One line of JSON a call; of a reassignment the file, which does not outlive the script.
+# One line of JSON a call; of a reassignment the file, which does not outlive the script. DESCRIBED is what is there.
+case "$*" in *--describe*) printf '%s' "$DESCRIBED"; [ -n "$DESCRIBED" ]; exit ;; esac
 exec {python} - "$0" "$@" <<'END'
 import json, sys
 arguments = sys.argv[1:]
@@ -61,7 +62,7 @@ def run(plan: NewPlan, tmp_path: Path, cluster: Cluster | None = CLUSTER, **envi
         tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
     script = tmp_path / "plan.sh"
     script.write_bytes(EXPORTS["script"](plan, lambda: cluster))
-    path = {"PATH": f"{tools}:{os.environ['PATH']}", **environment}
+    path = {"PATH": f"{tools}:{os.environ['PATH']}", "DESCRIBED": "", **environment}
     done = subprocess.run(["bash", str(script)], cwd=here, env=path, capture_output=True, text=True, check=False)
     assert list(here.iterdir()) == [], "nothing is left where the script ran"
     calls = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -105,6 +106,37 @@ def test_more_partitions_of_a_topic(tmp_path: Path) -> None:
     assert rows == [[1000, 1001], [1001, 1002], *plan.placements[0].replicas.tolist()]
 
 
+def described(name: str, rows: Sequence[Sequence[int]], *, moves: str = "") -> str:
+    """The output of `kafka-topics --describe`; the later partitions first."""
+    lines = [f"Topic: {name}\tTopicId: x\tPartitionCount: {len(rows)}\tReplicationFactor: 2\tConfigs: "]
+    for partition, row in reversed(list(enumerate(rows))):
+        listed = ",".join(map(str, row))
+        lines.append(f"\tTopic: {name}\tPartition: {partition}\tLeader: 1\tReplicas: {listed}\tIsr: 1{moves}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("moves", ["", "\tAdding Replicas: 7\tRemoving Replicas: 8\tElr: \tLastKnownElr: "])
+@pytest.mark.parametrize("start", [0, 2])
+def test_a_topic_that_is_there_as_planned_is_passed_over(tmp_path: Path, start: int, moves: str) -> None:
+    """The script was stopped half-way, and runs again."""
+    plan = planned(NewTopic("or.ders" if start else "new", 12, 2, start_partition_id=start))
+    rows = [[7, 8]] * start + plan.placements[0].replicas.tolist()
+    ran = run(plan, tmp_path, DESCRIBED=described("or.ders", rows, moves=moves))
+    assert (ran.status, ran.calls, ran.said) == (0, [], "")
+
+
+@pytest.mark.parametrize("start", [0, 2])
+def test_a_topic_that_is_there_otherwise_stops_it(tmp_path: Path, start: int) -> None:
+    plan = planned(NewTopic("or.ders" if start else "new", 3, 2, start_partition_id=start), NewTopic("z", 1, 1))
+    first, *rest = plan.placements[0].replicas.tolist()
+    rows = [[7, 8]] * start + [first[::-1], *rest]
+    ran = run(plan, tmp_path, DESCRIBED=described("or.ders", rows))
+    assert (ran.status, ran.calls) == (1, [])
+    assert f"stopped: {plan.placements[0].topic} has other replicas than planned" in ran.said
+    there, wanted = (":".join(map(str, row)) for row in (first[::-1], first))
+    assert ran.said.splitlines()[1:] == [f"  partition {start}: {there}, planned {wanted}"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("start", [0, 2])
 def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:
@@ -114,13 +146,13 @@ def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:
     assert len(replica_assignment.write(plan.placements[0].replicas)) > LONGEST_ARGUMENT
     ran = run(plan, tmp_path)
     assert ran.status == 0, ran.said
-    (create, _), (execute, content), (verify, _) = ran.calls
+    (waits, _), (create, _), (execute, content), (verify, _) = ran.calls
     given = options(create)
     assert "--replica-assignment" not in given
     assert given["--partitions"] == str(15_000 + start)
     assert given.get("--replication-factor") == (None if start else "2")
     assert {"--execute", "--additional"} <= set(execute)
-    assert "--verify" in verify
+    assert {"--verify"} <= {*waits} & {*verify}
     listed = [(p["topic"], p["partition"], p["replicas"]) for p in content["partitions"]]
     assert listed == [(name, start + at, row) for at, row in enumerate(plan.placements[0].replicas.tolist())]
 

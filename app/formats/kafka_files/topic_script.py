@@ -5,7 +5,10 @@
     cat > "$folder/1.txt" <<'END'
     101:105:108,104:109:102
     END
-    topics --create --topic orders --replica-assignment "$(cat "$folder/1.txt")"
+    is_there orders "$folder/1.txt" 0 || topics --create --topic orders --replica-assignment …
+
+A topic that is there as planned is passed over, so that the script can be run again; one that is there otherwise stops
+it.
 
 The list of a topic is one argument of `kafka-topics`, and Linux runs no command with an argument of more than 128 KiB
 (`E2BIG`). A longer list cannot be split: `--create` takes all partitions, and `--alter` a list from partition 0 on. So
@@ -26,7 +29,8 @@ LONGEST_ARGUMENT = 128 * 1024 - 1
 """Bytes of an argument that Linux passes to a command: `MAX_ARG_STRLEN` without the final zero."""
 _HEAD = """\
 # BOOTSTRAP_SERVER, COMMAND_CONFIG (a properties file) and KAFKA_BIN (the folder of Kafka's tools; those of PATH if it
-# is not set) are optional. The script stops at the first command that fails; nothing that exists is moved.
+# is not set) are optional. The script stops at the first command that fails, and can be run again: what is there as
+# planned is passed over, and nothing that exists is moved.
 set -euo pipefail
 BOOTSTRAP_SERVER=${BOOTSTRAP_SERVER:-localhost:9092}
 folder=$(mktemp -d)
@@ -37,6 +41,19 @@ run() {
 }
 topics() { run kafka-topics.sh "$@"; }
 reassign() { run kafka-reassign-partitions.sh --reassignment-json-file "$@"; }
+is_there() { # a topic, a file of its planned replicas, and the number of partitions that it had
+  local there planned
+  there=$(topics --describe --topic "$1" 2> /dev/null |
+    sed -nE 's/.*Partition: ?([0-9]+)[[:space:]]+Leader: ?[^[:space:]]+[[:space:]]+Replicas: ?([0-9,]+).*/\\1 \\2/p' |
+    sort -n | sed 's/.* //' | tr , : | tail -n "+$(($3 + 1))" || true)
+  planned=$(tr , '\\n' < "$2" | tail -n "+$(($3 + 1))")
+  if [ -z "$there" ]; then return 1; fi
+  if [ "$there" = "$planned" ]; then return; fi
+  echo "stopped: ${1//\\\\/} has other replicas than planned" >&2
+  paste -d ' ' <(echo "$there") <(echo "$planned") | awk -v had="$3" \\
+    '$1 != $2 && ++n <= 5 { print "  partition " had + NR - 1 ": " $1 ", planned " $2 }' >&2
+  exit 1
+}
 is_moving() { reassign "$1" --verify | grep 'is still in progress' > /dev/null; }
 """
 
@@ -86,10 +103,11 @@ def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
     name = shlex.quote(topic.name)
     alter = f"--alter --topic {altered_topic(topic.name)} --partitions {rows}"
     options = alter if topic.existing else f"--create --topic {name}"
+    is_there = f'is_there {altered_topic(topic.name)} {file}.txt" {topic.existing} ||'
     listed = replica_assignment.write(topic.replicas)
+    yield from _file(f'{file}.txt"', listed)
     if len(listed) <= LONGEST_ARGUMENT:
-        yield from _file(f'{file}.txt"', listed)
-        yield f'topics {options} --replica-assignment "$(cat {file}.txt")"'
+        yield f'{is_there} topics {options} --replica-assignment "$(cat {file}.txt")"'
         return
     placement = Placement(topic.name, topic.existing, topic.replicas[topic.existing :])
     yield _comment(
@@ -97,9 +115,13 @@ def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
     )
     yield _comment("and while they are empty the reassignment gives them the planned replicas.")
     yield from _file(f'{file}.json"', reassignment.write_placements([placement]).decode())
+    wait = f'while is_moving {file}.json"; do sleep 1; done'
+    yield wait
+    yield f"{is_there} {{"
     yield f"topics {options}" + ("" if topic.existing else f" --partitions {rows} --replication-factor {factor}")
     yield f'reassign {file}.json" --execute --additional > /dev/null'
-    yield f'while is_moving {file}.json"; do sleep 1; done'
+    yield wait
+    yield "}"
 
 
 def _file(path: str, content: str) -> Iterator[str]:
