@@ -178,6 +178,26 @@ def test_every_text_of_a_plan_of_directories_states_the_moves(log_dirs: Mapping[
     assert f"{moved['moved_replicas']} replicas, {byte_size(moved['moved_bytes'])}, between log directories" in proof
 
 
+@pytest.mark.parametrize(
+    ("replicas", "request_", "title"),
+    [
+        ([101, 102], {}, "Move replicas between log directories and repair the racks of nine"),
+        ([101, 104], {"replicas": "tight"}, "Move replicas between log directories and rebalance nine"),
+    ],
+)
+def test_a_title_says_what_is_changed_beside_directories(
+    replicas: list[int], request_: Mapping[str, Any], title: str
+) -> None:
+    """A disk is drained, and a partition whose replicas are in one rack is repaired as well."""
+    name = next(one.name for one in CLUSTER.topics if one.replicas.shape[1] == 2)
+    lists = {one.name: one.replicas.copy() for one in CLUSTER.topics}
+    lists[name][0, :2] = replicas
+    topics = tuple(replace(one, replicas=lists[one.name], isr=lists[one.name]) for one in CLUSTER.topics)
+    balance = {"balance": request_} if request_ else {}
+    made = plan(replace(CLUSTER, topics=topics), log_dirs={"drain": {"109": ["/data/d1"]}}, **balance)
+    assert made.title == title
+
+
 def test_without_log_dirs_files_and_answers_have_none() -> None:
     made = plan(remove_brokers=[105])
     assert "log_dirs" not in made.answer

@@ -24,8 +24,7 @@ def title(plan: NewPlan) -> str:
         *(f"grow {topic} to {counted(count, 'partition')}" for topic, count in partitions.items()),
         *([f"choose the leaders{at(plan.cluster, 'of')}"] if request.get("leaders_only") else []),
     ]
-    rest = "move replicas between log directories of" if _is_within(answer) else "rebalance"
-    words = some(changes, noun="change") if changes else f"{rest} {plan.cluster or 'the cluster'}"
+    words = some(changes, noun="change") if changes else f"{_unstated(answer)} {plan.cluster or 'the cluster'}"
     return words[0].upper() + words[1:]
 
 
@@ -48,10 +47,15 @@ def summary(plan: NewPlan) -> str:
     return f"moves {counted(replicas, 'replica')}, {size}; {steps}; {proof}{also}"
 
 
-def _is_within(answer: Any) -> bool:
-    """Whether replicas move between log directories of a broker, and none to another broker."""
-    within = (answer.get("log_dirs") or {}).get("moved_replicas", 0)
-    return bool(within) and not answer["certificate"]["moved_replicas"]
+def _unstated(answer: Any) -> str:
+    """The change of a plan whose request adds, removes and sets nothing; the name of the cluster follows."""
+    if not (answer.get("log_dirs") or {}).get("moved_replicas", 0):
+        return "rebalance"
+    within = "move replicas between log directories"
+    if not answer["certificate"]["moved_replicas"]:
+        return f"{within} of"
+    before, after = (answer[name]["rack_safe_share"] or 0 for name in ("measures_before", "measures"))
+    return f"{within} and repair the racks of" if after > before else f"{within} and rebalance"
 
 
 def _brokers(ids: Sequence[int]) -> str:
