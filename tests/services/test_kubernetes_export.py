@@ -17,6 +17,7 @@ from app.services.plans import draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
 from app.services.reassignment.files import kubernetes
 from app.store.records import NewPlan
+from tests.jbod import jbod
 from tests.services.reassignments import captured
 
 TOOL = """#!/bin/bash
@@ -24,7 +25,7 @@ TOOL = """#!/bin/bash
 echo "$(basename "$0") $*" >>"$STATE/log"
 while [ $# -gt 0 ]; do
   case $1 in
-    --reassignment-json-file) file=$2; shift ;;
+    --reassignment-json-file) path=$2 file=${2##*/}; shift ;;
     --execute | --verify | --describe | --list) action=${1#--} ;;
     --unavailable-partitions | --under-min-isr-partitions) action=offline ;;
   esac
@@ -42,6 +43,8 @@ case $(basename "$0"):$action in
     if [ "$file" = "${FAILS:-}" ]; then echo "Error: rejected" >&2; exit 1; fi
     echo 2 >"$STATE/$file" ;;
   kafka-reassign-partitions.sh:verify)
+    # It asks the brokers of log directories, and fails without the answer of each.
+    if [ -n "${UNREACHABLE:-}" ] && grep -q log_dirs "$path"; then exit 1; fi
     echo "Status of partition reassignment:"
     left=$(cat "$STATE/$file" 2>/dev/null || if [[ $file = *rollback* ]]; then echo 0; else echo none; fi)
     case $left in
@@ -184,6 +187,18 @@ def test_a_batch_without_a_replica_to_copy_waits_for_the_broker(tmp_path: Path) 
     done = one.run()
     assert done.returncode == 0, done.stderr
     assert batches_of(one)[count - 1 :] == [f"{count:02d}-execute.json"]
+
+
+def test_directories_of_rollbacks_are_asked_of_no_broker(tmp_path: Path) -> None:
+    """The broker that is removed may die on the way."""
+    made = draft_plan(PLANNER, ReassignmentRequest(remove_brokers=[105]), jbod(), Limits())
+    one = pod(tmp_path, documents(EXPORTS["kubernetes"](made, jbod)))
+    rollbacks = sorted((tmp_path / "batches").glob("*-rollback.json"))
+    assert any("log_dirs" in rollback.read_text() for rollback in rollbacks)
+    there = one.run(UNREACHABLE="yes", TMPDIR=str(tmp_path / "state"))
+    assert there.returncode == 0, there.stderr
+    assert len(batches_of(one)) == len(rollbacks)
+    assert not [path for path in (tmp_path / "state").iterdir() if path.is_dir()]
 
 
 def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:

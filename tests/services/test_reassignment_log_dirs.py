@@ -205,6 +205,41 @@ def test_without_log_dirs_files_and_answers_have_none() -> None:
     assert b"log_dirs" not in EXPORTS["reassignment"](made, lambda: CLUSTER)
 
 
+def placed_elsewhere(now: Where, document: bytes) -> bytes:
+    """A file without directories as Kafka executes it: a new replica is in a directory that no plan has chosen."""
+    listed = orjson.loads(document)
+    for one in listed["partitions"]:
+        there = [(one["topic"], one["partition"], broker) in now for broker in one["replicas"]]
+        one["log_dirs"] = ["any" if is_there else "/elsewhere" for is_there in there]
+    return orjson.dumps(listed)
+
+
+def test_a_rollback_without_log_dirs_names_the_directories_that_replicas_left() -> None:
+    """Else Kafka creates them in the directory with the fewest partitions."""
+    made = plan(remove_brokers=[105, 108])
+    start = now = where(CLUSTER)
+    for document in batch_files(made):
+        assert b"log_dirs" not in document
+        now = executed(now, placed_elsewhere(now, document))[1]
+    assert "/elsewhere" in now.values()
+    back = now
+    for document in batch_files(made, is_inverse=True):
+        back = executed(back, document)[1]
+    assert back == start
+    assert executed(now, EXPORTS["rollback"](made, lambda: CLUSTER))[1] == start
+
+
+def test_a_rollback_names_no_directory_where_there_is_no_choice() -> None:
+    """Brokers have one, or the one that a replica left is offline."""
+    one = jbod(1)
+    assert b"log_dirs" not in EXPORTS["rollback"](plan(one, remove_brokers=[105]), lambda: one)
+    disks = {broker: (replace(its[0], is_offline=True), *its[1:]) for broker, its in CLUSTER.log_dirs.items()}
+    broken = replace(CLUSTER, log_dirs=disks)
+    rollback = orjson.loads(EXPORTS["rollback"](plan(broken, remove_brokers=[105]), lambda: broken))
+    named = {path for partition in rollback["partitions"] for path in partition["log_dirs"]}
+    assert named == {"any", "/data/d2", "/data/d3"}
+
+
 def two_disks() -> Cluster:
     """Broker 1 has two disks of 10 GiB with 9 GiB each; broker 2 has a partition of 1.5 GiB."""
     gib = 1024 * MIB

@@ -154,7 +154,7 @@ def _at_once(*, is_inverse: bool) -> Write:
 
 def at_once_file(steps: StoredSteps, moved: Transfers, *, is_inverse: bool) -> bytes:
     """The execute file of a whole plan, or its rollback."""
-    if steps.log_dirs_after is not None:
+    if (steps.log_dirs_before if is_inverse else steps.log_dirs_after) is not None:
         return reassignment.write(Reassignment(tuple(steps.at_once(is_inverse=is_inverse)))).encode()
     return rollback_file(moved) if is_inverse else execute_file(moved)
 

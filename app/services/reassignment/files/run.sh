@@ -69,10 +69,19 @@ brokers_of() { # files of a batch: the brokers of their lists
   grep -ohE '"replicas": ?\[[0-9, ]*\]' "$@" | grep -oE '[0-9]+' | sort -nu
 }
 
+# Rollbacks name the log directories that replicas were in. The tool asks their brokers for these, which may be down.
+lists=
+if [ "$(stated log_dirs)" != yes ] && grep -qs '"log_dirs":' ./*-rollback.json; then lists=$(mktemp -d); fi
+listed() { # a file, or a copy of it without log directories that the plan does not choose
+  if [ -z "$lists" ]; then echo "$1"; return; fi
+  sed -E 's/,"log_dirs":\[("([^"\\]|\\.)*",?)*\]//g' "$1" >"$lists/$1"
+  echo "$lists/$1"
+}
+
 # --verify succeeds whatever it finds: its lines say what state a batch is in.
 state() { # a file
   local lines
-  lines=$(reassign "$1" --verify --preserve-throttles) || return
+  lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) || return
   # A replica is named where its log directory is to change.
   if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
     echo in_progress
@@ -108,7 +117,7 @@ check_cluster() {
 
 check_unchanged() { # the file of a batch that was not begun, and that of its inverse
   local lines
-  lines=$(reassign "$2" --verify --preserve-throttles) || fail "$2 cannot be verified"
+  lines=$(reassign "$(listed "$2")" --verify --preserve-throttles) || fail "$2 cannot be verified"
   lines=$(grep -E '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines" || true)
   if [ -n "$lines" ]; then
     head -n 20 <<<"$lines" >&2
@@ -258,6 +267,7 @@ show_progress() { # a batch; `began` and `first_bytes` are of its first look
 
 running='' # the file of the batch that was begun and is not known to be complete
 on_the_way_out() {
+  if [ -n "$lists" ]; then rm -r "$lists"; fi
   if [ -n "$running" ]; then
     echo
     echo "$running goes on in the cluster${throttle:+ with its throttle}; run this again to wait for it and go on" >&2
@@ -276,7 +286,7 @@ run_batch() { # its number, its file, and that of its inverse
   if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
     echo "$2: cancelling what runs"
     note cancelling "$2"
-    reassign "$2" --cancel --preserve-throttles >/dev/null
+    reassign "$(listed "$2")" --cancel --preserve-throttles >/dev/null
     while [ "$now" = in_progress ]; do
       sleep 1
       now=$(state "$2")

@@ -24,8 +24,9 @@ class StoredSteps:
     before, after : (steps, widest) int32 broker ids, padded with `NO_REPLICA`.
     offsets : (batches + 1,) int64, where each batch begins.
     waiting : number of batches at the end that Kafka never completes while brokers are down.
-    log_dir_paths : of log directories; empty if the plan chooses none. log_dirs_before, log_dirs_after : (steps,
-        widest) int32 index of the directory that is requested for each replica, or −1 for any.
+    log_dir_paths : of log directories; empty if files name none.
+    log_dirs_before, log_dirs_after : (steps, widest) int32 index of the directory that an inverse or a batch requests
+        for each replica, or −1 for any; None if its file names none.
     """
 
     topics: tuple[str, ...]
@@ -45,7 +46,7 @@ class StoredSteps:
 
     @property
     def has_log_dirs(self) -> bool:
-        """Whether the files of the plan have log directories."""
+        """Whether the plan chooses log directories."""
         return self.log_dirs_after is not None
 
     @property
@@ -66,7 +67,7 @@ class StoredSteps:
         return zip(names, self.partition_ids[steps].tolist(), rows, strict=True)
 
     def requested(self, number: int, *, is_inverse: bool = False) -> Iterator[PartitionReassignment]:
-        """What the file of a batch requests, or that of its inverse, with log directories if the plan chooses them."""
+        """What the file of a batch requests, or that of its inverse, with log directories if it names some."""
         log_dirs = self.log_dirs_before if is_inverse else self.log_dirs_after
         listed = list(self.listed(number, is_inverse=is_inverse))
         if log_dirs is None:
@@ -130,8 +131,11 @@ def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
         offsets=np.array(stored["offsets"], np.int64),
         waiting=stored.get("waiting", 0),  # plans that are older have none
         log_dir_paths=tuple(log_dirs.get("paths", ())),
-        log_dirs_before=_read(log_dirs["before"]).reshape(-1, width) if log_dirs else None,
-        log_dirs_after=_read(log_dirs["after"]).reshape(-1, width) if log_dirs else None,
+        **{
+            f"log_dirs_{name}": _read(log_dirs[name]).reshape(-1, width)
+            for name in ("before", "after")
+            if name in log_dirs
+        },
     )
 
 

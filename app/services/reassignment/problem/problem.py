@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.core.kafka_versions import Controller, KafkaVersion
 from app.core.measures.tally import Tally, tally
-from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
+from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s, LogDirectory
 from app.core.reassignment import (
     BatchLimits,
     BrokerDisks,
@@ -81,6 +81,7 @@ class ReassignmentProblem:
     resources : what partitions load on brokers. limits : of brokers.
     objective : over resources; None if replicas are placed before their leaders. prices : of what crosses racks.
     log_dirs : the disks of replicas; None if the request does not choose them.
+    directories : the log directories of the snapshot, by broker id.
     repaired : the topics whose partitions are repaired if they span too few racks; None if all are, if racks do not
         count, or if no replica may move.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
@@ -114,6 +115,7 @@ class ReassignmentProblem:
     prices: PricesRequest | None
     batches: BatchRules
     log_dirs: LogDirTable | None
+    directories: Mapping[int, Sequence[LogDirectory]] = field(repr=False)
     max_moved_bytes: int | None
     has_trade_off: bool
     repaired: frozenset[str] | None

@@ -132,6 +132,7 @@ def resolve(
         prices=request.prices,
         batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
         log_dirs=log_dirs,
+        directories=cluster.log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         repaired=_repaired(request, brokers),

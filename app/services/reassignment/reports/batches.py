@@ -69,12 +69,11 @@ def steps_json(problem: ReassignmentProblem, steps: Batches) -> dict[str, Json]:
 
 
 def packed_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
-    """The log directories of all steps, if the request chooses them."""
+    """The log directories of all steps, if files name some."""
     found = step_log_dirs(problem, solution)
     if not found:
         return {}
-    log_dirs = {"paths": found["paths"], **{name: _packed(found[name]) for name in ("before", "after")}}
-    return {"log_dirs": log_dirs}
+    return {"log_dirs": {name: each if name == "paths" else _packed(each) for name, each in found.items()}}
 
 
 def _packed(numbers: Int32s | Int64s) -> str:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Batches, LogDirMoves
 from app.core.reassignment.log_dirs.model import NO_LIMIT
 from app.core.reassignment.log_dirs.placing import PRECISION
-from app.core.replica_lists import not_among, sums_by
+from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
 from app.services.reassignment.planning.log_dirs import BrokerLogDirs, LogDirSolution
 from app.services.reassignment.planning.solution import ReassignmentSolution
@@ -98,11 +99,12 @@ def step_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) 
 
     Returns
     -------
-    paths : distinct ones. before, after : (steps, widest) int32 indices into them, or `ANY`; empty without directories.
+    paths : distinct ones. before, after : (steps, widest) int32 indices into them, or `ANY`. Without `after` if the
+        request does not choose directories; empty if, besides, no inverse adds a replica to a known one.
     """
     table, chosen, steps = problem.log_dirs, solution.log_dirs, solution.steps
     if table is None or chosen is None or steps.log_dir_moves is None:
-        return {}
+        return _returning(problem, steps)
     n_brokers, paths = len(problem.brokers.ids), sorted(set(table.paths))
     index_of = {path: index for index, path in enumerate(paths)}
     path_of = np.array([*[ANY] * n_brokers, *(index_of[path] for path in table.paths), ANY], np.int32)
@@ -117,8 +119,30 @@ def step_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) 
     return {"paths": paths, **found}
 
 
+def _returning(problem: ReassignmentProblem, steps: Batches) -> dict[str, Any]:
+    """`paths` and `before`: where replicas that an inverse adds again were, on live brokers of several directories."""
+    scope, ids = problem.scope, problem.brokers.ids
+    live = ids[~problem.brokers.is_offline].tolist()
+    several = {broker: its for broker in live if len(its := problem.directories.get(broker, ())) > 1}
+    paths = sorted({one.path for its in several.values() for one in its if not one.is_offline})
+    if not paths:
+        return {}
+    index_of = {path: index for index, path in enumerate(paths)}
+    # The last row and column are of unknown brokers and directories, and of padding.
+    path_of = np.full((len(ids) + 1, 1 + max(map(len, several.values()))), ANY, np.int32)
+    for position, broker in enumerate(ids.tolist()):
+        for at, directory in enumerate(several.get(broker, ())):
+            path_of[position, at] = index_of.get(directory.path, ANY) if not directory.is_offline else ANY
+    brokers = stacked([positions_of(topic.replicas, ids) for topic in scope.described])
+    known = [np.full_like(t.replicas, ANY) if t.log_dirs is None else t.log_dirs for t in scope.described]
+    row_of = np.cumsum(~scope.is_new) - 1  # no step is of a new partition
+    found = _disks_of(row_of[steps.rows], steps.before, brokers, path_of[brokers, stacked(known)])
+    before = np.where(not_among(steps.before, steps.after), found, ANY)
+    return {"paths": paths, "before": before} if (before != ANY).any() else {}
+
+
 def _disks_of(rows: Int64s, lists: Int32s, ends: Int32s, disks: Int32s) -> Int32s:
-    """(steps, widest) int32 disks of brokers in the final or the first list of their row; −1 of others."""
+    """(steps, widest) int32 disks, or paths, of brokers in the final or the first list of their row; −1 of others."""
     found = np.full(lists.shape, -1, np.int32)
     for column in range(ends.shape[1]):
         is_it = (lists == ends[rows, column][:, None]) & (lists != NO_REPLICA)
