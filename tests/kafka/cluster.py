@@ -11,7 +11,7 @@ import stat
 import subprocess
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -141,6 +141,16 @@ class Cluster:
             if "Partition" in cells:
                 lists[f"{cells['Topic']}-{cells['Partition']}"] = [*map(int, cells["Replicas"].split(","))]
         return lists
+
+    def directories(self, partitions: Collection[str]) -> dict[tuple[str, int], str]:
+        """The log directory of each replica of partitions, by partition and broker."""
+        return {
+            (replica.name, number): path.name
+            for number, node in self.brokers.items()
+            for path in node.log_dirs
+            for replica in path.iterdir()
+            if replica.name in partitions
+        }
 
     def start(self, *numbers: int) -> None:
         """Start brokers, and wait until each has joined."""

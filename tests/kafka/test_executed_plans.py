@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.handing import lists_of, planned, run, snapshot, unpacked
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -36,6 +36,7 @@ def test_a_plan_is_executed_to_the_letter_and_undone(
     topics: Cluster, client: httpx.Client, tmp_path: Path, kind: str
 ) -> None:
     before = topics.replicas()
+    directories = topics.directories(before)
     plan = planned(client, snapshot(client, topics), KINDS[kind])
     folder = unpacked(client, plan, tmp_path / "plan")
     wanted = before | lists_of(client, plan)
@@ -49,5 +50,6 @@ def test_a_plan_is_executed_to_the_letter_and_undone(
     assert undone.returncode == 0, undone.stdout + undone.stderr
     there = topics.replicas()
     assert {name: there[name] for name in before} == before
+    wait_for(lambda: topics.directories(before) == directories, within_s=60, what="the directories before the plan")
     assert "throttled" not in topics.tool("kafka-configs", "--describe", "--entity-type", "brokers")
     assert "throttled" not in topics.tool("kafka-configs", "--describe", "--entity-type", "topics")
