@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.kafka_versions import SUPPORTED, KafkaVersion
 from app.formats.clusters.broker_features import BrokerReleases, read, release_of_level
-from tests.formats.strategies import broken, reads_or_rejects, rejected
+from tests.formats.strategies import assembled, broken, reads_or_rejects, rejected
 from tests.profiles import examples
 
 OTHER = "Feature: kraft.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 1\tFinalizedVersionLevel: 1\tEpoch: 12\n"
@@ -34,6 +34,22 @@ def test_features_name_the_newest_metadata_version(
 ) -> None:
     text = (OTHER + line(supported, finalized) + OTHER).replace("\n", end)
     assert read(text) == releases
+
+
+@pytest.mark.parametrize(
+    ("features", "version"),
+    [(line("4.1-IV1", "4.1-IV1"), "4.2.1"), ("", "4.2.1"), ("INFO Kafka version: 4.1.2\n", "4.1.2")],
+)
+def test_the_log_of_a_tool_beats_the_metadata_version(features: str, version: str) -> None:
+    """The tool logs it before its output, wherever that is; the log of a broker counts more."""
+    logged = "[2026-11-20 12:00:00,000] INFO Kafka version: 4.2.1 (org.apache.kafka.common.utils.AppInfoParser)\n"
+    topics = logged + "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
+    topics += "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    parts = {"topics": topics, "features": features}
+    read_as_parts = assembled("c", **{name: text for name, text in parts.items() if text})
+    assert read_as_parts.cluster.kafka_version == version
+    if "INFO" not in features:
+        assert assembled("c", body=topics + features).cluster.kafka_version == version
 
 
 def test_a_log_names_the_release_with_its_patch() -> None:

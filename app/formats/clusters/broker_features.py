@@ -15,6 +15,7 @@ Source: `FeatureCommand`, `MetadataVersion` and `AppInfoParser` of Apache Kafka;
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.formats.syntax.lines import last_line, rejection, shown
@@ -24,6 +25,7 @@ FEATURE = re.compile(
     r"\s*Feature: (?P<name>\S{1,200})\s+SupportedMinVersion: \S{1,40}\s+SupportedMaxVersion: (?P<supported>\S{1,40})"
     r"\s+FinalizedVersionLevel: (?P<finalized>\S{1,40})(?:\s+Epoch: \S{1,40})?\s*"
 )
+_LOG = "Kafka version: "
 _LOGGED = re.compile(r"\bKafka version: (?P<version>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?\S{0,60})", re.ASCII)
 _METADATA_VERSION = re.compile(r"(?P<release>\d{1,3}\.\d{1,3})-IV\d{1,3}", re.ASCII)
 _FIRST_LEVELS = (
@@ -72,15 +74,20 @@ def read(text: str) -> BrokerReleases:
     MalformedText
         The text has neither; names its last line.
     """
-    logged = dict.fromkeys(match["version"] for match in _LOGGED.finditer(text))
-    if logged:
-        return BrokerReleases(tuple(logged))
+    if (in_log := logged([text])) is not None:
+        return in_log
     for content in text.split("\n"):
         match = FEATURE.fullmatch(content.removesuffix("\r"))
         if match and match["name"] == METADATA_VERSION:
             return of_features(_release(match["supported"]), _release(match["finalized"]))
     expected = f"`Feature: {METADATA_VERSION} …` or a log line with `Kafka version: 4.1.0`"
     raise rejection(last_line(text), expected=expected, actual=shown(text.strip().split("\n")[-1]))
+
+
+def logged(texts: Iterable[str]) -> BrokerReleases | None:
+    """The releases in log lines of texts, or None. Kafka's tools log their own, too, before what they print."""
+    versions = dict.fromkeys(match["version"] for text in texts if _LOG in text for match in _LOGGED.finditer(text))
+    return BrokerReleases(tuple(versions)) if versions else None
 
 
 def of_features(supported: str | None, finalized: str | None) -> BrokerReleases:

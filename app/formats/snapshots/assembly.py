@@ -68,7 +68,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     groups : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
         of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
     features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
-        the release of Kafka is unknown.
+        the release of Kafka is that which a tool has logged before its output, else unknown.
     other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
 
     Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
@@ -110,7 +110,10 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = found.brokers or _seen(described, disks, found.observers)
     sizes = dict(found.size_bytes)
-    releases = releases or _releases(found.kafka_version)
+    if releases is None or not releases.has_patch:
+        logged = broker_features.logged([upload.text for upload in texts.uploads])
+        stated = None if releases is not None else _releases(found.kafka_version)
+        releases = stated or logged or releases
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
     directories, topics = with_log_dirs(measured, disks)
     ids = [broker.id for broker in brokers]
