@@ -116,12 +116,9 @@ def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
     yield _comment("and while they are empty the reassignment gives them the planned replicas.")
     yield from _file(f'{file}.json"', reassignment.write_placements([placement]).decode())
     wait = f'while is_moving {file}.json"; do sleep 1; done'
-    yield wait
-    yield f"{is_there} {{"
-    yield f"topics {options}" + ("" if topic.existing else f" --partitions {rows} --replication-factor {factor}")
-    yield f'reassign {file}.json" --execute --additional > /dev/null'
-    yield wait
-    yield "}"
+    counts = "" if topic.existing else f" --partitions {rows} --replication-factor {factor}"
+    execute = f'reassign {file}.json" --execute --additional > /dev/null'
+    yield from (wait, f"{is_there} {{", f"  topics {options}{counts}", f"  {execute}", f"  {wait}", "}")
 
 
 def _file(path: str, content: str) -> Iterator[str]:

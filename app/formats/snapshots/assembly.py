@@ -101,7 +101,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
     listed_brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
-    releases = _read(texts, "features", texts.features, broker_features.read)
+    features = _read(texts, "features", texts.features, broker_features.read)
     contents = [Contents(listed_brokers, topics=described_topics)]
     for source, text in texts.sources.items():
         with _located(texts, source):
@@ -110,10 +110,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = found.brokers or _seen(described, disks, found.observers)
     sizes = dict(found.size_bytes)
-    if releases is None or not releases.has_patch:
-        logged = broker_features.logged([upload.text for upload in texts.uploads])
-        stated = None if releases is not None else _releases(found.kafka_version)
-        releases = stated or logged or releases
+    releases = _releases(features, found.kafka_version, texts)
     measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
     directories, topics = with_log_dirs(measured, disks)
     ids = [broker.id for broker in brokers]
@@ -177,10 +174,14 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _releases(stated: str | None) -> BrokerReleases | None:
-    """The release that another tool states, if it is one."""
+def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:
+    """The releases in a broker's log, else of another tool, else in the log of Kafka's tools, else of the features."""
+    if features is not None and features.has_patch:
+        return features
     release = re.match(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", stated or "", re.ASCII)
-    return None if release is None else BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+    if features is None and release is not None:
+        return BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+    return broker_features.logged([upload.text for upload in texts.uploads]) or features
 
 
 def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> Topic:
