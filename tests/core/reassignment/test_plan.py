@@ -7,6 +7,7 @@ import pytest
 
 from app.core.model import NO_REPLICA
 from app.core.reassignment import KEEP, TIGHT, Balance, BatchLimits, Cordons, Domain, MovementProblem, TieBreaks
+from app.core.reassignment.completion import CompletionRule, CompletionRules
 from app.core.reassignment.conflicts import BudgetConflict, EvacuationConflict, Infeasible
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.plan import plan, verify
@@ -75,7 +76,10 @@ def problem(
         objective=None,
         limits=Limits.none(BROKERS),
         log_dirs=None,
-        batches=BatchRules(BatchLimits(), sizes, sizes, None, Cordons(), None, None),
+        batches=BatchRules(
+            *(BatchLimits(), sizes, sizes, None, Cordons(), None, None),
+            CompletionRules(BEFORE, np.full_like(BEFORE, NO_REPLICA), every, CompletionRule.TARGET),
+        ),
         max_moved_bytes=budget,
         has_trade_off=False,
         leaders_only=False,
