@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.api.models.clusters import SnapshotRequest
 from app.core.model import Broker, Cluster, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup, RecordedMember, RecordedTasks, TopicPartitions
 from app.formats.clusters.log_dirs import BrokerLogDirs, LogDirs
@@ -39,7 +40,7 @@ CLASSIC = RecordedGroup(
     (
         RecordedMember(
             "b-1", "b", "/10.0.0.1", "static-1", "a", ("clicks", "orders"), (TopicPartitions("orders", (0,)),), 4,
-            b"\x00\xff", (TopicPartitions("orders", (0, 1)), TopicPartitions("clicks", (0,))),
+            b"\x00\xff", (TopicPartitions("clicks", (0,)), TopicPartitions("orders", (0, 1))),
         ),
         RecordedMember("b-2", "b", "/10.0.0.2", topics=("orders",), owned=(), assigned=()),
         RecordedMember("joins", "b", "/10.0.0.3"),
@@ -112,11 +113,12 @@ def running(*groups: RecordedGroup) -> LiveCluster:
 
 
 def taken(cluster: LiveCluster) -> tuple[tuple[RecordedGroup, ...], list[str]]:
-    """The groups of a snapshot, and the warnings about them."""
+    """The groups of a snapshot, and the warnings about them. The service takes the document as it is."""
     with cluster.listening() as bootstrap:
         found = live.take(bootstrap, name="groups", properties={}, timeout_s=20)
     assert {one.group_id for one in found.cluster.groups} <= {one.group_id for one in cluster.cluster.groups}
-    snapshot_json.write(found.cluster)
+    document = snapshot_json.write(found.cluster)
+    assert snapshot_json.write(SnapshotRequest.model_validate_json(document).core()) == document
     return found.cluster.groups, [caution for caution in found.cautions if "group" in caution]
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response, Security
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.api.http.auth import principal
 from app.api.http.dependencies import Uow
@@ -20,33 +20,44 @@ router = APIRouter(prefix="/v1/ledger", tags=["plans"], dependencies=[Security(p
 class ErrorDocument(BaseModel):
     """|actual − predicted| / predicted, over plans."""
 
-    median: Annotated[float, Field(description="Error that half of the plans do not exceed.")]
-    p90: Annotated[float, Field(description="Error that nine of ten plans do not exceed.")]
+    median: float
+    """Error that half of the plans do not exceed."""
+    p90: float
+    """Error that nine of ten plans do not exceed."""
 
 
 class ExecutedPlanDocument(BaseModel):
     """A plan whose execution was recorded. An error is null if nothing can be compared."""
 
-    id: Annotated[UUID, Field(description="Id of the plan, whose `ledger` has its batches.")]
-    title: Annotated[str, Field(description="What the plan does, in a few words.")]
-    cluster: Annotated[str | None, Field(description="Cluster of the plan.")]
-    bytes_error: Annotated[float | None, Field(description="Relative error of the copied bytes.")]
-    seconds_error: Annotated[float | None, Field(description="Relative error of the duration.")]
+    id: UUID
+    """Id of the plan, whose `ledger` has its batches."""
+    title: str
+    """What the plan does, in a few words."""
+    cluster: str | None
+    """Cluster of the plan."""
+    bytes_error: float | None
+    """Relative error of the copied bytes."""
+    seconds_error: float | None
+    """Relative error of the duration."""
 
 
 class LedgerSummaryDocument(BaseModel):
     """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
 
-    count: Annotated[int, Field(description="Number of plans whose execution was recorded.")]
-    bytes_error: Annotated[ErrorDocument | None, Field(description="Error of the copied bytes, over these plans.")]
-    seconds_error: Annotated[ErrorDocument | None, Field(description="Error of the duration, over these plans.")]
-    plans: Annotated[list[ExecutedPlanDocument], Field(description="The newest 100 of them, newest first.")]
+    count: int
+    """Number of plans whose execution was recorded."""
+    bytes_error: ErrorDocument | None
+    """Error of the copied bytes, over these plans."""
+    seconds_error: ErrorDocument | None
+    """Error of the duration, over these plans."""
+    plans: list[ExecutedPlanDocument]
+    """The newest 100 of them, newest first."""
 
 
 @router.get(
     "",
     operation_id="get_ledger",
-    summary="Compare predictions with executions",
+    summary="Errors of predictions",
     response_model=LedgerSummaryDocument,
     responses=responses(),
 )

@@ -6,8 +6,8 @@ extra `kafka`.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 from kafka.errors import GroupIdNotFoundError, for_code
 from kafka.protocol.admin import DescribeGroupsRequest
@@ -24,8 +24,9 @@ from app.formats.groups.described_groups import DescribedGroup, DescribedMember
 from app.formats.groups.group_texts import GroupTexts
 
 Message: TypeAlias = Any
-"""A message of the client, whose attributes are the fields of the protocol."""
+"""A message of the client, or a part of one, whose attributes are the fields of the protocol."""
 _GROUPS_AT_ONCE = 100
+_CLASSIC = "classic"
 _OF_CONSUMERS = ("consumer", "")
 """Protocols of classic groups whose members are consumers, unlike those of Kafka Connect and of schema registries."""
 
@@ -64,8 +65,8 @@ def _listed(admin: AdminClient, broker: int) -> Mapping[str, Sequence[str]]:
     """Group ids by the type of the group. Brokers before 3.7 name no type, since all groups are classic."""
     by_type: dict[str, list[str]] = defaultdict(list)
     for group in admin.list_groups(broker_ids=[broker]):
-        group_type = (group.get("group_type") or "classic").lower()
-        if group_type != "classic" or group["protocol_type"] in _OF_CONSUMERS:
+        group_type = (group.get("group_type") or _CLASSIC).lower()
+        if group_type != _CLASSIC or group["protocol_type"] in _OF_CONSUMERS:
             by_type[group_type].append(group["group_id"])
     return by_type
 
@@ -74,8 +75,9 @@ def _read(
     admin: AdminClient, broker: int, group_type: str, ids: Sequence[str], topics: Collection[str], cautions: list[str]
 ) -> Iterator[RecordedGroup]:
     try:
-        request, recorded = _TYPES[group_type]
-        described = admin.answer(request(ids), broker).groups
+        is_classic = group_type == _CLASSIC
+        request = DescribeGroupsRequest(groups=ids) if is_classic else messages.REQUESTS[group_type](group_ids=ids)
+        described = admin.answer(request, broker).groups
     except CLIENT_ERRORS as failed:
         named = ", ".join(map(quoted, ids))
         cautions.append(f"groups of the type {quoted(group_type)} are left out, {named}: {one_line(failed)}")
@@ -84,29 +86,26 @@ def _read(
         if group.error_code == GroupIdNotFoundError.errno or group.group_state == "Dead":
             continue  # deleted since it was listed
         try:
-            _check(group)
-            yield _with_plain_names(recorded(group, topics))
+            yield _recorded(group, group_type, topics)
         except (_Unreadable, CorruptProtocolBytes) as unreadable:
             cautions.append(f"group {quoted(group.group_id)} is left out: {quoted(str(unreadable))}")
 
 
-def _check(group: Message) -> None:
-    """Raise `_Unreadable` if the coordinator did not describe the group."""
+def _recorded(group: Message, group_type: str, topics: Collection[str]) -> RecordedGroup:
+    """Raises `_Unreadable` and `CorruptProtocolBytes`."""
     if group.error_code:
         message = getattr(group, "error_message", None) or ""
         raise _Unreadable(f"{for_code(group.error_code).__name__} {message}".strip())
-
-
-def _with_plain_names(recorded: RecordedGroup) -> RecordedGroup:
-    """Raise `_Unreadable` if a snapshot could not be stored with the group."""
+    recorded = _classic(group) if group_type == _CLASSIC else _of_coordinator(group, group_type, topics)
     for member in recorded.members:
         for text in (member.member_id, member.client_id, member.group_instance_id, member.rack_id, member.process_id):
-            if text is not None and control_in(text) is not None:
+            if text is not None and control_in(text) is not None:  # no snapshot with it can be stored
                 raise _Unreadable(f"a member has {text} with a control character")
     return recorded
 
 
-def _classic(group: Message, _: Collection[str]) -> RecordedGroup:
+def _classic(group: Message) -> RecordedGroup:
+    """A group whose leader assigns: the coordinator has bytes of the consumer protocol."""
     members = [
         DescribedMember(
             member.member_id,
@@ -123,86 +122,42 @@ def _classic(group: Message, _: Collection[str]) -> RecordedGroup:
     return recorded
 
 
-def _consumer(group: Message, topics: Collection[str]) -> RecordedGroup:
-    members = [
-        _member(
-            member,
-            topics=_subscription(member, topics),
-            assigned=_partitions(member.assignment),
-            group_instance_id=member.instance_id,
-            target=_partitions(member.target_assignment),
-        )
-        for member in group.members
-    ]
-    return _group(group, "consumer", members)
-
-
-def _share(group: Message, _: Collection[str]) -> RecordedGroup:
-    members = [
-        _member(member, topics=tuple(member.subscribed_topic_names), assigned=_partitions(member.assignment))
-        for member in group.members
-    ]
-    return _group(group, "share", members)
-
-
-def _streams(group: Message, _: Collection[str]) -> RecordedGroup:
-    members = [
-        _member(
-            member,
-            group_instance_id=member.instance_id,
-            process_id=member.process_id,
-            tasks=_tasks(member.assignment),
-            target_tasks=_tasks(member.target_assignment),
-        )
-        for member in group.members
-    ]
-    return _group(group, "streams", members, topology_epoch=group.topology.epoch if group.topology else None)
-
-
-_TYPES: Mapping[str, tuple[Callable[[Sequence[str]], Message], Callable[[Message, Collection[str]], RecordedGroup]]] = {
-    "classic": (lambda ids: DescribeGroupsRequest(groups=ids), _classic),
-    "consumer": (lambda ids: messages.ConsumerGroupDescribeRequest(group_ids=ids), _consumer),
-    "share": (lambda ids: messages.ShareGroupDescribeRequest(group_ids=ids), _share),
-    "streams": (lambda ids: messages.StreamsGroupDescribeRequest(group_ids=ids), _streams),
-}
-"""By type: the message that asks for groups, and how a group of the answer is recorded."""
-
-
-def _group(
-    group: Message, group_type: GroupType, members: Iterable[RecordedMember], *, topology_epoch: int | None = None
-) -> RecordedGroup:
+def _of_coordinator(group: Message, group_type: str, topics: Collection[str]) -> RecordedGroup:
+    """A group to which the coordinator assigns."""
+    topology = getattr(group, "topology", None)
     return RecordedGroup(
         group.group_id,
         group.group_state,
         group.assignor_name or None,
-        tuple(members),
-        type=group_type,
+        tuple(_member(member, topics) for member in group.members),
+        type=cast("GroupType", group_type),
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
-        topology_epoch=topology_epoch,
+        topology_epoch=None if topology is None else topology.epoch,
     )
 
 
-def _member(member: Message, **fields: Any) -> RecordedMember:
-    return RecordedMember(
-        member.member_id,
-        member.client_id,
-        member.client_host,
-        rack_id=member.rack_id or None,
-        member_epoch=member.member_epoch,
-        **fields,
-    )
+def _member(member: Message, topics: Collection[str]) -> RecordedMember:
+    """A member: the description of a share group has neither static members nor targets, that of Streams has tasks."""
+    target, fields = getattr(member, "target_assignment", None), dict[str, Any]()
+    if hasattr(member, "process_id"):
+        fields |= {"process_id": member.process_id, "tasks": _tasks(member.assignment), "target_tasks": _tasks(target)}
+    else:
+        fields |= {"topics": _subscription(member, topics), "assigned": _partitions(member.assignment)}
+        fields |= {"target": None if target is None else _partitions(target)}
+    instance, rack = getattr(member, "instance_id", None), member.rack_id or None
+    identity = (member.member_id, member.client_id, member.client_host, instance, rack)
+    return RecordedMember(*identity, member_epoch=member.member_epoch, **fields)
 
 
 def _subscription(member: Message, topics: Collection[str]) -> tuple[str, ...]:
     """Topics by name, and those that the regular expression of the member matches. Raises `_Unreadable`."""
-    named = set(member.subscribed_topic_names)
-    if member.subscribed_topic_regex:
+    named, pattern = set(member.subscribed_topic_names), getattr(member, "subscribed_topic_regex", None)
+    if pattern:
         try:
-            matches = re.compile(member.subscribed_topic_regex).fullmatch
+            named |= set(filter(re.compile(pattern).fullmatch, topics))
         except re.error as error:  # Kafka has the syntax of RE2
-            raise _Unreadable(f"the regular expression {member.subscribed_topic_regex} is not read: {error}") from None
-        named |= set(filter(matches, topics))
+            raise _Unreadable(f"the regular expression {pattern} is not read: {error}") from None
     return tuple(sorted(named))
 
 
@@ -214,9 +169,7 @@ def _partitions(assignment: Message) -> tuple[TopicPartitions, ...]:
 
 def _tasks(assignment: Message) -> RecordedTasks:
     """The tasks of each kind, by subtopology and partition."""
+    kinds = (assignment.active_tasks, assignment.standby_tasks, assignment.warmup_tasks)
     return RecordedTasks(
-        *(
-            tuple(f"{each.subtopology_id}_{partition}" for each in tasks for partition in each.partitions)
-            for tasks in (assignment.active_tasks, assignment.standby_tasks, assignment.warmup_tasks)
-        )
+        *(tuple(f"{of.subtopology_id}_{id_}" for of in tasks for id_ in of.partitions) for tasks in kinds)
     )

@@ -7,19 +7,19 @@ Source: KIP-848 (ConsumerGroupDescribe), KIP-932 (ShareGroupDescribe), KIP-1071,
 (StreamsGroupDescribe).
 """
 
+from collections.abc import Mapping
 from types import new_class
 from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
 
 
-def _defined(name: str) -> Any:
-    return new_class(name, (ApiMessage,), {"load_json": __name__})
+def _describing(direction: str) -> Mapping[str, Any]:
+    names = {kind: f"{kind.title()}GroupDescribe{direction}" for kind in ("consumer", "share", "streams")}
+    return {kind: new_class(name, (ApiMessage,), {"load_json": __name__}) for kind, name in names.items()}
 
 
-ConsumerGroupDescribeRequest = _defined("ConsumerGroupDescribeRequest")
-ConsumerGroupDescribeResponse = _defined("ConsumerGroupDescribeResponse")
-ShareGroupDescribeRequest = _defined("ShareGroupDescribeRequest")
-ShareGroupDescribeResponse = _defined("ShareGroupDescribeResponse")
-StreamsGroupDescribeRequest = _defined("StreamsGroupDescribeRequest")
-StreamsGroupDescribeResponse = _defined("StreamsGroupDescribeResponse")
+REQUESTS = _describing("Request")
+"""The requests that describe groups, by the type of the groups."""
+RESPONSES = _describing("Response")
+"""Their answers. The client refers to the classes weakly."""
