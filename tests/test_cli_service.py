@@ -57,6 +57,22 @@ def test_the_progress_of_a_plan(run: Run) -> None:
     assert run("plans", "progress", plan["id"], "--snapshot", "x", "--cluster", "y").returncode == 2
 
 
+def test_the_ledger(run: Run, client: httpx.Client, tmp_path: Path) -> None:
+    plan = json.loads(run("plan", "reassignment", *TEXTS, "--cluster", "prod-eu", "--remove-broker", "105").stdout)
+    log = tmp_path / "run.log"
+    log.write_text(f"2026-11-26T10:00:00Z plan {plan['hash']}\n")
+    found = json.loads(run("plans", "progress", plan["id"], "--log", str(log), "--json").stdout)
+    assert [warning["code"] for warning in found["warnings"]] == ["log_not_recorded"]
+    log.write_text("hello\n")
+    refused = run("plans", "progress", plan["id"], "--log", str(log))
+    assert (refused.returncode, "line 1: hello" in refused.stderr) == (2, True)
+    assert run("plans", "progress", plan["id"], "--log", str(tmp_path / "none")).returncode == 2
+    found = json.loads(run("ledger", "--cluster", "prod-eu", "--json").stdout)
+    assert found == client.get("/v1/ledger", params={"cluster": "prod-eu"}).json()
+    assert found["count"] == 0
+    assert "unknown" in run("ledger", "--cluster", "prod-eu").stdout
+
+
 @pytest.mark.parametrize("kind", ["replicas", "group"])
 def test_a_plan_is_the_same_with_and_without_a_service(run: Run, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     groups = str(SAMPLES / "describe-groups.json")

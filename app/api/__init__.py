@@ -8,6 +8,7 @@ One router a resource, each with the models of its requests and answers:
     snapshots.py  keys.py  jobs.py  health.py
     share_links.py   made and revoked
     usage.py         usage of teams, with their quotas
+    ledger.py        errors of predictions, over the plans that were executed
     audit.py         the audit log of the team
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind

@@ -21,6 +21,7 @@ ROUTERS = Registry[APIRouter](
         "/v1/webhooks": "app.api.webhooks:router",
         "/v1/audit": "app.api.audit:router",
         "/v1/usage": "app.api.usage:router",
+        "/v1/ledger": "app.api.ledger:router",
     }
 )
 """Routers, by the one operation that they have (`METHOD path`) or the path that they are below. A service that has just

@@ -8,7 +8,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`
-    service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`; service.py: commands on a service
+    service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share
     serving.py        `rackplan serve`, and the database of the commands that need one
     unprivileged.py    drops root's rights
     worker_process.py  the worker, and its restarts for as long as the service runs
@@ -56,6 +56,7 @@ app.add_typer(service_commands.sweep, name="sweep")
 app.add_typer(service_commands.jobs, name="jobs")
 app.add_typer(service_commands.share, name="share")
 app.command("usage")(service_commands.show_usage)
+app.command("ledger")(service_commands.show_ledger)
 app.command()(check_commands.check)
 app.command()(check_commands.diff)
 

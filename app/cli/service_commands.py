@@ -1,4 +1,4 @@
-"""`rackplan sweep`, `jobs`, `plans`, `share` and `usage`: what a service has, and what it runs.
+"""`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: what a service has, and what it runs.
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.output import WRONG_INPUT, fail, hand_over
+from app.cli.output import WRONG_INPUT, fail, hand_over, read_input
 from app.cli.plan_commands import AsJson, Output, Url
 from app.cli.tables import table
 
@@ -187,6 +187,7 @@ def show_progress(
     plan_id: PlanId,
     snapshot: Annotated[str | None, typer.Option(help="The id of a later snapshot.")] = None,
     cluster: Annotated[str | None, typer.Option(help="The newest snapshot of this cluster, in place of an id.")] = None,
+    log: Annotated[Path | None, typer.Option(help="The run.log of the execution, for the ledger.")] = None,
     output: Output = None,
     as_json: AsJson = False,
     url: Url = None,
@@ -200,6 +201,8 @@ def show_progress(
         if snapshot is None:
             cluster = cluster or client.get_plan(plan_id).cluster
         named = {"cluster": cluster} if snapshot is None else {"snapshot_id": snapshot}
+        if log is not None:
+            named["log"] = read_input(log).decode(errors="replace")
         found = client.plan_progress(plan_id, **named).raw
         if as_json or output is not None:
             hand_over(service.as_json(found), output)
@@ -275,6 +278,29 @@ def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) 
     if not as_json and output is None:
         found = [{name: _of_quota(value) for name, value in of.items()} for of in found]
     _show(found, tuple(found[0]), output, as_json=as_json)
+
+
+def show_ledger(
+    cluster: Annotated[str | None, typer.Option(help="Of this cluster.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Show the errors of predicted bytes and seconds over the plans that were executed."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = client.get_ledger(cluster=cluster).raw
+    if as_json or output is not None:
+        hand_over(service.as_json(found), output)
+        return
+    typer.echo(f"{found['count']} plans were executed with their log recorded.")
+    errors = [(name, found[f"{name}_error"] or {"median": None, "p90": None}) for name in ("bytes", "seconds")]
+    table(("error", "median", "p90"), [(name, _percent(of["median"]), _percent(of["p90"])) for name, of in errors])
+
+
+def _percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1%}"
 
 
 def _of_quota(value: Any) -> Any:

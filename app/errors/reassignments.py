@@ -138,6 +138,12 @@ class SnapshotOfAnotherCluster(Unprocessable):
     title = "The snapshot is of another cluster"
 
 
+class LogOfAnotherPlan(Unprocessable):
+    """The log of an execution has no run of the plan; names the hash of a plan that it has."""
+
+    title = "The log is of another plan"
+
+
 class SnapshotTooOld(Unprocessable):
     """The snapshot that progress is computed from is older than that of the plan; has both times."""
 

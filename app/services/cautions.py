@@ -63,6 +63,7 @@ CAUTIONS: Mapping[str, str] = {
     "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
     "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",
     "log_dirs_not_compared": "The snapshot has no log directories; moves between those of a broker count as left.",
+    "log_not_recorded": "The log of an execution is not recorded: the plan is not done, or no batch is complete.",
     "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
     "ends, Kafka accepts it only with `--additional`.",
     "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts.",

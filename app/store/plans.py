@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
@@ -14,7 +15,17 @@ from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
-from app.store.records import MOST_CHANGES, ListedPlan, NewPlan, PlanChange, PlanFilter, PlanHead, PlanTopic
+from app.store.records import (
+    MOST_CHANGES,
+    ExecutedPlan,
+    Ledger,
+    ListedPlan,
+    NewPlan,
+    PlanChange,
+    PlanFilter,
+    PlanHead,
+    PlanTopic,
+)
 from app.store.rows import Rows
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
@@ -117,6 +128,26 @@ class Plans(Rows[PlanHead]):
             revision=plans.c.revision + 1,
         )
         return self._stored(values)
+
+    def record(self, plan_id: UUID, ledger: Mapping[str, Json]) -> None:
+        """Store the entry of a plan in the ledger, in place of the one before, or raise `PlanNotFound`."""
+        head = self.get(plan_id, for_update=True)
+        if head.ledger == ledger:
+            return
+        before, after = (0 if entry is None else len(orjson.dumps(entry)) for entry in (head.ledger, ledger))
+        values = {"ledger": ledger, "part_bytes": plans.c.part_bytes + after - before, "revision": head.revision + 1}
+        self._writing.execute(plans.update().where(plans.c.id == plan_id).values(values))
+
+    def ledger(self, *, cluster: str | None, size: int) -> Ledger:
+        """The errors of the plans that were executed, of one cluster or of all; the newest `size` are listed."""
+        where = (plans.c.ledger.is_not(None), *equal(plans, cluster=cluster), *self._visible(plans))
+        errors = [plans.c.ledger[name].as_float() for name in ("bytes_error", "seconds_error")]
+        percentiles = [sa.func.percentile_cont(sa.literal_column("ARRAY[0.5, 0.9]")).within_group(of) for of in errors]
+        summary = sa.select(sa.func.count(), *percentiles).where(*where)
+        count, of_bytes, of_seconds = self._reading.execute(summary).one()
+        listed = sa.select(plans.c.id, plans.c.title, plans.c.cluster, *errors).where(*where)
+        rows = self._reading.execute(listed.order_by(plans.c.id.desc()).limit(size))
+        return Ledger(count, of_bytes, of_seconds, tuple(ExecutedPlan(*row) for row in rows))
 
 
 def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:

@@ -52,6 +52,36 @@ class PlanHead:
     """The changes of status, labels and notes, oldest first: the newest `MOST_CHANGES`."""
     revision: int = 0
     """The number of all changes."""
+    ledger: Mapping[str, Json] | None = None
+    """What the execution took, against what was predicted; None if no log of it was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedPlan:
+    """A plan in the ledger, with its relative errors; an error is None if nothing can be compared."""
+
+    id: UUID
+    title: str
+    cluster: str | None
+    bytes_error: float | None
+    seconds_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Relative errors of the predictions of plans that were executed.
+
+    Parameters
+    ----------
+    count : number of plans.
+    bytes_error, seconds_error : median and 90th percentile over plans; None if nothing can be compared.
+    plans : the newest of them, newest first.
+    """
+
+    count: int
+    bytes_error: Sequence[float] | None
+    seconds_error: Sequence[float] | None
+    plans: Sequence[ExecutedPlan]
 
 
 @dataclass(frozen=True, slots=True)

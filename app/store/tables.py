@@ -95,13 +95,16 @@ plans = Table(
     # JSON, not JSONB: the text is stored as it was written, so that a plan is the same bytes each time it is read.
     Column("request", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
-    # Bytes of its topics, which count for the team as soon as the plan is stored; see `team_usage`.
+    # What the execution took, against what was predicted; null until its log is recorded.
+    Column("ledger", JSON(none_as_null=True)),
+    # Bytes of its topics and of its ledger, which count for the team as soon as the plan is stored; see `team_usage`.
     Column("part_bytes", BigInteger, nullable=False, server_default="0"),
     _created_at(),
     Index(None, "cluster"),
     Index(None, "kind"),
     UniqueConstraint("team", "hash"),
     Index(None, "team", "id"),
+    Index("ix_plans_ledger", "team", "id", postgresql_where=text("ledger IS NOT NULL")),
     CheckConstraint(
         "status IN ('proposed', 'approved', 'executing', 'executed', 'failed', 'superseded')", name="status"
     ),

@@ -1,4 +1,4 @@
-"""The service itself: whether it is alive and ready, its figures, and the usage of teams."""
+"""The service itself: whether it is alive and ready, its figures, the usage of teams, and the errors of predictions."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ class ServiceOperations(Bound[K]):
         """The usage and the quotas of the team; of every team for a key of all teams."""
         response = yield from exchange(self._client, Request("GET", path("usage")))
         return models.UsageDocument(response.json())
+
+    @operation
+    def get_ledger(self, *, cluster: str | None = None) -> Flow[models.LedgerSummaryDocument]:
+        """The errors of predicted bytes and seconds over the plans that were executed, of one cluster or of all."""
+        response = yield from exchange(self._client, Request("GET", path("ledger"), {"cluster": cluster}))
+        return models.LedgerSummaryDocument(response.json())
 
     @operation
     def metrics(self) -> Flow[str]:

@@ -137,6 +137,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/v1/audit"): Route(ADMIN),
     ("GET", "/v1/audit/export"): Route(ADMIN),
     ("GET", "/v1/usage"): Route(READ),
+    ("GET", "/v1/ledger"): Route(READ),
     ("GET", "/healthz"): Route(OPEN),
     ("GET", "/readyz"): Route(OPEN),
     ("GET", "/metrics"): Route(OPEN),

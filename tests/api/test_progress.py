@@ -1,14 +1,17 @@
 """`POST /v1/plans/{id}/progress`, and the files that go on or back from a later snapshot."""
 
 from copy import deepcopy
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from app.api.reassignment.progress import MOST_LOG_CHARACTERS
 from tests.api.contract import UNKNOWN_ID, only_error, problem
 
 Json = dict[str, Any]
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 BROKERS = [{"id": broker, "rack": "abc"[broker % 3]} for broker in range(1, 8)]
 LISTS = [[1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 6], [5, 6, 1], [6, 1, 2], [1, 3, 5], [7, 1, 2]]
 
@@ -299,3 +302,85 @@ class TestRejected:
         found = problem(response, 422, code)
         if pointer:
             only_error(found, pointer)
+
+
+def log_of(case: Case, share: float, *, seconds: float = 1.0, throttle: int = 100) -> str:
+    """A log of all batches: each has copied `share` of its bytes, and took `seconds` times what was predicted."""
+    now = datetime(2026, 11, 26, tzinfo=UTC)
+    lines = [f"{now:{TIME}} plan {case.plan['hash']}"]
+    for number, batch in enumerate(case.plan["batches"], start=1):
+        file = f"{number:02d}-execute.json"
+        lines += [f"{now:{TIME}} throttled {file} {throttle} bytes/s", f"{now:{TIME}} begun {file}"]
+        now += timedelta(seconds=round(batch["seconds"] * seconds))
+        lines.append(f"{now:{TIME}} complete {file} {round(batch['moved_bytes'] * share)} bytes 0 s")
+    return "\n".join([*lines, f"{now:{TIME}} finished execute", ""])
+
+
+def done(client: httpx.Client, name: str) -> Case:
+    """A plan that is executed."""
+    case = Case(client, name)
+    case.execute(case.file(format="reassignment"))
+    case.store()
+    return case
+
+
+def recorded(case: Case, log: str) -> Json:
+    response = case.client.post(f"/v1/plans/{case.plan['id']}/progress", json={"cluster": case.name, "log": log})
+    assert response.status_code == 200, response.text
+    found: Json = response.json()
+    return found
+
+
+def test_the_log_of_an_execution_is_recorded(client: httpx.Client) -> None:
+    """The same log twice is one entry, of which the ETag of the plan says nothing new."""
+    case = done(client, "recorded")
+    address = f"/v1/plans/{case.plan['id']}"
+    before = client.get(address)
+    assert (case.progress()["ledger"], "ledger" in before.json()) == (None, False)
+    entry = recorded(case, log_of(case, 1.01, seconds=1.1))["ledger"]
+    assert entry["bytes_error"] == pytest.approx(0.01)
+    assert entry["seconds_error"] == pytest.approx(0.1)
+    assert [batch["index"] for batch in entry["batches"]] == [*range(1, len(case.plan["batches"]) + 1)]
+    first, planned = entry["batches"][0], case.plan["batches"][0]
+    assert (first["predicted_bytes"], first["predicted_seconds"]) == (planned["moved_bytes"], planned["seconds"])
+    assert (first["actual_bytes"], first["actual_seconds"]) == (planned["moved_bytes"] * 1.01, planned["seconds"] * 1.1)
+    after = client.get(address)
+    assert after.json() == before.json() | {"ledger": entry}
+    assert after.headers["ETag"] != before.headers["ETag"]
+    assert recorded(case, log_of(case, 1.01, seconds=1.1))["ledger"] == entry
+    assert client.get(address).headers["ETag"] == after.headers["ETag"]
+    assert case.progress()["ledger"] == entry
+    summary = client.get("/v1/ledger", params={"cluster": "recorded"}).json()
+    errors = {"bytes_error": entry["bytes_error"], "seconds_error": entry["seconds_error"]}
+    plan = {"id": case.plan["id"], "title": case.plan["title"], "cluster": "recorded", **errors}
+    assert summary["plans"] == [plan]
+    assert summary["count"] == 1
+    assert summary["bytes_error"] == {"median": entry["bytes_error"], "p90": entry["bytes_error"]}
+    again = recorded(case, log_of(case, 0.98, throttle=200))["ledger"]
+    assert (again["bytes_error"], again["seconds_error"]) == (pytest.approx(0.02), None), "at another throttle"
+    assert client.get("/v1/ledger", params={"cluster": "recorded"}).json()["count"] == 1
+    assert client.delete(address).status_code == 204
+    assert client.get("/v1/ledger", params={"cluster": "recorded"}).json()["count"] == 0
+
+
+def test_a_log_of_a_plan_that_is_not_done_is_not_recorded(client: httpx.Client) -> None:
+    case = Case(client, "not-recorded")
+    found = recorded(case, log_of(case, 1.0))
+    assert (found["state"], found["ledger"]) == ("not_started", None)
+    assert [warning["code"] for warning in found["warnings"]] == ["log_not_recorded"]
+    case = done(client, "without-batches")
+    found = recorded(case, f"2026-11-26T10:00:00Z plan {case.plan['hash']}")
+    assert [warning["code"] for warning in found["warnings"]] == ["log_not_recorded"]
+
+
+def test_a_log_that_cannot_be_read_is_a_problem(client: httpx.Client) -> None:
+    case = done(client, "unreadable")
+    log = log_of(case, 1.0)
+    for text, code in ((log.replace(case.plan["hash"], "0" * 64), "log_of_another_plan"), (log[:-3], "malformed_text")):
+        body = {"cluster": case.name, "log": text}
+        refused = problem(client.post(f"/v1/plans/{case.plan['id']}/progress", json=body), 422, code)
+        assert only_error(refused, "/log")
+    too_long = {"cluster": case.name, "log": "x" * (MOST_LOG_CHARACTERS + 1)}
+    refused = problem(client.post(f"/v1/plans/{case.plan['id']}/progress", json=too_long), 422, "validation")
+    assert only_error(refused, "/log")
+    assert case.progress()["ledger"] is None

@@ -115,3 +115,22 @@ def test_lists_that_have_changed_are_named(topics: Cluster, client: httpx.Client
     assert "orders-0" in refused.stderr
     assert "have changed since" in refused.stderr
     assert topics.replicas()["orders-0"] == [5, 4, 3]
+
+
+def test_progress_records_what_its_log_says(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """Nothing is written meanwhile, so that each replica has the bytes that were predicted."""
+    topics.fill("orders", records=12_000)
+    plan = planned(client, snapshot(client, topics), SLOW)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = (folder / "run.log").read_text()
+    body = {"snapshot_id": snapshot(client, topics), "log": log}
+    found = client.post(f"/v1/plans/{plan['id']}/progress", json=body).raise_for_status().json()
+    assert found["ledger"], (found["warnings"], log)
+    copied = [number for number, batch in enumerate(plan["batches"], start=1) if batch["moves_data"]]
+    assert [batch["index"] for batch in found["ledger"]["batches"] if batch["actual_bytes"]] == copied
+    assert found["ledger"]["bytes_error"] <= 0.02, log
+    assert all(batch["throttle_bytes_per_s"] == 100_000 for batch in found["ledger"]["batches"])
+    assert all(batch["predicted_seconds"] is not None for batch in found["ledger"]["batches"])
+    assert client.get("/v1/ledger", params={"cluster": "live"}).json()["count"] >= 1

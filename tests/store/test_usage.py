@@ -26,11 +26,15 @@ from tests import databases
 TEAMS = (teams.DEFAULT, "payments")
 NONE = dict.fromkeys(QUOTAS, 0)
 _ROW = 128
+_PARTS_OF_PLAN = (
+    "coalesce(octet_length(ledger::text), 0) + "
+    "(SELECT coalesce(sum(octet_length(replicas) + 128), 0) FROM plan_topics WHERE plan_id = whole.id)"
+)
 _SIZES = {
     "snapshots": (("document", "columns", "summary"), "0"),
     "plans": (
         ("request", "answer", "labels", "notes", "history"),
-        "(SELECT coalesce(sum(octet_length(replicas) + 128), 0) FROM plan_topics WHERE plan_id = whole.id)",
+        _PARTS_OF_PLAN,
     ),
     "sweeps": (("definition", "labels"), "part_bytes"),
     "share_links": (("name",), "0"),
@@ -119,6 +123,7 @@ class History:
             self._plan,
             self._plan,
             self._change,
+            self._record,
             self._snapshot,
             self._snapshot,
             self._job,
@@ -150,6 +155,11 @@ class History:
         if plan_id is not None:
             entry = {"note": self._text()}
             uow.plans.change(plan_id, PlanChange("approved", {"a": self._text()[:60]}, self._text(), entry))
+
+    def _record(self, uow: UnitOfWork) -> None:
+        plan_id = self._any("plans")
+        if plan_id is not None:
+            uow.plans.record(plan_id, {"text": self._text()})
 
     def _snapshot(self, uow: UnitOfWork) -> None:
         size = self._random.choice((10, 3_000, 50_000))

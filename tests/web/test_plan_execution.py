@@ -99,3 +99,23 @@ def test_snapshots_that_are_none_of_the_plan(browser: Browser, database: Databas
         assert browser.get(f"{plan}?progress={chosen}").status == 422
     assert browser.get(f"{plan}?progress=newest").status == 200
     assert browser.post("/plans/none/progress", {"text": TOPICS}).status == 404
+
+
+def test_what_an_execution_took_is_on_the_pages_of_the_plan_and_of_the_cluster(
+    browser: Browser, database: Database, plan: str
+) -> None:
+    cluster = "/clusters/nine"
+    for page in (plan, cluster):
+        assert "Predicted and actual" not in browser.get(page).text
+        assert "Ledger" not in browser.get(page).text
+    batches = [
+        {"index": 1, "predicted_bytes": 2048, "actual_bytes": 1024, "predicted_seconds": None, "actual_seconds": 7.5}
+    ]
+    entry = {"bytes_error": 0.5, "seconds_error": None, "ended_at": "2026-11-26T10:00:00Z", "batches": batches}
+    with database.begin() as uow:
+        uow.plans.record(UUID(plan.rpartition("/")[2]), entry)
+    shown = browser.get(plan).text
+    assert "Error of bytes 50.0 %; error of seconds not known." in shown
+    assert "1 2.0 KiB 1.0 KiB – 7.5" in shown
+    shown = browser.get(cluster).text
+    assert "1 executed plan: bytes 50.0 % in the median, 50.0 % in the 90th percentile." in shown

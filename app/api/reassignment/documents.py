@@ -1,5 +1,6 @@
 """What reassignment plans look like as JSON."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -188,6 +189,40 @@ class MeasuresBefore(BaseModel):
     """Preferred leaders of brokers."""
 
 
+class LedgerBatchDocument(BaseModel):
+    """The execution of one batch."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    began_at: datetime
+    """When Kafka accepted the batch, RFC 3339 in UTC."""
+    ended_at: datetime
+    """When the batch was seen to be complete."""
+    throttle_bytes_per_s: int | None
+    """Throttle that was set; null if there was none."""
+    predicted_bytes: int | None
+    """Bytes that the plan predicted; null if sizes were unknown."""
+    actual_bytes: int | None
+    """Bytes of the new replicas when the batch was complete; null if they were not measured."""
+    predicted_seconds: float | None
+    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
+    actual_seconds: float
+    """Duration, up to half of the time between the last two looks at the batch more or less."""
+
+
+class LedgerDocument(BaseModel):
+    """What the execution of a plan took, against what the plan predicted."""
+
+    bytes_error: float | None
+    """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
+    seconds_error: float | None
+    """The same of seconds."""
+    ended_at: datetime
+    """When the last of the batches was seen to be complete."""
+    batches: list[LedgerBatchDocument]
+    """Batches whose begin and end the log has, by number."""
+
+
 class ReassignmentPlanDocument(WholePlan):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
@@ -236,5 +271,7 @@ class ReassignmentPlanDocument(WholePlan):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the plan; empty if there are none."""
+    ledger: LedgerDocument | None = None
+    """What the execution took, against what was predicted; absent until its log was recorded."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, cast
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.api import examples
 from app.api.http.dependencies import Uow, json_only
@@ -13,24 +13,32 @@ from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.models.warnings import WarningDocument
 from app.api.problems.responses import responses
-from app.api.reassignment.documents import ExecutionStepDocument
+from app.api.reassignment.documents import ExecutionStepDocument, LedgerDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
-from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
-from app.errors.requests import ConflictingFields
+from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
+from app.errors.requests import ConflictingFields, QuotaExceeded
+from app.errors.texts import MalformedText
 from app.services import plans
 from app.services.fields import Id
 from app.services.reassignment import Drift
+from app.services.reassignment.progress.ledger import with_log
 from app.services.reassignment.progress.progress import progress_of
 from app.services.snapshot_choice import OnSnapshot
+
+MOST_LOG_CHARACTERS = 2**22
+"""Length of the largest log."""
 
 router = APIRouter(route_class=JsonRoute)  # is included in that of stored plans
 
 
 class ProgressRequest(OnSnapshot):
-    """A later snapshot of the plan's cluster."""
+    """A later snapshot of the plan's cluster, and the log of the execution."""
 
     requires_snapshot = True
+    log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] | None = None
+    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
+    copied and took is stored as the plan's `ledger`, in place of what was stored before."""
 
 
 class BatchProgressDocument(BaseModel):
@@ -100,6 +108,8 @@ class PlanProgressDocument(BaseModel):
     rollback_execution: list[ExecutionStepDocument]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    ledger: LedgerDocument | None
+    """What the execution took, against what was predicted; null if no log of it was recorded."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -117,6 +127,9 @@ class PlanProgressDocument(BaseModel):
         NoProgress,
         SnapshotOfAnotherCluster,
         SnapshotTooOld,
+        MalformedText,
+        LogOfAnotherPlan,
+        QuotaExceeded,
         UnsupportedMediaType,
         IdempotencyKeyInFlight,
     ),
@@ -128,14 +141,17 @@ def plan_progress(
     body: Annotated[ProgressRequest, Body(openapi_examples=examples.PROGRESS_REQUEST)],
 ) -> Response:
     """Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
-    bytes and the time left, what something else has changed, the next file, and the rollback from there. Nothing is
-    stored or changed.
+    bytes and the time left, what something else has changed, the next file, and the rollback from there.
+
+    With the `log` of the execution of a plan that is done, the bytes and seconds of its batches are stored with the
+    plan; the same log again changes nothing. Without a log nothing is stored.
 
     Partitions that something else has changed are in no file of the answer.
     """
 
     def answer() -> Response:
         snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
-        return json_response(progress_of(uow, plans.load(uow, plan_id), snapshot_id).as_json())
+        found = progress_of(uow, plans.load(uow, plan_id), snapshot_id)
+        return json_response(found.as_json() if body.log is None else with_log(uow, found, body.log))
 
     return once(answer)

@@ -75,9 +75,13 @@ def request_of(head: PlanHead) -> dict[str, Json]:
 
 
 def beside(head: PlanHead | NewPlan) -> dict[str, object]:
-    """Further fields of a whole plan that its callers write: notes, and the history of changes."""
+    """Further fields of a whole plan that were stored after it: notes, the history of changes, the entry of the ledger.
+
+    Only a plan with an entry has the field `ledger`.
+    """
     if isinstance(head, PlanHead):
-        return {"notes": head.notes, "history": head.history}
+        ledger = {} if head.ledger is None else {"ledger": head.ledger}
+        return {"notes": head.notes, "history": head.history, **ledger}
     return {"notes": None, "history": []}
 
 

@@ -140,7 +140,8 @@ def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
 def _related(uow: UnitOfWork, view: ClusterView) -> dict[str, Any]:
     recent = uow.snapshots.page(cluster=view.cluster, before=None, size=20)
     plans = uow.plans.page(PlanFilter(cluster=view.cluster), before=None, size=10)
-    return {"recent": recent.items, "plans": plans.items, "has_history": len(recent.items) > 1}
+    ledger = uow.plans.ledger(cluster=view.cluster, size=10)
+    return {"recent": recent.items, "plans": plans.items, "ledger": ledger, "has_history": len(recent.items) > 1}
 
 
 def _loads(view: ClusterView, table: PartitionTable) -> tuple[Any, BrokerLoads, slice]:

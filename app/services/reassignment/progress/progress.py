@@ -103,6 +103,7 @@ class PlanProgress:
             "next_file": None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
             "rollback": f"{address}?format=rollback&from={snapshot}" if self.step_progress.differs.any() else None,
             "rollback_execution": self._rollback_execution(),
+            "ledger": self.plan.head.ledger,
             "warnings": [caution.as_json() for caution in self._cautions(counts)],
         }
 

@@ -1,0 +1,75 @@
+"""`/v1/ledger`: how well the executions of plans were predicted."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, Security
+from pydantic import BaseModel
+
+from app.api.http.auth import principal
+from app.api.http.dependencies import Uow
+from app.api.http.negotiation import json_response
+from app.api.problems.responses import responses
+from app.services.fields import Name
+from app.services.plans import as_json
+
+MOST_PLANS = 100
+router = APIRouter(prefix="/v1/ledger", tags=["plans"], dependencies=[Security(principal, scopes=["read"])])
+
+
+class ErrorDocument(BaseModel):
+    """|actual − predicted| / predicted, over plans."""
+
+    median: float
+    """Error that half of the plans do not exceed."""
+    p90: float
+    """Error that nine of ten plans do not exceed."""
+
+
+class ExecutedPlanDocument(BaseModel):
+    """A plan whose execution was recorded. An error is null if nothing can be compared."""
+
+    id: UUID
+    """Id of the plan, whose `ledger` has its batches."""
+    title: str
+    """What the plan does, in a few words."""
+    cluster: str | None
+    """Cluster of the plan."""
+    bytes_error: float | None
+    """Relative error of the copied bytes."""
+    seconds_error: float | None
+    """Relative error of the duration."""
+
+
+class LedgerSummaryDocument(BaseModel):
+    """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
+
+    count: int
+    """Number of plans whose execution was recorded."""
+    bytes_error: ErrorDocument | None
+    """Error of the copied bytes, over these plans."""
+    seconds_error: ErrorDocument | None
+    """Error of the duration, over these plans."""
+    plans: list[ExecutedPlanDocument]
+    """The newest 100 of them, newest first."""
+
+
+@router.get(
+    "",
+    operation_id="get_ledger",
+    summary="Errors of predictions",
+    response_model=LedgerSummaryDocument,
+    responses=responses(),
+)
+def ledger(
+    uow: Uow, cluster: Annotated[Name | None, Query(description="Only plans of this cluster.")] = None
+) -> Response:
+    """The errors of predicted bytes and seconds, over the plans whose execution was recorded by their progress with a
+    `log`.
+    """
+    found = uow.plans.ledger(cluster=cluster, size=MOST_PLANS)
+    errors = {
+        name: None if (of := getattr(found, name)) is None else {"median": of[0], "p90": of[1]}
+        for name in ("bytes_error", "seconds_error")
+    }
+    return json_response({"count": found.count, **errors, "plans": as_json(found.plans)})
