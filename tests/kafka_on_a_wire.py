@@ -5,7 +5,8 @@ log directories, and closes the connection on any other. The bytes are written a
 by field; no client library is used for them.
 
 Source: kafka.apache.org/protocol, messages ApiVersions, Metadata, DescribeCluster, ListPartitionReassignments,
-DescribeLogDirs, SaslHandshake, SaslAuthenticate; KIP-482 for the flexible versions, KIP-511 for a version of
+DescribeLogDirs, SaslHandshake, SaslAuthenticate, ListGroups, DescribeGroups, ConsumerGroupDescribe,
+ShareGroupDescribe, StreamsGroupDescribe; KIP-482 for the flexible versions, KIP-511 for a version of
 ApiVersions that the broker does not know.
 """
 
@@ -18,31 +19,50 @@ from dataclasses import dataclass, field
 from threading import Thread
 from types import MappingProxyType
 from typing import TypeVar
+from zlib import crc32
 
+import numpy as np
+
+from app.core.groups.model import Owned
 from app.core.model import NO_LEADER, Broker, Cluster, Topic, unpadded
+from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
 from app.formats.clusters.log_dirs import LogDir, LogDirs
+from app.formats.groups.consumer_protocol import Assignment, Subscription
+from tests.formats.writers.consumer_protocol import write_assignment, write_subscription
 
 T = TypeVar("T")
 
 METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER = (
     3, 17, 18, 35, 36, 46, 60,
 )  # fmt: skip
+CLASSIC_GROUPS, LIST_GROUPS, CONSUMER_GROUPS, SHARE_GROUPS, STREAMS_GROUPS = 15, 16, 69, 77, 89
+DESCRIBES = {None: CLASSIC_GROUPS, "consumer": CONSUMER_GROUPS, "share": SHARE_GROUPS, "streams": STREAMS_GROUPS}
 READING = frozenset(
-    {METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER}
+    {METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER, LIST_GROUPS}
+    | {*DESCRIBES.values()}
 )
-FLEXIBLE_FROM = {METADATA: 9, API_VERSIONS: 3, LOG_DIRS: 2, SASL_AUTHENTICATE: 2, REASSIGNMENTS: 0, DESCRIBE_CLUSTER: 0}
+FLEXIBLE_FROM = {
+    METADATA: 9, API_VERSIONS: 3, LOG_DIRS: 2, SASL_AUTHENTICATE: 2, REASSIGNMENTS: 0, DESCRIBE_CLUSTER: 0,
+    LIST_GROUPS: 3, CLASSIC_GROUPS: 5, CONSUMER_GROUPS: 0, SHARE_GROUPS: 0, STREAMS_GROUPS: 0,
+}  # fmt: skip
 
 Versions = Mapping[int, tuple[int, int]]
 KAFKA_4_0: Versions = MappingProxyType(
     {
         METADATA: (0, 13), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 4), LOG_DIRS: (1, 4), SASL_AUTHENTICATE: (0, 2),
-        REASSIGNMENTS: (0, 0), DESCRIBE_CLUSTER: (0, 2),
+        REASSIGNMENTS: (0, 0), DESCRIBE_CLUSTER: (0, 2), CLASSIC_GROUPS: (0, 6), LIST_GROUPS: (0, 5),
+        CONSUMER_GROUPS: (0, 1),
     }
 )  # fmt: skip
 """What a broker of Kafka 4.0 offers of these messages, first and last version."""
+KAFKA_4_4: Versions = MappingProxyType({**KAFKA_4_0, SHARE_GROUPS: (1, 1), STREAMS_GROUPS: (0, 1)})
+"""As above, of Kafka 4.4."""
 KAFKA_2_3: Versions = MappingProxyType(
-    {METADATA: (0, 8), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 2), LOG_DIRS: (0, 1), SASL_AUTHENTICATE: (0, 1)}
-)
+    {
+        METADATA: (0, 8), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 2), LOG_DIRS: (0, 1), SASL_AUTHENTICATE: (0, 1),
+        CLASSIC_GROUPS: (0, 3), LIST_GROUPS: (0, 2),
+    }
+)  # fmt: skip
 """As above, of Kafka 2.3: no flexible version, no DescribeCluster, no ListPartitionReassignments."""
 
 UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 35, 5, 58, 31
@@ -169,6 +189,8 @@ class LiveCluster:
     Parameters
     ----------
     refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
+    others : groups of no consumers, by id their protocol. fails : group ids by the error of their description.
+    member_bytes : bytes in place of the subscriptions of the members of a classic group, by group id.
     becomes : what the cluster is as soon as it has once listed the reassignments in progress.
     stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
@@ -185,6 +207,9 @@ class LiveCluster:
     password: str | None = None
     ports: dict[int, int] = field(default_factory=dict)
     features: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
+    fails: Mapping[str, int] = field(default_factory=dict)
+    member_bytes: Mapping[str, bytes] = field(default_factory=dict)
     requests: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -217,6 +242,8 @@ class LiveCluster:
             LOG_DIRS: self._log_dirs,
             SASL_HANDSHAKE: self._sasl_handshake,
             SASL_AUTHENTICATE: self._sasl_authenticate,
+            LIST_GROUPS: self._list_groups,
+            **dict.fromkeys(DESCRIBES.values(), self._describe_groups),
         }[request.api]
         write(request, body, broker)
         return body.tags(self._features() if request.api == API_VERSIONS and self.features else {})
@@ -349,6 +376,73 @@ class LiveCluster:
 
         body.array(found, write_log_dir)
 
+    def _coordinated(self, broker: int) -> list[RecordedGroup]:
+        ids = [each.id for each in self.alive]
+        return [group for group in self.cluster.groups if ids[crc32(group.group_id.encode()) % len(ids)] == broker]
+
+    def _list_groups(self, request: Read, body: Written, broker: int) -> None:
+        denied = LIST_GROUPS in self.refuses
+        listed = [(group.group_id, "consumer", group.state, group.type) for group in self._coordinated(broker)]
+        listed += [(name, protocol, "Stable", None) for name, protocol in self.others.items()]
+
+        def write(group_id: str, protocol: str, state: str | None, group_type: str | None) -> None:
+            body.string(group_id).string(protocol)
+            if request.version >= 4:
+                body.string(state)
+            if request.version >= 5:
+                body.string(group_type or "classic")
+            body.tags()
+
+        if request.version >= 1:
+            body.numbers("i", 0)
+        body.numbers("h", CLUSTER_AUTHORIZATION_FAILED if denied else 0)
+        body.array([] if denied else listed, lambda group: write(*group))
+
+    def _describe_groups(self, request: Read, body: Written, broker: int) -> None:
+        wanted = request.array(request.string)
+        known = {group.group_id: group for group in self._coordinated(broker)}
+        assert wanted is not None
+        if request.api != CLASSIC_GROUPS or request.version >= 1:
+            body.numbers("i", 0)
+        body.array([known[name] for name in wanted if name], lambda group: self._group(request, body, group))
+
+    def _group(self, request: Read, body: Written, group: RecordedGroup) -> None:
+        assert DESCRIBES[group.type] == request.api
+        error = self.fails.get(group.group_id, 0)
+        body.numbers("h", error)
+        if group.type is not None or request.version >= 6:
+            body.string("no" if error else None)
+        body.string(group.group_id).string(group.state)
+        if group.type is None:
+            body.string("consumer").string(group.assignor or "")
+        else:
+            body.numbers("ii", group.group_epoch or 0, group.assignment_epoch or 0)
+        if group.type == "streams":
+            body.numbers("bi", 1, group.topology_epoch or 0).array([], body.string).tags()
+        elif group.type is not None:
+            body.string(group.assignor)
+        write = {None: self._classic_member, "streams": _streams_member}.get(group.type, _member)
+        body.array(group.members, lambda member: write(request, body, group, member))
+        if group.type is not None or request.version >= 3:
+            body.numbers("i", NO_OPERATIONS)
+        if group.type == "streams":
+            body.numbers("bb", -1, 0).string(group.assignor)
+        body.tags()
+
+    def _classic_member(self, request: Read, body: Written, group: RecordedGroup, member: RecordedMember) -> None:
+        body.string(member.member_id)
+        if request.version >= 4:
+            body.string(member.group_instance_id)
+        body.string(member.client_id).string(member.host)
+        metadata = b"" if member.topics is None else write_subscription(_subscription(member))
+        for content in (
+            self.member_bytes.get(group.group_id, metadata),
+            b"" if member.assigned is None else write_assignment(Assignment(_owned(member.assigned))),
+        ):
+            body.length(len(content), "i")
+            body.data += content
+        body.tags()
+
     def _sasl_handshake(self, request: Read, body: Written, _: int) -> None:
         assert request.string() == "PLAIN"
         body.numbers("h", 0).array(["PLAIN"], body.string)
@@ -362,6 +456,55 @@ class LiveCluster:
         body.length(0, "i")
         if request.version >= 1:
             body.numbers("q", 0)
+
+
+def _owned(listed: Sequence[TopicPartitions]) -> tuple[Owned, ...]:
+    return tuple(Owned(topic, np.array(partitions, np.int32)) for topic, partitions in listed)
+
+
+def _subscription(member: RecordedMember) -> Subscription:
+    owned = _owned(member.owned or ())
+    return Subscription(member.topics or (), member.user_data, owned, member.generation_id, member.rack_id)
+
+
+def _member(_: Read, body: Written, group: RecordedGroup, member: RecordedMember) -> None:
+    """A member of a consumer or share group. A subscription that ends with `*` is a regular expression."""
+    names = [topic for topic in member.topics or () if not topic.endswith("*")]
+    body.string(member.member_id)
+    if group.type == "consumer":
+        body.string(member.group_instance_id)
+    body.string(member.rack_id).numbers("i", member.member_epoch or 0).string(member.client_id).string(member.host)
+    body.array(names, body.string)
+    if group.type == "consumer":
+        body.string(next((topic for topic in member.topics or () if topic.endswith("*")), None))
+    for assigned in (member.assigned, member.target) if group.type == "consumer" else (member.assigned,):
+        body.array(assigned or (), lambda each: _topic_partitions(body, each)).tags()
+    if group.type == "consumer":
+        body.numbers("b", 1)
+    body.tags()
+
+
+def _topic_partitions(body: Written, each: TopicPartitions) -> None:
+    body.data += b"\1" * 16
+    body.string(each.topic).int32s(each.partitions).tags()
+
+
+def _streams_member(_: Read, body: Written, __: RecordedGroup, member: RecordedMember) -> None:
+    body.string(member.member_id).numbers("i", member.member_epoch or 0).string(member.group_instance_id)
+    body.string(member.rack_id).string(member.client_id).string(member.host).numbers("i", 3).string(member.process_id)
+    body.numbers("b", 1).string("localhost").numbers("H", 9000).tags()
+    body.array(["zone"], lambda tag: body.string(tag).string("a").tags())
+    for number in (7, 9):  # offsets, then end offsets of tasks
+        body.array([number], lambda offset: body.string("0").numbers("iq", 1, offset).tags())
+    for tasks in (member.tasks, member.target_tasks):
+        for listed in (tasks.active, tasks.standby, tasks.warmup) if tasks else ((), (), ()):
+            body.array(listed, lambda task: _task(body, *task.split("_")))
+        body.tags()
+    body.numbers("b", 0).tags()
+
+
+def _task(body: Written, subtopology: str, partition: str) -> None:
+    body.string(subtopology).int32s([int(partition)]).tags()
 
 
 def _requested_topic(request: Read) -> str | None:

@@ -35,6 +35,7 @@ from tests.kafka_on_a_wire import (
     CLUSTER_ID,
     DESCRIBE_CLUSTER,
     KAFKA_2_3,
+    LIST_GROUPS,
     LOG_DIRS,
     METADATA,
     READING,
@@ -239,11 +240,12 @@ def test_dead_brokers_are_fenced_and_their_partitions_have_no_leader() -> None:
 
 
 def test_it_only_reads() -> None:
-    """A cluster gets six requests, and none of them can change it."""
+    """A cluster gets seven requests, and none of them can change it."""
     cluster = captured()
     with cluster.listening() as bootstrap:
         taken(bootstrap)
-    assert {api for api, _ in cluster.requests} == {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, LOG_DIRS}
+    reading = {API_VERSIONS, METADATA, DESCRIBE_CLUSTER, REASSIGNMENTS, LOG_DIRS, LIST_GROUPS}
+    assert {api for api, _ in cluster.requests} == reading
     assert READING.isdisjoint({0, 19, 20, 33, 34, 37, 43, 44, 45, 57, 64})  # Produce, CreateTopics, … UnregisterBroker
 
 
@@ -320,8 +322,9 @@ def test_a_broker_that_just_died_costs_no_more_than_its_sizes() -> None:
         expected = [sizes.get((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
         assert topic.size_bytes.tolist() == expected
     assert unpadded(found.cluster.topics[0].replicas) == unpadded(cluster.cluster.topics[0].replicas)
-    (caution,) = found.cautions
-    assert re.search(r"did not return their log directories: 103 \(\S.*\)$", caution)
+    disks, groups = found.cautions
+    assert re.search(r"did not return their log directories: 103 \(\S.*\)$", disks)
+    assert re.search(r"of coordinators that did not list them: 103 \(\S.*\)$", groups)
 
 
 @pytest.mark.parametrize("again", range(3))

@@ -13,6 +13,8 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     unprivileged.py    drops root's rights
     worker_process.py  the worker, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client; watching.py: `rackplan watch`
+    live_groups.py    the groups of a running cluster
+    messages/         messages of Kafka that the admin client lacks
     output.py         where a command's input comes from, where its answer goes, and exit codes
     summaries.py      a plan on a terminal; tables.py: tables
 """

@@ -1,7 +1,8 @@
 """`rackplan snapshot`: a running cluster as it is now, read with an admin client.
 
 It reads and never changes anything: the brokers, the partitions of every topic, reassignments in progress, the log
-directories and the features of the brokers. It needs the permission `Describe` on the cluster and on the topics.
+directories and the features of the brokers, and groups. It needs the permission `Describe` on the cluster, on the
+topics and on the groups.
 
 This module needs the extra `kafka`.
 """
@@ -15,10 +16,10 @@ from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 import numpy as np
-from kafka.admin import KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVersion, RetriableError, for_code
 
-from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
+from app.cli.live_client import CLIENT_ERRORS, AdminClient, connected, one_line, within
+from app.cli.live_groups import groups
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
 from app.errors.machine import ClusterUnreachable
@@ -69,7 +70,7 @@ def take(bootstrap: str, *, name: str | None, properties: Mapping[str, object], 
     return within(timeout_s, read)
 
 
-def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
+def _read(admin: AdminClient, name: str | None) -> LiveSnapshot:
     cautions: list[str] = []
     described: Members = _answer_of_any_broker("the brokers", admin.describe_cluster)
     brokers = sorted(map(_broker, described["brokers"]), key=lambda broker: broker.id)
@@ -81,7 +82,8 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     readable = list(filter(_is_readable, listed))
     cautions += map(_left_out, filterfalse(_is_readable, listed))
     topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
-    disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
+    live = [broker.id for broker in brokers if not broker.fenced]
+    disks = _log_dirs(admin, live, topics, cautions)
     releases = _releases(admin, cautions)
     says_fenced = any("is_fenced" in broker for broker in described["brokers"])
     directories, sized = with_log_dirs(list(_sized(topics, disks)), disks)
@@ -89,6 +91,7 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
         topics=sized,
+        groups=groups(admin, live, [topic.name for topic in sized], cautions),
         cordons=cordons(disks),
         kafka_version=None if releases is None else last_supported(releases.releases),
         # Brokers under ZooKeeper have no metadata.version, and only Kafka 4 says which brokers are fenced.
@@ -108,7 +111,7 @@ def _answer_of_any_broker(what: str, request: Callable[[], T], *, brokers: int =
         raise ClusterUnreachable(f"{what} could not be read: {one_line(failed)}") from None
 
 
-def _releases(admin: KafkaAdminClient, cautions: list[str]) -> BrokerReleases | None:
+def _releases(admin: AdminClient, cautions: list[str]) -> BrokerReleases | None:
     """The release of the brokers by their features; None if they have no `metadata.version`, as under ZooKeeper."""
 
     def described() -> Mapping[str, Members]:
@@ -147,7 +150,7 @@ def _left_out(topic: Members) -> str:
     )
 
 
-def _moves(admin: KafkaAdminClient, cautions: list[str]) -> Moves:
+def _moves(admin: AdminClient, cautions: list[str]) -> Moves:
     """The reassignments in progress; a caution if the cluster does not list them."""
     try:
         listed: Mapping[tuple[str, int], Members] = admin.list_partition_reassignments()
@@ -183,7 +186,7 @@ def _topic_id(members: Members) -> str | None:
     return urlsafe_b64encode(uuid.bytes).decode().removesuffix("==") if uuid.int else None
 
 
-def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:
+def _log_dirs(admin: AdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:
     """The log directories of each broker; a caution names the brokers that did not return them."""
     partitions_by_broker = _partitions_by_broker(topics)
     answers: list[BrokerLogDirs] = []

@@ -23,6 +23,19 @@ from app.errors.requests import ConflictingFields
 
 T = TypeVar("T")
 
+
+class AdminClient(KafkaAdminClient):  # type: ignore[misc] # the client has no types
+    """An admin client that also sends messages for which it has no method."""
+
+    def answer(self, request: Any, broker: int) -> Any:
+        """The answer of a broker to a message; raises the client's errors."""
+
+        async def send() -> Any:
+            return await self._manager.send(request, node_id=broker)
+
+        return self._manager.run(send)
+
+
 CLIENT_ERRORS = (KafkaError, OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
 """The errors of the client: its own, the system's, and others if it cannot parse an answer."""
 
@@ -51,7 +64,7 @@ def properties(given: Sequence[str], file: Path | None = None) -> Mapping[str, o
 
 
 @contextmanager
-def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: float) -> Iterator[KafkaAdminClient]:
+def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: float) -> Iterator[AdminClient]:
     """A client of the first server that answers; closed at the end.
 
     The servers are tried one by one, since the client itself would spend all of its time on one that takes no
@@ -173,7 +186,7 @@ def _server(text: str) -> tuple[str, int]:
 
 def _admin(
     host: str, port: int, configured: Mapping[str, object], *, connects_within_s: float, timeout_s: float
-) -> KafkaAdminClient:
+) -> AdminClient:
     opened: list[KafkaNetClient] = []
 
     def network(**configuration: Any) -> KafkaNetClient:
@@ -181,7 +194,7 @@ def _admin(
         return opened[-1]
 
     try:
-        return KafkaAdminClient(
+        return AdminClient(
             **{"client_id": "rackplan", **configured},
             bootstrap_servers=[f"[{host}]:{port}" if ":" in host else f"{host}:{port}"],
             bootstrap_timeout_ms=int(connects_within_s * 1000),
