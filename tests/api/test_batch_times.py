@@ -45,6 +45,20 @@ def test_a_batch_that_copies_nothing_takes_no_time(client: httpx.Client) -> None
     assert _times(_plan(client, **only_leaders, batches={"throttle_bytes_per_s": 10 * MB})) == (0, True)
 
 
+def test_record_batches_that_fetches_cut_off(client: httpx.Client) -> None:
+    """Of batches of 800 kB one fits in a fetch of 1 MiB. What is left takes as long as the plan; null is not stated."""
+    stated = {"throttle_bytes_per_s": 10 * MB, "record_batch_bytes": 800_000}
+    plan = _plan(client, batches=stated)
+    assert _times(plan) == (round(60 * 2**20 / 800_000, 6), True)
+    progress = client.post(f"/v1/plans/{plan['id']}/progress", json={"cluster": "times"}).json()
+    assert progress["seconds_left"] == plan["batches"][0]["seconds"]
+    unstated = [_plan(client, batches=stated | {"record_batch_bytes": None})["hash"]]
+    unstated.append(_plan(client, batches={"throttle_bytes_per_s": 10 * MB})["hash"])
+    assert unstated[0] == unstated[1] != plan["hash"]
+    rates: Json = {"ingress_bytes_per_s": {"orders": 4 * MB}}
+    assert _plan(client, batches=stated, **rates)["recommended_throttle_bytes_per_s"] == 20 * MB
+
+
 def test_what_producers_write_meanwhile(client: httpx.Client) -> None:
     rates = {"orders": 4 * MB}
     assert _times(_plan(client, batches={"throttle_bytes_per_s": 10 * MB}, ingress_bytes_per_s=rates)) == (100, True)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 from app.core.reassignment import BatchCopies, ReplicationRates, batch_durations, recommended_throttle, throttled
+from app.core.reassignment.batches.durations import FETCH_BYTES
 from tests import draws as st
 from tests.core.reassignment.simulated_replication import simulated_seconds
 from tests.profiles import costly, examples
@@ -119,3 +120,52 @@ def test_no_throttle_is_recommended_that_a_network_does_not_have() -> None:
     assert recommended_throttle(copies, throttled(None, BROKERS)) == 200  # at least 2 × 70
     nic = np.full(BROKERS, 199.0)
     assert recommended_throttle(copies, ReplicationRates(None, nic_in=nic, nic_out=nic)) is None
+
+
+def sent_bytes(size: int, batch: int) -> int:
+    """What a leader sends of record batches of one size: a follower asks again for a batch that was cut off."""
+    sent = copied = 0
+    while copied < size:
+        fetched = min(max(FETCH_BYTES, batch), size - copied)
+        sent += fetched
+        copied += fetched // batch * batch
+    return sent
+
+
+@examples(200)
+@given(st.integers(5_000, 3 * FETCH_BYTES // 2), st.integers(400, 600))
+def test_batches_that_are_cut_off_are_sent_again(batch: int, fetches: int) -> None:
+    """The last fetch is not cut off: it is one of at least 400."""
+    size = max(fetches * (FETCH_BYTES // batch), fetches) * batch
+    rates = throttled(FETCH_BYTES, BROKERS, batch)
+    [seconds] = batch_durations(copies_of((0, 0, 1, size, 0)), rates, 1)
+    assert seconds == pytest.approx(sent_bytes(size, batch) / FETCH_BYTES, rel=0.005)
+
+
+@examples(100)
+@given(batches(most_ingress=100), st.integers(1, 2 * FETCH_BYTES))
+def test_record_batches_never_shorten_a_batch(copies: BatchCopies, record_batch: int) -> None:
+    """Up to twice as much is sent. A recommended throttle still lets every batch complete."""
+    [known], [unknown] = (
+        batch_durations(copies, throttled(THROTTLE, BROKERS, size), 1) for size in (record_batch, None)
+    )
+    assert known >= unknown * 0.98
+    assert 1 <= throttled(THROTTLE, BROKERS, record_batch).sent_per_copied <= 2
+    recommended = recommended_throttle(copies, throttled(None, BROKERS, record_batch))
+    if recommended is not None:
+        assert np.isfinite(batch_durations(copies, throttled(recommended, BROKERS, record_batch), 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("record_batch", "sent"),
+    [
+        (None, 1),
+        (16_384, 1),  # 64 in a fetch
+        (800_000, 1.31072),  # as measured: 1.3
+        (FETCH_BYTES // 2 + 1, 2),
+        (FETCH_BYTES, 1),
+        (FETCH_BYTES + 1, 1),  # it is sent as a whole
+    ],
+)
+def test_bytes_sent_for_each_byte_copied(record_batch: int | None, sent: float) -> None:
+    assert throttled(THROTTLE, BROKERS, record_batch).sent_per_copied == pytest.approx(sent, rel=1e-5)

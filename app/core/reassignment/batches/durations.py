@@ -8,6 +8,8 @@ from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.batches import durations_kernel
 
 _ROUND_FIGURES = (1, 2, 5)
+FETCH_BYTES = 2**20
+"""Kafka's default of `replica.fetch.max.bytes`."""
 LEAST_OVER_INGRESS = 2
 """A recommended throttle is at least this many times what is written to the partitions that one broker copies."""
 
@@ -38,17 +40,32 @@ class ReplicationRates:
     throttle_bytes_per_s : of each broker, in and out alike; None without one.
     nic_in, nic_out : (brokers,) float64 bytes per second that a broker can receive and send besides its present
         traffic; infinite if unknown.
+    record_batch_bytes : size of the record batches in the logs; None if unknown, as for batches that are small.
     """
 
     throttle_bytes_per_s: int | None
     nic_in: Float64s = field(repr=False)
     nic_out: Float64s = field(repr=False)
+    record_batch_bytes: int | None = None
+
+    @property
+    def sent_per_copied(self) -> float:
+        """Bytes that brokers send, and that count against the throttle, for each byte that is copied; at least 1.
+
+        A fetch of a partition has `FETCH_BYTES` of its log, and the follower drops the last record batch if it is cut
+        off: of batches of 0.75 MiB it copies one with each MiB. A batch that is larger than a fetch is sent as a whole.
+        """
+        if self.record_batch_bytes is None or self.record_batch_bytes > FETCH_BYTES:
+            return 1.0
+        return FETCH_BYTES / (FETCH_BYTES // self.record_batch_bytes * self.record_batch_bytes)
 
 
-def throttled(throttle_bytes_per_s: int | None, brokers: int) -> ReplicationRates:
-    """The rates if nothing but a throttle is known."""
+def throttled(
+    throttle_bytes_per_s: int | None, brokers: int, record_batch_bytes: int | None = None
+) -> ReplicationRates:
+    """The rates if nothing but a throttle and the size of record batches is known."""
     unknown = np.full(brokers, np.inf)
-    return ReplicationRates(throttle_bytes_per_s, unknown, unknown)
+    return ReplicationRates(throttle_bytes_per_s, unknown, unknown, record_batch_bytes)
 
 
 def batch_durations(copies: BatchCopies, rates: ReplicationRates, batches: int) -> Float64s:
@@ -57,6 +74,7 @@ def batch_durations(copies: BatchCopies, rates: ReplicationRates, batches: int) 
     All copies of a batch begin together. The throttle and the network of a source are shared max-min fairly by what it
     sends, those of a target by what it receives; a copy at rate r of a partition into which producers write i gains
     r - i on its leader, and is complete when it has caught up. A batch never completes if no copy of those left gains.
+    If record batches are large, more is sent than copied: see `ReplicationRates.sent_per_copied`.
 
     Kafka throttles a replica until it is in sync. What clients read is not part of the model, unless `nic_out` is
     without it.
@@ -78,8 +96,8 @@ def batch_durations(copies: BatchCopies, rates: ReplicationRates, batches: int) 
     arrays = durations_kernel.CopyArrays(
         np.ascontiguousarray(copies.source, np.int32),
         np.ascontiguousarray(copies.target + brokers, np.int32),
-        copies.size_bytes.astype(np.float64),
-        np.ascontiguousarray(copies.ingress_bytes_per_s, np.float64),
+        copies.size_bytes.astype(np.float64) * rates.sent_per_copied,
+        np.ascontiguousarray(copies.ingress_bytes_per_s * rates.sent_per_copied, np.float64),
     )
     offsets = np.searchsorted(copies.batch, np.arange(batches + 1)).astype(np.int64)
     throttle = float("inf") if rates.throttle_bytes_per_s is None else float(rates.throttle_bytes_per_s)
@@ -92,8 +110,9 @@ def recommended_throttle(copies: BatchCopies, rates: ReplicationRates) -> int | 
     """The least round figure with which every batch completes; None if no ingress is known, or no network has it.
 
     With I the most bytes per second that are written to the partitions which one broker sends, or receives, at once in
-    one batch, it is the least of 1, 2, 5, 10, 20, … bytes per second that is at least `LEAST_OVER_INGRESS` · I. None if
-    a broker that sends or receives in a batch has less than that besides its present traffic.
+    one batch, times the bytes sent for each byte copied, it is the least of 1, 2, 5, 10, 20, … bytes per second that is
+    at least `LEAST_OVER_INGRESS` · I. None if a broker that sends or receives in a batch has less than that besides its
+    present traffic.
     """
     brokers = len(rates.nic_in)
     least, spare = 0.0, np.inf
@@ -105,7 +124,7 @@ def recommended_throttle(copies: BatchCopies, rates: ReplicationRates) -> int | 
         spare = min(spare, float(nic[distinct % brokers].min(initial=np.inf)))
     if not least:
         return None
-    wanted = LEAST_OVER_INGRESS * least
+    wanted = LEAST_OVER_INGRESS * least * rates.sent_per_copied
     digits = max(len(str(int(wanted))) - 1, 0)
     figure = next(
         figure for power in (digits, digits + 1) for each in _ROUND_FIGURES if (figure := each * 10**power) >= wanted

@@ -55,6 +55,7 @@ class BatchLimits:
         loses are deleted only when the partition's step completes.
     max_partitions : partitions in one batch.
     throttle_bytes_per_s : of every broker, in and out alike; determines how long a batch takes, not what is in it.
+    record_batch_bytes : size of the record batches in the logs, which determines the time, too; None if unknown.
     hottest : whether the hottest partitions are in the first or the last batches.
     """
 
@@ -63,6 +64,7 @@ class BatchLimits:
     max_bytes_in_per_broker: int | None = None
     max_partitions: int | None = None
     throttle_bytes_per_s: int | None = None
+    record_batch_bytes: int | None = None
     hottest: Hottest = Hottest.LAST
 
 

@@ -255,6 +255,7 @@ def _batch_rules(
             max_bytes_in_per_broker=rules.max_bytes_in_per_broker,
             max_partitions=rules.max_partitions,
             throttle_bytes_per_s=rules.throttle_bytes_per_s,
+            record_batch_bytes=rules.record_batch_bytes,
             hottest=Hottest(rules.hottest),
         ),
         heat=loads.heat,

@@ -119,7 +119,9 @@ class PlanProgress:
     def _seconds_left(self) -> Float64s | None:
         """(batches,) float64 at the throttle of the plan; None without one."""
         request: Any = self.plan.head.request
-        throttle = request["batches"]["throttle_bytes_per_s"]
+        throttle, record_batch = (
+            request["batches"].get(name) for name in ("throttle_bytes_per_s", "record_batch_bytes")
+        )
         if throttle is None:
             return None
         steps, copies, rows = self.located.steps, self.step_progress.copies, self.located.planned.rows
@@ -133,7 +135,7 @@ class PlanProgress:
             np.maximum(self.located.now.size_bytes[rows[step]], 0),
             self.located.now.ingress_bytes_per_s[rows[step]],
         )
-        return batch_durations(left, throttled(throttle, len(ids)), len(steps))
+        return batch_durations(left, throttled(throttle, len(ids), record_batch), len(steps))
 
     def _rollback_execution(self) -> list[Json]:
         """The inverses of the batches that were begun, from the last to the first, and cordons lifted meanwhile."""

@@ -67,7 +67,10 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
         size_bytes=np.maximum(problem.batches.size_bytes[rows], 0),
         ingress_bytes_per_s=problem.resources.scope.ingress[rows].astype(np.float64),
     )
-    rates = ReplicationRates(problem.batches.limits.throttle_bytes_per_s, *_networks(problem, brokers))
+    limits = problem.batches.limits
+    rates = ReplicationRates(
+        limits.throttle_bytes_per_s, *_networks(problem, brokers), record_batch_bytes=limits.record_batch_bytes
+    )
     seconds = batch_durations(copies, rates, len(steps))
     never = never_completed(problem, steps)
     if steps.seconds is not None:

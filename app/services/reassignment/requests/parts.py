@@ -61,5 +61,8 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
     throttle_bytes_per_s: _Bytes | None = None
     """Replication throttle of every broker, in and out; batches then have a duration."""
+    record_batch_bytes: _Bytes | None = None
+    """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB: batches
+    that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first"] = "last"
     """When the partitions with the highest ingress rate move; without rates, the largest ones."""

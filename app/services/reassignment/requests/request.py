@@ -174,6 +174,8 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
         del fields["objective"]
+    if request.batches.record_batch_bytes is None:
+        del cast("dict[str, Any]", fields["batches"])["record_batch_bytes"]
     _leave_out_defaults(request.balance, cast("dict[str, Any]", fields["balance"]))
     return stated_fields(request, fields)
 
