@@ -965,6 +965,15 @@ class EnvelopeDocument(Record):
     """Possible numbers of replicas of each broker."""
 
 
+class ErrorDocument(Record):
+    """|actual − predicted| / predicted, over plans."""
+
+    median: float
+    """Error that half of the plans do not exceed."""
+    p90: float
+    """Error that nine of ten plans do not exceed."""
+
+
 class EvennessDocument(Record):
     """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
@@ -1002,6 +1011,21 @@ class ExcessOfBroker(Record):
     """The limit, in the same unit."""
     soft: bool
     """Whether the limit is soft."""
+
+
+class ExecutedPlanDocument(Record):
+    """A plan whose execution was recorded. An error is null if nothing can be compared."""
+
+    id: str
+    """Id of the plan, whose `ledger` has its batches."""
+    title: str
+    """What the plan does, in a few words."""
+    cluster: str | None
+    """Cluster of the plan."""
+    bytes_error: float | None
+    """Relative error of the copied bytes."""
+    seconds_error: float | None
+    """Relative error of the duration."""
 
 
 class ExecutionDocument(Record):
@@ -1383,6 +1407,53 @@ class LeastRepairDocument(Record):
     """Number of replicas that are copied."""
     lower_bound_bytes: int
     """No repair moves fewer bytes."""
+
+
+class LedgerBatchDocument(Record):
+    """The execution of one batch."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    began_at: datetime
+    """When Kafka accepted the batch, RFC 3339 in UTC."""
+    ended_at: datetime
+    """When the batch was seen to be complete."""
+    throttle_bytes_per_s: int | None
+    """Throttle that was set; null if there was none."""
+    predicted_bytes: int | None
+    """Bytes that the plan predicted; null if sizes were unknown."""
+    actual_bytes: int | None
+    """Bytes of the new replicas when the batch was complete; null if they were not measured."""
+    predicted_seconds: float | None
+    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
+    actual_seconds: float
+    """Duration, up to half of the time between the last two looks at the batch more or less."""
+
+
+class LedgerDocument(Record):
+    """What the execution of a plan took, against what the plan predicted."""
+
+    bytes_error: float | None
+    """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
+    seconds_error: float | None
+    """The same of seconds."""
+    ended_at: datetime
+    """When the last of the batches was seen to be complete."""
+    batches: list[LedgerBatchDocument]
+    """Batches whose begin and end the log has, by number."""
+
+
+class LedgerSummaryDocument(Record):
+    """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
+
+    count: int
+    """Number of plans whose execution was recorded."""
+    bytes_error: ErrorDocument | None
+    """Error of the copied bytes, over these plans."""
+    seconds_error: ErrorDocument | None
+    """Error of the duration, over these plans."""
+    plans: list[ExecutedPlanDocument]
+    """The newest 100 of them, newest first."""
 
 
 class ListedShareLink(Record):
@@ -2018,6 +2089,8 @@ class PlanProgressDocument(Record):
     rollback_execution: list[ExecutionStepDocument]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    ledger: LedgerDocument | None
+    """What the execution took, against what was predicted; null if no log of it was recorded."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -2322,6 +2395,8 @@ class ReassignmentPlanDocument(Record):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the plan; empty if there are none."""
+    ledger: LedgerDocument | None
+    """What the execution took, against what was predicted; absent until its log was recorded."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
 

@@ -178,6 +178,9 @@ class BatchFields(TypedDict, total=False):
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
     throttle_bytes_per_s: int | None
     """Replication throttle of every broker, in and out; batches then have a duration."""
+    record_batch_bytes: int | None
+    """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB:
+    batches that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first"]
     """When the partitions with the highest ingress rate move; without rates, the largest ones."""
 
@@ -1462,13 +1465,16 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster."""
+    """A later snapshot of the plan's cluster, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
+    log: str | None
+    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
+    copied and took is stored as the plan's `ledger`, in place of what was stored before."""
 
 
 class RackedBroker(TypedDict, total=False):
