@@ -20,7 +20,8 @@ QUICK_HEARTBEATS = {
     for kind in ("consumer", "share", "streams")
     for name in ("", "min_")
 }
-INTERNAL = {
+STEADY = {
+    "broker_session_timeout_ms": 30_000,  # coordinators stay where they are, however busy the machine is
     "group_streams_initial_rebalance_delay_ms": 0,
     "share_coordinator_state_topic_num_partitions": 2,
     "share_coordinator_state_topic_replication_factor": 1,
@@ -63,7 +64,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if (lacking := missing()) is not None:
         pytest.skip(f"there is no {lacking}")
     folder = tmp_path_factory.mktemp("kafka") / "groups"
-    with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **INTERNAL) as cluster:
+    with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **STEADY) as cluster:
         yield cluster
 
 
