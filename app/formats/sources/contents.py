@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from re import Pattern
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -118,8 +119,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         size_bytes=sizes,
         ingress_bytes_per_s=_first_of(source.ingress_bytes_per_s for source in sources),
         moves=_first_of(source.moves for source in sources),
-        topic_configs=_first_of(source.topic_configs for source in sources),
-        default_configs=_first_of(source.default_configs for source in sources),
+        topic_configs=_first_of(map(attrgetter("topic_configs"), sources)),
+        default_configs=_first_of(map(attrgetter("default_configs"), sources)),
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),
