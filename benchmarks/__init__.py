@@ -14,6 +14,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     placement.py     a million partitions placed
     envelopes.py     what a controller's draws can come to
     counting.py      a million partitions counted
+    losses.py        all losses of racks, brokers and pairs of brokers, and the copysets
     keys.py          a million keys placed, and a hundred thousand over HTTP
     groups.py        a million partitions assigned to two thousand members, and the optimum
     reassignments.py  brokers removed from a hundred thousand and a million partitions

@@ -21,6 +21,7 @@ dataset_roots.py  the folders from which sweeps may read datasets
 spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
+defaults.py      what a request states for topics of which the snapshot does not know it
 seeds.py         hashes of requests, and seeds derived from them
 limits.py        limits on the size of one request
 quotas.py        the quotas of each team

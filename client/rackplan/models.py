@@ -1685,6 +1685,9 @@ class Losses(Record):
     """A failure during a restart; null with more than 2,000 live brokers."""
     min_isr_unknown: int
     """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
+    log_dirs: dict[str, dict[str, LossCounts]] | None
+    """Cost of losing each log directory, by broker id and path; null unless a cluster is checked as it is, and its
+    directories are known."""
 
 
 class MeasuresBefore(Record):

@@ -438,3 +438,40 @@ class TestTwice:
         done = client.get(response.headers["location"]).json()
         assert (done["state"], done["error"]) == ("succeeded", None)
         assert change(client, SNAPSHOT_ID, **fields) == client.get(done["plan"]).json()
+
+
+class TestDefaults:
+    """`min.insync.replicas` that the snapshot does not have may be stated, and counts in losses before and after."""
+
+    def test_it_counts_where_it_is_unknown(self, client: httpx.Client) -> None:
+        known = {**topic("known", [1, 3, 5]), "configs": {"min.insync.replicas": "1"}}
+        taken = snapshot(client, topics=[topic("t", [1, 2, 3], [1, 2, 4]), known])
+        plan = change(client, taken, repair_racks=True, defaults={"min_insync_replicas": 2})
+        before, after = (plan[name]["losses"]["racks"]["a"]["unwritable"] for name in ("measures_before", "measures"))
+        assert (before, after) == (2, 0)
+        (warning,) = [each for each in plan["warnings"] if each["code"] == "min_isr_assumed"]
+        assert warning["topics"] == ["t"]
+        assert plan["request"]["defaults"] == {"min_insync_replicas": 2}
+        assert plan["measures"]["losses"]["min_isr_unknown"] == 0
+        unstated = change(client, taken, repair_racks=True)
+        assert "defaults" not in unstated["request"]
+        assert unstated["measures"]["losses"]["min_isr_unknown"] == 2
+        assert unstated["topics"] == plan["topics"]
+
+    def test_of_new_topics(self, client: httpx.Client) -> None:
+        taken = snapshot(client, topics=[])
+        body = {"snapshot_id": taken, "topics": [{"name": "n", "partitions": 6, "replication_factor": 3}], "seed": 1}
+        stated = client.post("/v1/plans/replicas", json={**body, "defaults": {"min_insync_replicas": 3}}).json()
+        assert stated["measures"]["losses"]["racks"]["a"]["unwritable"] == 6
+        assert codes(stated) == {"algorithm_assumed", "min_isr_assumed"}
+        assert stated["measures"]["copysets"]["loss_probability"]["2"] == 0
+        unstated = client.post("/v1/plans/replicas", json=body).json()
+        assert unstated["measures"]["losses"]["racks"]["a"]["unwritable"] is None
+        assert "defaults" not in unstated["request"]
+        assert unstated["topics"] == stated["topics"]
+
+    @pytest.mark.parametrize("kind", ["replicas", "reassignment"])
+    def test_out_of_range(self, client: httpx.Client, kind: str) -> None:
+        response = client.post(f"/v1/plans/{kind}", json={"cluster": "c", "defaults": {"min_insync_replicas": 0}})
+        problem(response, 422, "validation")
+        assert "/defaults/min_insync_replicas" in {error["pointer"] for error in response.json()["errors"]}

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.measures import losses as measured
+from app.core.measures.log_dir_losses import log_dir_losses
 from app.core.measures.losses import LossCounts, Losses, ReplicaStates
 from app.core.measures.partition_table import PartitionTable
 from app.core.measures.placement import measure
 from app.core.measures.tally import BrokerArrays, tally
-from app.core.model import NO_LEADER, Broker, Cluster, Topic
+from app.core.model import NO_LEADER, NO_LOG_DIR, Broker, Cluster, LogDirectory, Topic
 from tests.core.test_partition_table import rows, topic
 
 Row = tuple[list[int], list[int], int]
@@ -129,6 +130,27 @@ def test_an_empty_cluster() -> None:
     table = PartitionTable.of(Cluster("c", ()))
     found = table.states().losses(table.brokers)
     assert (found.racks, found.brokers, found.min_isr_unknown) == ({}, {}, 0)
+
+
+@pytest.mark.parametrize("configs", CONFIGS)
+def test_a_log_directory_is_lost_with_its_replicas_alone(configs: Mapping[str, str]) -> None:
+    """Replicas in unknown directories, and on brokers whose directories are unknown, are lost with none."""
+    paths = {1: ("/a", "/b"), 3: ("/c",)}
+    lists = ([1, 2, 3], [3, 1, 2], [1])
+    indices = np.array([[0, NO_LOG_DIR, 0], [0, 1, NO_LOG_DIR], [0, -1, -1]], np.int32)
+    listed = replace(topic("t", [(each, each, each[0]) for each in lists]), log_dirs=indices, configs=configs)
+    directories = {broker: tuple(map(LogDirectory, listed_paths)) for broker, listed_paths in paths.items()}
+    cluster = Cluster("c", tuple(map(Broker, (1, 2, 3))), (listed, topic("u", [([1], [1], 1)])), log_dirs=directories)
+    found = log_dir_losses(cluster, PartitionTable.of(cluster))
+    least = int(configs.get("min.insync.replicas", 0))
+    rows_of = {(1, "/a"): (0, 2), (1, "/b"): (1,), (3, "/c"): (0, 1)}
+    assert found is not None
+    assert [(broker, path) for broker, each in found.items() for path in each] == list(rows_of)
+    for (broker, path), rows_lost in rows_of.items():
+        partitions: list[tuple[Row, int]] = [((lists[row], lists[row], lists[row][0]), least) for row in rows_lost]
+        expected = after(partitions, [broker])
+        assert found[broker][path] == expected
+    assert log_dir_losses(replace(cluster, log_dirs={}), PartitionTable.of(cluster)) is None
 
 
 def test_pairs_of_many_brokers_are_left_out() -> None:

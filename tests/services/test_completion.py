@@ -140,15 +140,15 @@ def test_no_live_replica_is_in_sync() -> None:
 
 
 def test_a_lower_factor_is_a_warning_of_a_plan_that_asks_for_it() -> None:
-    """It names `min.insync.replicas`, below which writes with acks=all are rejected."""
+    """And a warning names `min.insync.replicas`, below which writes with acks=all are rejected."""
     members = orjson.loads(snapshot_json.write(FENCED))
     members["topics"][0]["configs"] = {"min.insync.replicas": "2"}
     cluster = snapshot_json.read(orjson.dumps(members))
-    for factor, words in ((1, "min.insync.replicas=2"), (2, None)):
+    for factor, codes in ((1, {"factor_lowered", "below_min_isr"}), (2, set())):
         document, _ = planned(cluster, {"replication_factor": {"t": factor}})
-        found = [warning["detail"] for warning in document["warnings"] if warning["code"] == "factor_lowered"]
-        assert len(found) == (words is not None)
-        assert all(words is not None and words in detail for detail in found)
+        found = {warning["code"]: warning["detail"] for warning in document["warnings"]}
+        assert found.keys() & {"factor_lowered", "below_min_isr"} == codes
+        assert not codes or "fewer replicas than min.insync.replicas=2" in found["below_min_isr"]
 
 
 @pytest.mark.parametrize("release", ["3.9", "4.1"])

@@ -17,6 +17,7 @@ from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.services import plans as services
 from app.services import snapshots
+from app.services.defaults import Defaults
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest
@@ -137,7 +138,10 @@ def test_measures_and_losses_are_those_of_the_plan(browser: Browser, database: D
     text = page_of(browser, plan).text
     assert "Leaders 2 2 0 Replicas 6 6 0" in text
     assert "3 racks 12 Rack-safe 100 %" in text
-    assert "az-a 4 12 0 az-b 4 12 0 az-c 4 12 0" in text
+    assert "az-a 4 12 0 – az-b 4 12 0 – az-c 4 12 0 –" in text
+    stated = replace(ordered([NewTopic("orders", 12, 3)], seed=1), defaults=Defaults(3))
+    text = page_of(browser, keep(database, stated)).text
+    assert "Partitions offline Not writable az-a 4 12 0 12 az-b 4 12 0 12 az-c 4 12 0 12" in text
 
 
 def test_violations_of_a_plan_are_on_its_page(browser: Browser, database: Database) -> None:

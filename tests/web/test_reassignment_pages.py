@@ -68,6 +68,22 @@ def test_a_certificate_in_words(changed: dict[str, Any], words: str) -> None:
     assert certificate_words({**CERTIFICATE, **changed}) == words
 
 
+def test_the_cost_of_a_lost_rack_after_the_plan_and_before_it() -> None:
+    """With all replicas required; a plan of an earlier release has no such table."""
+    body = {"cluster": "c", "remove_brokers": [105], "defaults": {"min_insync_replicas": 3}}
+    new = draft_plan(PLANNER, PLANNER.restored(body), captured(), Limits())
+    answer: Any = new.answer
+    page = page_of(new, captured())
+    for name, loss in answer["measures"]["losses"]["racks"].items():
+        before = answer["measures_before"]["losses"]["racks"][name]
+        cells = [
+            f"{loss[field]}" if loss[field] == before[field] else f"{loss[field]} ({before[field]})"
+            for field in ("offline", "unwritable", "at_min_isr", "leaders_moved")
+        ]
+        assert " ".join([name, *cells]) in rows(page)
+    assert "Cost of a lost rack" not in page_of(plan()).text
+
+
 def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
     found = rows(page_of(plan()))
     for row in (

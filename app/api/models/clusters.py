@@ -1,6 +1,7 @@
 """Request models of a cluster: brokers, topics and recorded groups."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Annotated, Literal
 
 import numpy as np
@@ -200,7 +201,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
         log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
-        elr=eligible([partition.elr for partition in partitions]),
+        elr=eligible([*map(attrgetter("elr"), partitions)]),
     )
 
 

@@ -11,6 +11,7 @@ distribution.py  the distribution of a figure over scenarios: mean, quantiles, h
 health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
 losses.py        the cost of the loss of each rack, broker and pair of brokers; losses_kernel.py has its loops
+log_dir_losses.py  the cost of the loss of each log directory
 copysets.py      the distinct replica sets, and the odds that simultaneous losses contain one
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

@@ -54,7 +54,6 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
     illegal = kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA
     factors = [_lengths(topic.replicas) for topic in cluster.topics]
-    known = [(_lengths(topic.isr), least) for topic in cluster.topics if (least := topic.min_insync_replicas)]
     return ClusterHealth(
         offline=sum(_count(topic.leaders == NO_LEADER) for topic in cluster.topics),
         under_replicated=sum(
@@ -73,10 +72,18 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
         replica_skew=_skew(per_broker[:, 1]),
         leader_skew=_skew(per_broker[:, 0]),
-        under_min_isr=sum(_count(in_sync < least) for in_sync, least in known),
-        at_min_isr=sum(_count(in_sync == least) for in_sync, least in known),
-        min_isr_unknown=sum(map(len, factors)) - sum(len(in_sync) for in_sync, _ in known),
+        **_by_min_isr(cluster),
     )
+
+
+def _by_min_isr(cluster: Cluster) -> dict[str, int]:
+    known = [(_lengths(topic.isr), least) for topic in cluster.topics if (least := topic.min_insync_replicas)]
+    partitions = sum(len(topic.partition_ids) for topic in cluster.topics)
+    return {
+        "under_min_isr": sum(_count(in_sync < least) for in_sync, least in known),
+        "at_min_isr": sum(_count(in_sync == least) for in_sync, least in known),
+        "min_isr_unknown": partitions - sum(len(in_sync) for in_sync, _ in known),
+    }
 
 
 def _lengths(replicas: Int32s) -> Int64s:

@@ -85,6 +85,9 @@ class Losses:
     """A failure during a restart; null with more than 2,000 live brokers."""
     min_isr_unknown: int
     """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
+    log_dirs: Mapping[int, Mapping[str, LossCounts]] | None = None
+    """Cost of losing each log directory, by broker id and path; null unless a cluster is checked as it is, and its
+    directories are known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,11 +126,19 @@ class ReplicaStates:
         ----------
         group_of : (brokers,) int32, negative for a broker in no group.
         """
-        counts = np.zeros((groups, kernel.COUNTS), np.int64)
+        return self.counts(np.append(group_of, np.int32(-1))[self.positions], groups)
+
+    def counts(self, groups: Int32s, number: int) -> Int64s:
+        """(number, 5) int64 counts of `losses_kernel`, by the group of each replica.
+
+        Parameters
+        ----------
+        groups : (partitions, widest) int32, negative for a replica in no group.
+        """
+        counts = np.zeros((number, kernel.COUNTS), np.int64)
         if self.positions.size:
-            replicas = np.append(group_of, np.int32(-1))[self.positions]
             add = of_size(kernel.add_losses, self.positions.size * self.positions.shape[1])
-            add(replicas, self.in_sync, self.leaders, self.min_isr, counts)
+            add(groups, self.in_sync, self.leaders, self.min_isr, counts)
         return counts
 
     def losses(self, brokers: BrokerArrays) -> Losses:

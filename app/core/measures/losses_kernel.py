@@ -20,6 +20,29 @@ def _is_unwritable(in_sync: int, lost: int, min_isr: int) -> bool:
     return min_isr > 0 and in_sync >= min_isr > in_sync - lost
 
 
+@subroutine
+def _in_sync_of(in_sync: BoolMatrix, row: int) -> int:
+    """The in-sync replicas of a row."""
+    count = 0
+    for column in range(in_sync.shape[1]):
+        count += in_sync[row, column]
+    return count
+
+
+@subroutine
+def _lost_of(groups: Int32Matrix, in_sync: BoolMatrix, row: int, column: int) -> int:
+    """The in-sync replicas in the group of a replica; -1 if that is no group, or an earlier replica is in it."""
+    group, lost = groups[row, column], 0
+    if group < 0:
+        return -1
+    for other in range(groups.shape[1]):
+        if groups[row, other] == group:
+            if other < column:
+                return -1
+            lost += in_sync[row, other]
+    return lost
+
+
 @compiled
 def add_losses(
     groups: Int32Matrix, in_sync: BoolMatrix, leaders: Int32Vector, min_isr: Int32Vector, counts: Int64Matrix
@@ -35,20 +58,10 @@ def add_losses(
     Complexity: O(partitions · factor²), whatever the number of groups.
     """
     for row in range(len(groups)):
-        total = 0
+        total, leader = _in_sync_of(in_sync, row), leaders[row]
         for column in range(groups.shape[1]):
-            total += in_sync[row, column]
-        leader = leaders[row]
-        for column in range(groups.shape[1]):
-            group = groups[row, column]
-            if group < 0:
-                continue
-            lost, is_first = 0, True
-            for other in range(groups.shape[1]):
-                if groups[row, other] == group:
-                    lost += in_sync[row, other]
-                    is_first = is_first and other >= column
-            if not is_first:
+            group, lost = groups[row, column], _lost_of(groups, in_sync, row, column)
+            if lost < 0:
                 continue
             counts[group, FEWER_REPLICAS] += 1
             if leader < 0:
@@ -80,9 +93,7 @@ def add_pairs(
         leader = leaders[row]
         if leader < 0:
             continue
-        total = 0
-        for column in range(positions.shape[1]):
-            total += in_sync[row, column]
+        total = _in_sync_of(in_sync, row)
         for column in range(positions.shape[1]):
             for other in range(column):
                 first, second = positions[row, other], positions[row, column]

@@ -87,7 +87,7 @@ class PartitionTable:
             leaders=_leader_positions(leaders, brokers.ids),
             size_bytes=np.where(sizes == UNKNOWN_SIZE, 0, sizes).astype(np.int64),
             ingress_bytes_per_s=np.concatenate([np.zeros(0), *rates]) if has_rates else None,
-            min_isr=np.repeat(np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int32), rows),
+            min_isr=np.repeat(_min_isr(cluster), rows),
         )
 
     def states(self, rows: slice = slice(None)) -> ReplicaStates:
@@ -151,6 +151,10 @@ class PartitionTable:
         up_to = np.concatenate([[0], np.cumsum(mask)])
         counts = up_to[self.starts[1:]] - up_to[self.starts[:-1]]
         return [(self.topics[index], int(counts[index])) for index in np.flatnonzero(counts).tolist()]
+
+
+def _min_isr(cluster: Cluster) -> Int32s:
+    return np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int32)
 
 
 def _leader_positions(leaders: Int32s, ids: Int32s) -> Int32s:

@@ -155,16 +155,20 @@ def _topic_members(topic: Topic, directories: Directories) -> dict[str, object]:
         for partition, rate in zip(partitions, topic.ingress_bytes_per_s[order].tolist(), strict=True):
             if not isnan(rate):
                 partition["ingress_bytes_per_s"] = rate
-    further = (("adding_replicas", topic.adding), ("removing_replicas", topic.removing), ("elr", topic.elr))
-    for key, moving in further:
-        if moving is not None and moving.size:
-            for partition, replicas in zip(partitions, _rows(moving[order]), strict=True):
-                if replicas:
-                    partition[key] = replicas
+    for key, lists in (("adding_replicas", topic.adding), ("removing_replicas", topic.removing), ("elr", topic.elr)):
+        if lists is not None:
+            _add_lists(key, lists[order], partitions)
     _add_log_dirs(topic, order, partitions, directories)
     members: dict[str, object] = {"name": topic.name, "partitions": partitions}
     known = {"topic_id": topic.topic_id, "configs": dict(topic.configs)}
     return members | {key: value for key, value in known.items() if value}
+
+
+def _add_lists(key: str, lists: Int32s, partitions: Sequence[dict[str, object]]) -> None:
+    if lists.size:
+        for partition, replicas in zip(partitions, _rows(lists), strict=True):
+            if replicas:
+                partition[key] = replicas
 
 
 def _add_log_dirs(

@@ -12,6 +12,7 @@ import numpy as np
 from app.core.cordons import LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
+from app.core.measures.log_dir_losses import log_dir_losses
 from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.partition_table import PartitionTable
 from app.core.measures.placement import PlacementMeasures, measure
@@ -220,11 +221,12 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
     health = health_of(cluster, request, allowance, version)
     checked = _checked(cluster, after, version)
     table = PartitionTable.of(cluster)
+    losses = replace(table.states().losses(table.brokers), log_dirs=log_dir_losses(cluster, table))
     found = [*checked.violations, *below_min_isr(cluster, after)]
     return replace(
         checked,
         violations=sorted(found, key=attrgetter("topic")),
-        measures=replace(checked.measures, losses=table.states().losses(table.brokers)),
+        measures=replace(checked.measures, losses=losses),
         health=health,
         cautions=(*assumed, *health.cautions),
     )

@@ -26,6 +26,9 @@ def figures(head: PlanHead) -> dict[str, str]:
     for name in ("replicas", "leaders"):
         if name in measures:
             found[f"{name.capitalize()} of a broker"] = _range(measures[name])
+    if racks := (measures.get("losses") or {}).get("racks"):
+        unwritable = [loss["unwritable"] for loss in racks.values()]
+        found["Not writable without a rack"] = "unknown" if None in unwritable else number(max(unwritable))
     found["Violations"] = number(len(answer.get("violations") or ()))
     return {"Result": head.summary, **found}
 
