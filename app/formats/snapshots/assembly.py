@@ -31,6 +31,7 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
+_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.*\sObservers:[ \t]*\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
-    notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
+    notes = (*pasted.notes_of_prefixes(texts.uploads), *_of_observers(texts.topics or ""), *_applying(found, cluster))
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
@@ -199,6 +200,17 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
         )
         notes.append(Note("reassignment_in_progress", detail))
     return tuple(notes)
+
+
+def _of_observers(topics: str) -> Iterator[Note]:
+    """A warning of Confluent's observers, which plans and their files do not have."""
+    first = _OBSERVERS.search(topics) if "Observers:" in topics else None
+    if first is not None:
+        detail = (
+            f"{first['topic']}-{first['partition']} has observers, as other partitions may: plans take them for replicas, "
+            "and a plan's file is without observers, so that Kafka makes them replicas or removes them"
+        )
+        yield Note("observers_not_kept", detail)
 
 
 def _releases(stated: str | None) -> BrokerReleases | None:
