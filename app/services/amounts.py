@@ -5,8 +5,9 @@ unit is rejected, and so is a unit that a field does not have.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Gt, Le
@@ -49,34 +50,29 @@ PercentText: TypeAlias = Annotated[str, Field(pattern=_PERCENT, examples=["85 %"
 
 
 @dataclass(frozen=True, slots=True)
-class InBytes(GroupedMetadata):
-    """Bounds of a number of bytes or bytes/s, which may be a text with its unit; of counts without a unit, too."""
+class Written(GroupedMetadata):
+    """Bounds of a number that may be a text.
 
+    Parameters
+    ----------
+    read : makes the number of a text with a unit.
+    text : the type of such a text, in the schema.
+    """
+
+    read: Callable[[object], object]
+    text: Any
+    le: float
     ge: float = 0
     gt: float | None = None
-    le: float = 2**63 - 1
 
     def __iter__(self) -> Iterator[BaseMetadata | BeforeValidator]:
         """The bounds, then the reading of texts, which comes before them."""
         bounds = [Ge(self.ge) if self.gt is None else Gt(self.gt), Le(self.le)]
+        schema: Any = Annotated[float, *bounds]
         yield from bounds
-        yield BeforeValidator(bytes_of, json_schema_input_type=_bounded(bounds) | BytesText)
+        yield BeforeValidator(self.read, json_schema_input_type=schema | self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class InShares(GroupedMetadata):
-    """Bounds of a share up to 1, which may be a text in percent."""
-
-    ge: float = 0
-    gt: float | None = None
-
-    def __iter__(self) -> Iterator[BaseMetadata | BeforeValidator]:
-        """The bounds, then the reading of texts, which comes before them."""
-        bounds = [Ge(self.ge) if self.gt is None else Gt(self.gt), Le(1)]
-        yield from bounds
-        yield BeforeValidator(share_of, json_schema_input_type=_bounded(bounds) | PercentText)
-
-
-def _bounded(bounds: Sequence[BaseMetadata]) -> Any:
-    """A number within bounds."""
-    return Annotated[float, *bounds]
+InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
+"""Bytes or bytes/s; of a field that also has counts, those without a unit."""
+InShares = partial(Written, share_of, PercentText, le=1)

@@ -130,7 +130,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
-    notes = (*pasted.notes_of_prefixes(texts.uploads), *_of_observers(texts.topics or ""), *_applying(found, cluster))
+    notes = (*pasted.notes_of_prefixes(texts.uploads), *_of_observers(texts.topics), *_applying(found, cluster))
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
@@ -202,15 +202,14 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _of_observers(topics: str) -> Iterator[Note]:
+def _of_observers(topics: str | None) -> Iterator[Note]:
     """A warning of Confluent's observers, which plans and their files do not have."""
-    first = _OBSERVERS.search(topics) if "Observers:" in topics else None
-    if first is not None:
+    if topics is not None and "Observers:" in topics and (first := _OBSERVERS.search(topics)) is not None:
+        partition = f"{first['topic']}-{first['partition']}"
         detail = (
-            f"{first['topic']}-{first['partition']} has observers, as other partitions may: plans take them for replicas, "
-            "and a plan's file is without observers, so that Kafka makes them replicas or removes them"
+            "plans take observers for replicas, and their files are without observers, which Kafka then no longer has"
         )
-        yield Note("observers_not_kept", detail)
+        yield Note("observers_not_kept", f"{detail}: {partition} has some, as other partitions may")
 
 
 def _releases(stated: str | None) -> BrokerReleases | None:
