@@ -3,6 +3,7 @@
 Every setting is an environment variable with the prefix `RACKPLAN_`: `RACKPLAN_PORT=9090 rackplan serve`.
 """
 
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -21,6 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors.machine import SettingNotValid
 from app.errors.quotation import quoted
+from app.errors.suggestions import suggestion
 from app.services.limits import Limits
 from app.services.oidc import options
 from app.services.oidc.options import OidcOptions
@@ -33,6 +35,7 @@ _SPARE_THREADS = 2
 """For static files and progress streams, which need no admission."""
 _SPARE_CONNECTIONS = 4
 """For the examples that are stored at the start, and for progress streams of sweeps."""
+_PREFIX = "RACKPLAN_"
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
 OTHER_CONNECTIONS = 19
@@ -41,11 +44,23 @@ OTHER_CONNECTIONS = 19
 """
 
 
+_OF_OTHERS = frozenset({"URL", "KEY", "TEAM", "COMPILED", "SCREENSHOTS"})
+"""Variables of the command line, the client, compiled loops and tests, which are no settings of the service."""
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """What a log says of each variable with the prefix that is no setting, and which setting it may be meant to be."""
+    known = [name.upper() for name in Settings.model_fields]
+    names = [name.upper().removeprefix(_PREFIX) for name in sorted(environment) if name.upper().startswith(_PREFIX)]
+    unknown = [name for name in names if name not in known and name not in _OF_OTHERS]
+    return [f"{_PREFIX}{name} is no setting{suggestion(name, known)}" for name in unknown]
+
+
 class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     """Every setting of the service and its worker, with those of its base classes. Raises `SettingNotValid`."""
 
     # Lists are texts with commas in the environment, not JSON.
-    model_config = SettingsConfigDict(env_prefix="RACKPLAN_", env_ignore_empty=True, enable_decoding=False, frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, enable_decoding=False, frozen=True)
 
     host: str = Field(
         "127.0.0.1",

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from app.errors.machine import SettingNotValid
 from app.services.limits import Limits
-from app.settings import Settings
+from app.settings import Settings, unknown_variables
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +121,19 @@ def test_a_sign_in_needs_the_address_of_the_service(monkeypatch: pytest.MonkeyPa
     assert oidc is not None
     assert oidc.oidc_authorized_parties == ("portal", "cli")
     assert dict(oidc.oidc_teams) == {"/groups/a": "payments", "CN=b": "orders", "ops": "*"}
+
+
+def test_a_variable_that_is_no_setting_is_named() -> None:
+    environment = {
+        "RACKPLAN_PROT": "9090",
+        "RACKPLAN_PORT": "9090",
+        "RACKPLAN_KEY": "x",
+        "rackplan_host": "::",
+        "PATH": "/",
+        "RACKPLAN_CATS": "3",
+    }
+    assert unknown_variables(environment) == [
+        "RACKPLAN_CATS is no setting",
+        "RACKPLAN_PROT is no setting; did you mean 'PORT'?",
+    ]
+    assert unknown_variables({f"RACKPLAN_{name.upper()}": "" for name in Settings.model_fields}) == []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from app.cli.output import listed
 from app.errors import Json
 from app.errors.requests import ConflictingFields
+from app.services.amounts import number_of
 
 _BROKER = re.compile(r"\*|[0-9]{1,10}")
 _CAPACITIES = {
@@ -33,11 +34,12 @@ def directory_bytes(texts: Sequence[str]) -> dict[str, dict[str, int]]:
     for text in listed(texts):
         place, _, number = text.rpartition("=")
         broker, _, path = place.partition(":")
-        if not _BROKER.fullmatch(broker) or not path or not number.isdecimal():
+        size = _amount(number)
+        if not _BROKER.fullmatch(broker) or not path or not isinstance(size, int) or size < 0:
             raise _malformed("log-dir-bytes", text, "broker:path=bytes, such as *:/data/d1=4000000000000")
         if path in stated.setdefault(broker, {}):
             raise _twice("log-dir-bytes", f"{broker}:{path}")
-        stated[broker][path] = int(number)
+        stated[broker][path] = size
     return stated
 
 
@@ -58,11 +60,9 @@ def capacities(texts: Sequence[str]) -> dict[str, dict[str, Json]]:
 
 
 def _amount(number: str) -> int | float | None:
-    """A whole number as one, for bytes; None of what is no number."""
-    if number.isdecimal():
-        return int(number)
+    """A number as typed, such as `4TB`; None of what is no number."""
     try:
-        return float(number)
+        return number_of(number)
     except ValueError:
         return None
 

@@ -39,7 +39,7 @@ ClusterName = Annotated[
 ]
 Limit = Annotated[
     list[str] | None,
-    typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity, replicas=4000."),
+    typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
 ]
 Request = Annotated[
     Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
@@ -148,7 +148,9 @@ def plan_reassignment(
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
     minimise: Annotated[str | None, typer.Option(help="The objective: bytes, replicas or leader_changes.")] = None,
-    max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,
+    max_moved_bytes: Annotated[
+        str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
+    ] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[
         bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
@@ -182,7 +184,9 @@ def plan_reassignment(
         int | None, typer.Option(help="Replicas that a broker receives in one batch. Default: 4.")
     ] = None,
     kafka_version: KafkaVersion = None,
-    throttle: Annotated[int | None, typer.Option(help="Bytes/s of every broker, for the duration of batches.")] = None,
+    throttle: Annotated[
+        str | None, typer.Option(help="Bytes/s of every broker, such as 100MB, for the duration of batches.")
+    ] = None,
     export: ExportFormat = None,
     batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,

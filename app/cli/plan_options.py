@@ -13,6 +13,7 @@ from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import topics_to_move
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
+from app.services.amounts import number_of
 
 Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -98,6 +99,10 @@ def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]],
     return lambda texts: _by_name(option, listed(texts), form, _whole)
 
 
+def _bytes(option: str) -> Callable[[str], Json]:
+    return lambda text: _by_name(option, [f"{option}={text}"], "bytes, such as 3.4TB", number_of)[option]
+
+
 def _balance(text: str) -> Json:
     """A word, or a tolerance; the API rejects anything else."""
     try:
@@ -116,11 +121,11 @@ def _leaders(text: str) -> Json:
 
 
 def limits(texts: Sequence[str]) -> dict[str, Json]:
-    """By resource a share, `disk=0.8`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
+    """By resource a share, `0.8` or `80%`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
     form = "resource=share or resource=amount, such as disk=0.8"
     return {
         name: {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
-        for name, amount in _by_name("limit", listed(texts), form, float).items()
+        for name, amount in _by_name("limit", listed(texts), form, number_of).items()
     }
 
 
@@ -218,13 +223,13 @@ REASSIGNMENT: Fields = MappingProxyType(
         "balance_log_dirs": ("log_dirs.balance", _balance),
         "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
         "relax": ("on_conflict", lambda _: "relax"),
-        "throttle": ("batches.throttle_bytes_per_s", _as_typed),
+        "throttle": ("batches.throttle_bytes_per_s", _bytes("throttle")),
+        "max_moved_bytes": ("max_moved_bytes", _bytes("max-moved-bytes")),
         **_plain(
             "leaders_only",
             "fix_offline_replicas",
             "rack_mode",
             "minimise",
-            "max_moved_bytes",
             "trade_off",
             "objective",
             "kafka_version",

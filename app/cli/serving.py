@@ -22,7 +22,7 @@ from app.api.http.bounded_protocol import SPARE_CONNECTIONS, Patience, bounded_p
 from app.api.http.turns import Turns
 from app.cli import unprivileged, worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
-from app.settings import Settings
+from app.settings import Settings, unknown_variables
 from app.store import embedded, migrations
 from app.store.database import Database
 
@@ -49,6 +49,8 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     """
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
+    for detail in unknown_variables(os.environ):
+        structlog.get_logger().warning("settings.unknown", detail=detail)
     _require_address(settings)
     _allow_files(settings.connections + SPARE_CONNECTIONS + _OTHER_FILES)
     wanted = settings.data_dir

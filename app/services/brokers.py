@@ -5,19 +5,22 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.core.model import Broker, BrokerCapacity
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, Read
 from app.services.bodies import Request as RequestModel
-from app.services.fields import Attributes, BrokerId, Bytes, Rack
+from app.services.fields import Attributes, BrokerId, Rack
+
+_Bytes = Annotated[int, InBytes()]
 
 
 class CapacityRequest(RequestModel):
     """Capacity of a broker."""
 
-    disk_bytes: Bytes | None = None
+    disk_bytes: _Bytes | None = None
     """Bytes of the log directories together; null if unknown."""
-    nic_in_bytes_per_s: Bytes | None = None
+    nic_in_bytes_per_s: _Bytes | None = None
     """Bytes/s that the network interface receives; null if unknown."""
-    nic_out_bytes_per_s: Bytes | None = None
+    nic_out_bytes_per_s: _Bytes | None = None
     """Bytes/s that the network interface sends; null if unknown."""
     vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     """Number of virtual CPUs; null if unknown."""

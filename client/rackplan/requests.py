@@ -170,13 +170,13 @@ class BatchFields(TypedDict, total=False):
     """Replicas copied to a broker in one batch."""
     max_moves_out_per_broker: int | None
     """Replicas copied from a broker in one batch."""
-    max_bytes_in_per_broker: int | None
+    max_bytes_in_per_broker: float | str | None
     """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
     max_partitions: int | None
     """Number of partitions in one batch."""
-    max_disk_share: float | None
+    max_disk_share: float | str | None
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
-    throttle_bytes_per_s: int | None
+    throttle_bytes_per_s: float | str | None
     """Replication throttle of every broker, in and out; batches then have a duration."""
     hottest: Literal["last", "first"]
     """When the partitions with the highest ingress rate move; without rates, the largest ones."""
@@ -231,11 +231,11 @@ class BytesInRequest(TypedDict, total=False):
 class CapacityFields(TypedDict, total=False):
     """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
 
-    disk_bytes: int | None
+    disk_bytes: float | str | None
     """Bytes of the log directories together."""
-    nic_in_bytes_per_s: int | None
+    nic_in_bytes_per_s: float | str | None
     """Bytes/s that the network interface receives."""
-    nic_out_bytes_per_s: int | None
+    nic_out_bytes_per_s: float | str | None
     """Bytes/s that the network interface sends."""
     vcpu: float | None
     """Number of virtual CPUs."""
@@ -244,11 +244,11 @@ class CapacityFields(TypedDict, total=False):
 class CapacityRequest(TypedDict, total=False):
     """Capacity of a broker."""
 
-    disk_bytes: int | None
+    disk_bytes: float | str | None
     """Bytes of the log directories together; null if unknown."""
-    nic_in_bytes_per_s: int | None
+    nic_in_bytes_per_s: float | str | None
     """Bytes/s that the network interface receives; null if unknown."""
-    nic_out_bytes_per_s: int | None
+    nic_out_bytes_per_s: float | str | None
     """Bytes/s that the network interface sends; null if unknown."""
     vcpu: float | None
     """Number of virtual CPUs; null if unknown."""
@@ -367,7 +367,7 @@ class CheckRequest(TypedDict, total=False):
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
@@ -410,9 +410,9 @@ class CheckRequest(TypedDict, total=False):
 class ClientsRequest(TypedDict, total=False):
     """The shares of clients by rack, equal by default; and whether consumers read from followers (KIP-392)."""
 
-    producer_share_per_rack: Mapping[str, float] | None
+    producer_share_per_rack: Mapping[str, float | str] | None
     """Share of produced bytes by rack; null for equal shares."""
-    consumer_share_per_rack: Mapping[str, float] | None
+    consumer_share_per_rack: Mapping[str, float | str] | None
     """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool
     """Whether consumers read from a replica in their rack (KIP-392)."""
@@ -445,11 +445,11 @@ class CordonableBrokerRequest(TypedDict, total=False):
 class CpuModelFields(TypedDict, total=False):
     """A linear model of the processor: vCPU by bytes/s in, by bytes/s out, and by replica."""
 
-    per_byte_in: float
+    per_byte_in: float | str
     """vCPU for a byte/s that a broker receives."""
-    per_byte_out: float
+    per_byte_out: float | str
     """vCPU for a byte/s that a broker sends."""
-    per_partition: float
+    per_partition: float | str
     """vCPU for a replica without traffic."""
 
 
@@ -552,7 +552,7 @@ class GoalFields(TypedDict, total=False):
 
     goal: Required[Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]]
     """What is balanced."""
-    tolerance: float
+    tolerance: float | str
     """0: as balanced as possible; t: within ±t of each broker's share."""
 
 
@@ -717,9 +717,9 @@ class KeySkewSweepRequest(TypedDict, total=False):
 class LeadersToleranceRequest(TypedDict, total=False):
     """The same of leaders, which may be further below the mean than above it."""
 
-    tolerance: Required[float]
+    tolerance: Required[float | str]
     """Share by which the band extends beyond the most balanced one, from 0 to 1."""
-    below: float | None
+    below: float | str | None
     """Share by which the band extends below the mean, by count; null is `tolerance`. If brokers joined late, a wider
     one takes fewer leader changes."""
 
@@ -734,9 +734,9 @@ class LeaveRequest(TypedDict, total=False):
 class LimitFields(TypedDict, total=False):
     """An upper limit of each broker: either a share of its capacity, or an amount."""
 
-    share: float | None
+    share: float | str | None
     """Share of the capacity of each broker."""
-    absolute: float | None
+    absolute: float | str | None
     """Amount: bytes, bytes/s, vCPU, replicas or leaders."""
     soft: bool
     """Whether the limit may be exceeded if it cannot hold."""
@@ -745,19 +745,19 @@ class LimitFields(TypedDict, total=False):
 class LimitsWithLogDirs(TypedDict, total=False):
     """Upper limits of each broker, and of its log directories."""
 
-    disk: float | LimitFields | None
+    disk: float | str | LimitFields | None
     """Limit of the bytes on disk. A hard one holds in every batch, too."""
-    nic_in: float | LimitFields | None
+    nic_in: float | str | LimitFields | None
     """Limit of received bytes/s: producers and replication."""
-    nic_out: float | LimitFields | None
+    nic_out: float | str | LimitFields | None
     """Limit of sent bytes/s: replication and consumers."""
-    cpu: float | LimitFields | None
+    cpu: float | str | LimitFields | None
     """Limit of vCPU, by `cpu_model`."""
-    replicas: float | LimitFields | None
+    replicas: float | str | LimitFields | None
     """Limit of the number of replicas, `{"absolute": …}`."""
-    leaders: float | LimitFields | None
+    leaders: float | str | LimitFields | None
     """Limit of the number of preferred leaders, `{"absolute": …}`."""
-    log_dirs: float | Mapping[str, Mapping[str, float]] | None
+    log_dirs: float | str | Mapping[str, Mapping[str, float | str]] | None
     """Share of its size that each log directory has at most, after the plan and in every batch; or shares by broker
     and path, `*` for all others. Replicas are moved out of directories above it, with the fewest bytes; with the
     objective `relieve` also to other brokers."""
@@ -766,7 +766,7 @@ class LimitsWithLogDirs(TypedDict, total=False):
 class LogDirToleranceFields(TypedDict, total=False):
     """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
 
-    tolerance: Required[float]
+    tolerance: Required[float | str]
     """Share of the mean by which a directory may be above it, from 0 to 1."""
 
 
@@ -792,7 +792,7 @@ class LogDirsFields(TypedDict, total=False):
     the smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
     drain: Mapping[str, list[str]]
     """By broker, directories that have no replica after the plan."""
-    total_bytes: Mapping[str, Mapping[str, int]]
+    total_bytes: Mapping[str, Mapping[str, float | str]]
     """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
 
 
@@ -905,9 +905,9 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
-    retained_bytes_per_partition: Sequence[float] | None
+    retained_bytes_per_partition: list[float | str] | None
     """The same by partition."""
-    partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+    partition_weights: Literal["uniform"] | ZipfRequest | list[float | str]
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
@@ -1251,7 +1251,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
@@ -1331,7 +1331,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     minimise: Literal["bytes", "replicas", "leader_changes"]
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
     balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
-    max_moved_bytes: int | None
+    max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
@@ -1528,7 +1528,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
@@ -1608,7 +1608,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     minimise: Literal["bytes", "replicas", "leader_changes"]
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
     balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
-    max_moved_bytes: int | None
+    max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
@@ -1808,17 +1808,17 @@ class TagValue(TypedDict, total=False):
 class TargetsRequest(TypedDict, total=False):
     """The share of each resource that may be used; 1 by default."""
 
-    disk: float | None
+    disk: float | str | None
     """Usable share of `disk_bytes`; null for 1."""
-    disk_bytes_per_s: float | None
+    disk_bytes_per_s: float | str | None
     """Usable share of `disk_bytes_per_s`; null for 1."""
-    nic_in: float | None
+    nic_in: float | str | None
     """Usable share of `nic_in_bytes_per_s`; null for 1."""
-    nic_out: float | None
+    nic_out: float | str | None
     """Usable share of `nic_out_bytes_per_s`; null for 1."""
-    vcpu: float | None
+    vcpu: float | str | None
     """Usable share of `vcpu`; null for 1."""
-    partitions: float | None
+    partitions: float | str | None
     """Usable share of `max_partitions`; null for 1."""
 
 
@@ -1826,7 +1826,7 @@ class ToleranceRequest(TypedDict, total=False):
     """A band around the brokers' mean, mean × (1 − tolerance) to mean × (1 + tolerance), joined with the narrowest
     feasible band."""
 
-    tolerance: Required[float]
+    tolerance: Required[float | str]
     """Share by which the band extends beyond the most balanced one, from 0 to 1."""
 
 
@@ -1864,9 +1864,9 @@ class TopicLoadRequest(TypedDict, total=False):
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
-    retained_bytes_per_partition: Sequence[float] | None
+    retained_bytes_per_partition: list[float | str] | None
     """The same by partition."""
-    partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+    partition_weights: Literal["uniform"] | ZipfRequest | list[float | str]
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 

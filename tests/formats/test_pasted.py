@@ -363,7 +363,9 @@ ROW_OF_T = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2"
 def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> None:
     """Kafka 0.10 to 4.4, Confluent's observers."""
     text = f"{HEADER_OF_T}\n{ROW_OF_T}{columns}\n".replace("\t", separator)
-    topic = assemble("c", [Upload(text.lstrip())]).cluster.topics[0]
+    found = assemble("c", [Upload(text.lstrip())])
+    assert [note.code for note in found.notes] == ["observers_not_kept"] * ("Observers: 3" in columns)
+    topic = found.cluster.topics[0]
     assert (topic.replicas.tolist(), topic.isr.tolist()) == ([[1, 2, 3]], [[1, 2]])
 
 

@@ -359,7 +359,12 @@ def test_the_load_of_cruise_control_as_a_table() -> None:
     assembled = joined(text)
     assert racks(assembled) == {0: "a", 1: "b"}
     assert assembled.cluster.brokers[0].capacity == BrokerCapacity(10_000 * 2**20, round(200.5 * 2**10), 100 * 2**10)
-    assert "a number in a row of Cruise Control's load" in rejected(joined, text.replace("200.5", "x")).detail
+    assert joined(text.replace("200.5", "-1.0")).cluster.brokers[0].capacity == BrokerCapacity(
+        10_000 * 2**20, None, 100 * 2**10
+    )
+    assert [place.unknown for place in joined(text.replace("  1, b", "  x, b")).unknown] == [
+        row.format("1", "b").replace("  1, b", "  x, b").strip()
+    ]
     assert codes(joined(text.replace(" a,", " h0,").replace(" b,", " h1,")))[-1] == "racks_not_in_source"
 
 

@@ -22,6 +22,7 @@ from app.core.capacity.scenario import (
     Zipf,
 )
 from app.core.replicas.registry import PLACEMENTS
+from app.services.amounts import InBytes, InShares
 from app.services.bodies import Request as RequestModel
 from app.services.fields import Int32, Labels, Rack, Seed, TopicName
 from app.services.snapshot_choice import OnSnapshot
@@ -29,9 +30,9 @@ from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 
 DEFAULT_PLACEMENT = "striped"
-Amount = Annotated[float, Field(ge=0, le=LARGEST_AMOUNT, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(le=LARGEST_AMOUNT)]
+Share = Annotated[float, Field(allow_inf_nan=False), InShares()]
+Target = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
 Count = Annotated[Int32, Field(ge=1)]
 _VCPU = ("bytes_per_s_per_vcpu",)
 _PEAK = ("peak_ingress_bytes_per_s",)

@@ -7,7 +7,7 @@
                                  request v2 (update_metadata.py), as hexadecimal digits or in base64
 
 A registration does not contain the broker's id. So registrations are given as `zookeeper-shell` prints them, each on
-one line after its path (the shell's own lines are ignored), or as a JSON array in which each also has the key `id`:
+one line after its path (other lines are ignored), or as a JSON array in which each also has the key `id`:
 
     get /brokers/ids/101
     {"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://kafka-1:9092"],"rack":"a",…}
@@ -133,10 +133,6 @@ def _of_lines(text: str) -> Iterator[tuple[int | None, Broker]]:
             broker_id = whole_number(path["id"])
             if broker_id is None:
                 raise rejection(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
-        elif not ZOOKEEPER_SHELL.match(content):
-            raise rejection(
-                line, expected="/brokers/ids/<id>, or a registration in JSON on one line", actual=shown(content)
-            )
 
 
 def _registration(line: int, content: str) -> broker_registration.BrokerRegistration:

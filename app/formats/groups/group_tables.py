@@ -81,10 +81,10 @@ def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = M
         if is_header(content, required):
             tables.append((_layout(line, content, required), []))
         elif tables:
-            if not is_prose(content):
+            if not prose(content):
                 layout, rows = tables[-1]
                 rows.append(Row(line, _cells(line, content, layout, may_be_empty)))
-        elif not is_prose(content):
+        elif not prose(content):
             raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
 
@@ -98,13 +98,8 @@ def is_header(content: str, required: Sequence[str]) -> bool:
     return required[-1] in names and any(name in names for name in required[:-1])
 
 
-def is_prose(content: str) -> bool:
-    """Whether a line is a sentence that the tool prints between its tables."""
-    return named_group(content) is not None
-
-
-def named_group(content: str) -> re.Match[str] | None:
-    """The group that a sentence of the tool names, as the first group of the match, or None."""
+def prose(content: str) -> re.Match[str] | None:
+    """The match of a sentence that the tool prints between its tables, whose first group is the name of a group."""
     return _PROSE.match(content)
 
 

@@ -91,7 +91,7 @@ def read(text: str) -> GroupTexts:
 
 
 def _mark(content: str, current: str | None) -> Mark:
-    if group_tables.is_prose(content):
+    if group_tables.prose(content):
         return Mark(belongs=False)
     table = table_of(content)
     return UNKNOWN if table is None and current in (None, _DESCRIBED) else Mark(table)

@@ -44,7 +44,7 @@ class _Reader:
         self._state: dict[str, str] = {}
 
     def take(self, line: str) -> str:
-        if (named := group_tables.named_group(line) or _NAMED.match(line)) is not None:
+        if (named := group_tables.prose(line) or _NAMED.match(line)) is not None:
             self._group, self._header = next(filter(None, named.groups())), ""
             return line
         if self._group and (stated := _STATE.match(line)) is not None:

@@ -32,6 +32,7 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
+_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.*\sObservers:[ \t]*\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
-    notes = (*pasted.notes_of_prefixes(texts.uploads), *_applying(found, cluster))
+    notes = (*pasted.notes_of_prefixes(texts.uploads), *_of_observers(texts.topics), *_applying(found, cluster))
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
@@ -205,6 +206,16 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
         )
         notes.append(Note("reassignment_in_progress", detail))
     return tuple(notes)
+
+
+def _of_observers(topics: str | None) -> Iterator[Note]:
+    """A warning of Confluent's observers, which plans and their files do not have."""
+    if topics is not None and "Observers:" in topics and (first := _OBSERVERS.search(topics)) is not None:
+        partition = f"{first['topic']}-{first['partition']}"
+        detail = (
+            "plans take observers for replicas, and their files are without observers, which Kafka then no longer has"
+        )
+        yield Note("observers_not_kept", f"{detail}: {partition} has some, as other partitions may")
 
 
 def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:

@@ -247,7 +247,7 @@ class _Marker:
         """What a line marks, after lines of the part `current`."""
         part = _owner(content)
         if part is not None:
-            if part == _GROUPS and not group_tables.is_prose(content):
+            if part == _GROUPS and not group_tables.prose(content):
                 self._header = content
             return Mark(part)
         if (command := _COMMAND.match(content)) is not None:
@@ -271,7 +271,7 @@ def _is_of_shell(content: str) -> bool:
 def _owner(content: str) -> str | None:
     # Most lines of a long text are those of topics, and the marks of groups cost most.
     owner = next((part for part, mark in _MARKS.items() if mark.match(content)), None)
-    if owner is None and (group_headers.table_of(content) is not None or group_tables.is_prose(content)):
+    if owner is None and (group_headers.table_of(content) is not None or group_tables.prose(content)):
         return _GROUPS
     return owner
 
@@ -316,7 +316,7 @@ def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
     owner = _owner(line)
     if owner == _GROUPS:
-        return line.startswith(_FIRST_COLUMNS) or group_tables.is_prose(line)
+        return line.startswith(_FIRST_COLUMNS) or group_tables.prose(line) is not None
     return owner is not None or starts_document(line)
 
 

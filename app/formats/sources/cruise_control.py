@@ -22,6 +22,7 @@ the followers, which need not be the preferred replica.
 Source: `KafkaClusterState`, `BrokerStats` and `PartitionLoadState` of Cruise Control 2.x.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -34,12 +35,12 @@ from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
 from app.formats.syntax.documents import Document, each_document
-from app.formats.syntax.lines import numbered, rejection, shown
+from app.formats.syntax.lines import numbered
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _CAPACITIES = "brokerCapacities"
 _HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)")
-_ROW = re.compile(r"\s*[^\s,]+,(?:\s*[^\s,]+,){3,}")
+_ROW = re.compile(r"\s*[^\s,]+,\s*\d{1,10},(?:\s*[^\s,]+,){2,}")
 _COLUMNS = {
     "HOST": "Host",
     "BROKER": "Broker",
@@ -49,7 +50,7 @@ _COLUMNS = {
     "NW_OUT_CAP(KB/s)": "NetworkOutCapacity",
 }
 """The columns of the load as a table, by the names of its JSON."""
-_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
+_NUMBER = re.compile(r"(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
 _KIB, _MIB = 2**10, 2**20
 _LARGEST_BYTES = 2**62
 _DEAD = ("DEAD",)
@@ -99,56 +100,42 @@ def _table(text: str) -> tuple[list[dict[str, object]], str]:
             columns = content.split()
         elif columns and _ROW.match(content):
             cells = dict(zip(columns, map(str.strip, content.split(",")), strict=False))
-            row = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
-            if row.keys() >= {"Broker", "Host"}:
-                rows.append(row | {name: _number(line, row[name]) for name in row.keys() - {"Host", "Rack"}})
+            named = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
+            rows.append({name: json.loads(cell) if _NUMBER.fullmatch(cell) else cell for name, cell in named.items()})
         else:
             continue
         rest[line - 1] = ""
-    return rows, "\n".join(rest)
-
-
-def _number(line: int, cell: object) -> float:
-    try:
-        number = float(str(cell))
-    except ValueError:
-        raise rejection(line, expected="a number in a row of Cruise Control's load", actual=shown(str(cell))) from None
-    return int(number) if number.is_integer() else number
+    return [row for row in rows if "Broker" in row], "\n".join(rest)
 
 
 def _capacities(document: Document, root: dict[str, object]) -> Contents:
     """The capacities of the file capacity.json."""
     found: dict[int | None, BrokerCapacity] = {}
     for i, value in enumerate(document.array(root[_CAPACITIES], (_CAPACITIES,))):
-        path = (_CAPACITIES, i)
-        members = document.mapping(value, path)
-        capacity = document.mapping(members.get("capacity"), (*path, "capacity"))
-        broker_id = int(_numeric(document, members.get("brokerId"), (*path, "brokerId"), least=-1))
-        disks, cpu = capacity.get("DISK"), capacity.get("CPU")
-        listed = disks if isinstance(disks, dict) else {} if disks is None else {"": disks}
-        sizes = [_numeric(document, size, (*path, "capacity", "DISK")) for size in listed.values()]
-        cores = cpu.get("num.cores") if isinstance(cpu, dict) else None
-        rates = {
-            key: round(_numeric(document, capacity[key], (*path, "capacity", key)) * _KIB)
-            for key in ("NW_IN", "NW_OUT")
-            if key in capacity
+        path: FieldPath = (_CAPACITIES, i, "capacity")
+        members = document.mapping(value, path[:2])
+        stated = document.mapping(members.get("capacity"), path)
+        disks, cpu = stated.get("DISK"), stated.get("CPU")
+        sizes = disks.values() if isinstance(disks, dict) else [disks]
+        amounts: dict[str, object] = {
+            "DISK": sum(_amount(document, size, (*path, "DISK")) for size in sizes),
+            **{key: _amount(document, stated.get(key), (*path, key)) for key in ("NW_IN", "NW_OUT")},
         }
-        found[None if broker_id < 0 else broker_id] = BrokerCapacity(
-            disk_bytes=round(sum(sizes) * _MIB) if sizes else None,
-            nic_in_bytes_per_s=rates.get("NW_IN"),
-            nic_out_bytes_per_s=rates.get("NW_OUT"),
-            vcpu=None if cores is None else _numeric(document, cores, (*path, "capacity", "CPU")),
+        broker_id = str(members.get("brokerId"))
+        found[None if broker_id == "-1" else _id_of(document, broker_id, (*path[:2], "brokerId"))] = BrokerCapacity(
+            _bytes(document, amounts, "DISK", path, _MIB),
+            _bytes(document, amounts, "NW_IN", path, _KIB),
+            _bytes(document, amounts, "NW_OUT", path, _KIB),
+            _amount(document, cpu.get("num.cores"), (*path, "CPU")) or None if isinstance(cpu, dict) else None,
         )
     return Contents(capacities=found)
 
 
-def _numeric(document: Document, value: object, path: FieldPath, *, least: float = 0) -> float:
-    """A number that may be written as a text, as in capacity.json."""
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        value = float(value)
-    if value == least:
-        return float(least)
-    return document.number(value, path)
+def _amount(document: Document, value: object, path: FieldPath) -> float:
+    """A number that may be written as a text; 0 if it is missing."""
+    return document.number(
+        json.loads(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value or 0, path
+    )
 
 
 def _state(document: Document, root: dict[str, object]) -> Contents:

@@ -45,8 +45,9 @@ def constraints(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str,
 
 def limits(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     """The limits of brokers: shares of their capacities, of which the fields have percentages, and counts."""
+    shares = {name: typed.get(name, "").rstrip("% ") for name in SHARES}
     found: dict[str, Any] = {
-        name: share / 100 for name in SHARES if (share := number(typed, name, problems)) is not None
+        name: share / 100 for name in SHARES if (share := number(shares, name, problems)) is not None
     }
     for field, name in COUNTS.items():
         if text := typed.get(field, "").strip():

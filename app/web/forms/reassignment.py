@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.services.amounts import bytes_of
 from app.web.forms import constraints
 from app.web.forms.fields import joined, lines, more, number, pairs, whole, words
 
@@ -71,7 +72,9 @@ def request(typed: Mapping[str, str]) -> dict[str, Any]:
         body["balance"] = {name: _band(value) for name, value in balance.items()}
     if _choice(typed, "objective"):
         body["objective"] = _choice(typed, "objective")
-    if (throttle := number(typed, "throttle", problems)) is not None:
+    if isinstance(stated := bytes_of(typed.get("throttle", "").strip()), int):
+        body["batches"] = {"throttle_bytes_per_s": stated}
+    elif (throttle := number(typed, "throttle", problems)) is not None:
         body["batches"] = {"throttle_bytes_per_s": round(throttle * 1_000_000)}
     body = joined(body, constraints.constraints(typed, problems))
     body = joined(body, more(typed, problems))

@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from app.services.amounts import InBytes, InShares
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import INT64_MAX, BrokerId, Int32, PartitionId, Rack, TopicName
+from app.services.fields import BrokerId, Int32, PartitionId, Rack, TopicName
 
 Number = Annotated[Int32, Field(ge=1)]
-_Bytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
+_Bytes = Annotated[int, InBytes(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
     max_partitions: Number | None = None
     """Number of partitions in one batch."""
-    max_disk_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_disk_share: Annotated[float, InShares(gt=0)] | None = None
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
     throttle_bytes_per_s: _Bytes | None = None
     """Replication throttle of every broker, in and out; batches then have a duration."""

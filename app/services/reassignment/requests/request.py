@@ -11,9 +11,10 @@ from app.core.model import Broker
 from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, Read, reader_of_stored, word_or_object
 from app.services.brokers import ListedBrokers
-from app.services.fields import BrokerId, BrokerKey, Bytes, Int32, Labels, Rack, RequestedRelease, TopicName
+from app.services.fields import BrokerId, BrokerKey, Int32, Labels, Rack, RequestedRelease, TopicName
 from app.services.plans import as_json
 from app.services.reassignment.requests.balance import BalanceRequest, Evenness, Tolerance
 from app.services.reassignment.requests.broker_sets import BrokerSetName, TopicSetsRequest
@@ -101,7 +102,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     minimise: Literal["bytes", "replicas", "leader_changes"] = "bytes"
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
     balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
-    max_moved_bytes: Bytes | None = None
+    max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool = False
     """Whether the answer has a table of movement against balance."""

@@ -8,9 +8,10 @@ from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
+from app.services.amounts import InBytes, InShares
 from app.services.bodies import ListOf, RequestRecord
 from app.services.defaults import Defaults
-from app.services.fields import INT64_MAX, LogDirPath, TopicName
+from app.services.fields import LogDirPath, TopicName
 
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
 """The resources of a broker that partitions load."""
@@ -20,11 +21,11 @@ RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
 COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
 """In place of a broker or a topic: all that are not named."""
-CapacityBytes = Annotated[int, Field(ge=1, le=INT64_MAX)]
-Rate = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-ShareOrZero = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Amount = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
+CapacityBytes = Annotated[int, InBytes(ge=1)]
+Rate = Annotated[float, Field(allow_inf_nan=False), InBytes(le=1e15)]
+Share = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
+ShareOrZero = Annotated[float, Field(allow_inf_nan=False), InShares()]
+Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e18)]
 Times = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 MoreThanZero = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 BrokerOrAll = Annotated[str, Field(pattern=r"^(\*|0|[1-9][0-9]{0,9})$", description="A broker's id, or `*`.")]

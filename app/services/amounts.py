@@ -1,0 +1,78 @@
+"""Amounts as people write them, in bodies, options and pages alike: `3.41e12`, `"3.4 TB"`, `"85 %"`.
+
+`kB`, `MB`, `GB`, `TB`, `PB` are powers of 1,000 bytes and `KiB`, `MiB`, … of 1,024; `/s` may follow. A text without a
+unit is rejected, and so is a unit that a field does not have.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, TypeAlias
+
+from annotated_types import BaseMetadata, Ge, GroupedMetadata, Gt, Le
+from pydantic import BeforeValidator, Field
+
+_UNITS = {unit: 1000 ** (at + 1) for at, unit in enumerate("kMGTP")} | {
+    f"{unit}i": 1024 ** (at + 1) for at, unit in enumerate("KMGTP")
+}
+_NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
+_BYTES, _PERCENT = rf"^{_NUMBER} ?(?:[kMGTP]|[KMGTP]i)?B(?:/s)?$", rf"^{_NUMBER} ?%$"
+_WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?B(?:/s)?")
+_LARGEST_EXACT = 2**63
+
+
+def bytes_of(value: object) -> object:
+    """The number of bytes of a text such as `3.4 TB`, and a whole number as an integer; anything else as it is."""
+    if isinstance(value, str) and (written := _WRITTEN.fullmatch(value)) is not None:
+        value = float(written["number"]) * _UNITS.get(written["unit"] or "", 1)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_EXACT else value
+
+
+def share_of(value: object) -> object:
+    """The share of a text such as `85 %`; anything else as it is."""
+    if isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None:
+        return float(value.removesuffix("%")) / 100
+    return value
+
+
+def number_of(text: str) -> int | float:
+    """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
+    value = share_of(bytes_of(text))
+    number = bytes_of(float(text) if isinstance(value, str) else value)
+    return number if isinstance(number, int | float) else float(text)
+
+
+BytesText: TypeAlias = Annotated[str, Field(pattern=_BYTES, examples=["3.4 TB"])]
+"""Bytes, or bytes/s, with their unit: `B`, `kB`, `MB`, `GiB` …"""
+PercentText: TypeAlias = Annotated[str, Field(pattern=_PERCENT, examples=["85 %"])]
+"""A share in percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written(GroupedMetadata):
+    """Bounds of a number that may be a text.
+
+    Parameters
+    ----------
+    read : makes the number of a text with a unit.
+    text : the type of such a text, in the schema.
+    """
+
+    read: Callable[[object], object]
+    text: Any
+    le: float
+    ge: float = 0
+    gt: float | None = None
+
+    def __iter__(self) -> Iterator[BaseMetadata | BeforeValidator]:
+        """The bounds, then the reading of texts, which comes before them."""
+        bounds = [Ge(self.ge) if self.gt is None else Gt(self.gt), Le(self.le)]
+        schema: Any = Annotated[float, *bounds]
+        yield from bounds
+        yield BeforeValidator(self.read, json_schema_input_type=schema | self.text)
+
+
+InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
+"""Bytes or bytes/s; of a field that also has counts, those without a unit."""
+InShares = partial(Written, share_of, PercentText, le=1)

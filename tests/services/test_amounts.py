@@ -1,0 +1,102 @@
+"""Amounts as people write them, in bodies, options and pages."""
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from app.cli import disk_options, plan_options
+from app.errors.requests import ConflictingFields
+from app.services.amounts import bytes_of, number_of, share_of
+from app.services.brokers import CapacityRequest
+from app.services.reassignment.requests.request import ReassignmentRequest
+from app.services.reassignment.requests.resources import LimitRequest
+from app.web.forms import constraints
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("3.4 TB", 3_400_000_000_000),
+        ("3.4TB", 3_400_000_000_000),
+        ("1 GiB", 2**30),
+        ("0.5 KiB/s", 512),
+        ("100 MB/s", 100_000_000),
+        ("7 B", 7),
+        (3.41e12, 3_410_000_000_000),
+        (12.0, 12),
+    ],
+)
+def test_bytes(written: object, number: int) -> None:
+    assert bytes_of(written) == number
+    assert type(bytes_of(written)) is int
+
+
+@pytest.mark.parametrize(
+    "written", ["3.4", "TB", "3,4 TB", "1 KB", "1 Mb", "85 %", "", "1e5 B", "-1 B", "٣ B", 1.5, None, True]
+)
+def test_what_has_no_unit_or_another_is_left_to_the_model(written: object) -> None:
+    assert bytes_of(written) is written
+
+
+def test_shares() -> None:
+    assert [share_of(each) for each in ("85 %", "85%", "0.5 %", 0.85, "0.85", "3 TB")] == [
+        *(0.85, 0.85, 0.005, 0.85),
+        *("0.85", "3 TB"),
+    ]
+
+
+def test_numbers_of_options() -> None:
+    numbers = [number_of(each) for each in ("3.4TB", "85%", "0.85", "12", "3.41e12")]
+    assert numbers == [3_400_000_000_000, 0.85, 0.85, 12, 3_410_000_000_000]
+    assert [type(each) for each in numbers] == [int, float, float, int, int]
+    with pytest.raises(ValueError, match="much"):
+        number_of("much")
+
+
+def test_a_request_with_units_is_the_one_with_numbers() -> None:
+    adapter = TypeAdapter(ReassignmentRequest)
+    written = {
+        "limits": {"disk": "85 %", "nic_in": {"absolute": "100 MB/s"}, "cpu": {"share": "50%"}},
+        "capacity": {"*": {"disk_bytes": "3.4 TB", "nic_in_bytes_per_s": 1.25e8}},
+        "batches": {"throttle_bytes_per_s": "50 MB/s", "max_disk_share": "90 %"},
+        "max_moved_bytes": "1 TiB",
+    }
+    numbers = {
+        "limits": {"disk": 0.85, "nic_in": {"absolute": 100_000_000}, "cpu": {"share": 0.5}},
+        "capacity": {"*": {"disk_bytes": 3_400_000_000_000, "nic_in_bytes_per_s": 125_000_000}},
+        "batches": {"throttle_bytes_per_s": 50_000_000, "max_disk_share": 0.9},
+        "max_moved_bytes": 2**40,
+    }
+    assert adapter.validate_python(written) == adapter.validate_python(numbers)
+    assert CapacityRequest.model_validate({"disk_bytes": "1 TB"}).disk_bytes == 10**12
+
+
+@pytest.mark.parametrize("limit", ["101 %", "85", "3 TB", {"share": "0 %"}, {"absolute": "5 %"}])
+def test_bounds_and_units_of_a_field_hold(limit: object) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(LimitRequest).validate_python(limit)
+
+
+def test_options_and_pages_take_the_same() -> None:
+    assert plan_options.limits(["disk=85%,nic_in=100MB/s,cpu=0.5,replicas=400"]) == {
+        "disk": 0.85,
+        "nic_in": {"absolute": 100_000_000},
+        "cpu": 0.5,
+        "replicas": {"absolute": 400},
+    }
+    assert disk_options.capacities(["disk=3.4TB", "7:cpu=8"]) == {
+        "*": {"disk_bytes": 3_400_000_000_000},
+        "7": {"vcpu": 8},
+    }
+    assert disk_options.directory_bytes(["*:/d=4TB"]) == {"*": {"/d": 4 * 10**12}}
+    body = plan_options.fields_of(
+        dict.fromkeys(plan_options.REASSIGNMENT) | {"throttle": "50MB/s", "max_moved_bytes": "7"},
+        plan_options.REASSIGNMENT,
+    )
+    assert body == {"batches": {"throttle_bytes_per_s": 50_000_000}, "max_moved_bytes": 7}
+    with pytest.raises(ConflictingFields, match="--throttle"):
+        plan_options.fields_of(
+            dict.fromkeys(plan_options.REASSIGNMENT) | {"throttle": "fast"}, plan_options.REASSIGNMENT
+        )
+    problems: dict[str, str] = {}
+    assert constraints.limits({"disk": "85 %", "cpu": "50"}, problems) == {"disk": 0.85, "cpu": 0.5}
+    assert not problems
