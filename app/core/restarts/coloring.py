@@ -8,7 +8,7 @@ from app.core.model import Int64s
 from app.core.restarts.conflicts import Part
 
 ROUNDS = 40
-_LIMITED_BROKERS = 1_000
+_LIMITED_BROKERS = 500
 """Brokers that all rounds together colour if limits are checked, which takes a hundred times as long."""
 _SEED = 1
 

@@ -1,5 +1,7 @@
 """Which brokers lead instead of those of a wave, and whether they can carry it."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from app.core.model import Int64s
@@ -14,24 +16,26 @@ class Election:
 
     def __init__(self, problem: RestartProblem) -> None:
         self._problem = problem
-        self._rows = np.argsort(problem.leaders, kind="stable")
-        self._starts = np.searchsorted(problem.leaders[self._rows], np.arange(len(problem.is_up) + 1))
-        self.is_limited = bool((problem.slack < NO_SLACK_LIMIT).any())
+        self._limited = np.flatnonzero((problem.slack < NO_SLACK_LIMIT).any(axis=0))
+        self.is_limited = len(self._limited) > 0
+        order = np.argsort(problem.leaders, kind="stable") if self.is_limited else np.zeros(0, np.int64)
+        self._lists, self._gain = problem.in_sync[order], problem.gain[np.ix_(order, self._limited)]
+        bounds = np.searchsorted(problem.leaders[order], np.arange(len(problem.is_up) + 1)).tolist()
+        self._led = [slice(*of_broker) for of_broker in pairwise(bounds)]
         self._known: dict[frozenset[int], bool] = {}
 
-    def added(self, wave: list[int]) -> Int64s:
-        """(brokers, resources) int64 load that brokers get while a wave is down."""
-        problem = self._problem
-        led = [self._rows[self._starts[broker] : self._starts[broker + 1]] for broker in wave]
-        rows = np.concatenate([np.zeros(0, np.int64), *led])
-        is_up = np.append(problem.is_up, False)  # the padding is -1, which indexes the last entry
+    def _added(self, wave: list[int]) -> Int64s:
+        """(brokers, limited) int64 load of limited resources that brokers get while a wave is down."""
+        is_up = np.append(self._problem.is_up, False)  # the padding is -1, which indexes the last entry
         is_up[wave] = False
-        may_lead = is_up[problem.in_sync[rows]]
-        elected = np.take_along_axis(problem.in_sync[rows], may_lead.argmax(axis=1)[:, None], axis=1)[:, 0]
+        lists, gain = (
+            np.concatenate([rows[self._led[broker]] for broker in wave]) for rows in (self._lists, self._gain)
+        )
+        may_lead = is_up[lists]
         is_led = may_lead.any(axis=1)
-        added = np.zeros_like(problem.slack)
-        np.add.at(added, elected[is_led], problem.gain[rows[is_led]])
-        return added
+        elected = np.take_along_axis(lists, may_lead.argmax(axis=1)[:, None], axis=1)[is_led, 0]
+        sums = [np.bincount(elected, weights=column, minlength=len(is_up) - 1) for column in gain[is_led].T]
+        return np.asarray(np.rint(np.stack(sums, axis=1)), np.int64)
 
     def fits(self, wave: list[int]) -> bool:
         """Whether every broker that gets a leader stays within its slack."""
@@ -39,6 +43,6 @@ class Election:
             return True
         key = frozenset(wave)
         if key not in self._known:
-            added = self.added(wave)
-            self._known[key] = not ((added > 0) & (added > self._problem.slack)).any()
+            added = self._added(wave)
+            self._known[key] = not ((added > 0) & (added > self._problem.slack[:, self._limited])).any()
         return self._known[key]

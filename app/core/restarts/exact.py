@@ -10,9 +10,9 @@ from app.core.restarts.bounds import clique_of
 from app.core.restarts.conflicts import Part
 
 MOST_TERMS = 40_000
-"""The most terms of the model's constraints; larger parts keep what is known of them."""
+"""The most terms of the model's constraints; larger parts keep the waves and the bound that they have."""
 SOLVER_TIME = 1.0
-_NO_GOODS = 50
+_NO_GOODS = 5
 
 
 def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
