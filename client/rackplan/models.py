@@ -256,6 +256,32 @@ class BindingDocument(Record):
     """Limit of the resource, in its unit."""
 
 
+class BlockedDocument(Record):
+    """What no schedule avoids; the waves are planned in spite of it."""
+
+    topic: str | None
+    """Topic of the partition; null if it is no partition."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+    broker: int | None
+    """Id of the broker; null unless `reason` is `above_limit`."""
+    reason: Literal[
+        "no_in_sync_replica",
+        "min_isr_above_factor",
+        "below_min_isr",
+        "single_replica",
+        "factor_equals_min_isr",
+        "at_min_isr",
+        "above_limit",
+        "quorum",
+    ]
+    """Why a partition is not writable during the restart of any of its brokers: it has no replica in sync on a
+    broker that is up; `min.insync.replicas` exceeds its replicas; fewer are in sync than it needs; it has one
+    replica; it has as many replicas as it needs; as many are in sync as it needs. `above_limit`: the leaders of
+    the broker alone exceed a limit elsewhere, so that it is restarted alone. `quorum`: the restart of one
+    controller leaves no majority."""
+
+
 class BrokerFlow(Record):
     """What passes from one broker to another; None is nowhere, where a factor changes."""
 
@@ -433,6 +459,17 @@ class BrokerTransfer(Record):
     """Number of replicas of unknown size that are removed from the broker."""
     replicas_created: int
     """Number of replicas of new partitions, which are not copied; `replicas_in` does not count them."""
+
+
+class BrokerWave(Record):
+    """A broker that is restarted in another wave."""
+
+    broker: int
+    """Id of the broker."""
+    before: int | None
+    """Number of its wave before; null if it is not restarted."""
+    after: int | None
+    """Number of its wave after; null if it is not restarted."""
 
 
 class BrokerWeight(Record):
@@ -639,6 +676,13 @@ class ClusterHealth(Record):
     """Replicas of the broker that has most, over the mean of the listed brokers; 0 without replicas."""
     leader_skew: float
     """Preferred leaders of the broker that has most, over the mean of the listed brokers; 0 without leaders."""
+    under_min_isr: int | None
+    """Partitions with fewer in-sync replicas than `min.insync.replicas`, to which producers with `acks=all` cannot
+    write; null in a snapshot that an earlier release stored."""
+    at_min_isr: int | None
+    """Partitions with exactly as many in-sync replicas as `min.insync.replicas`; null likewise."""
+    min_isr_unknown: int | None
+    """Partitions whose `min.insync.replicas` is unknown, which neither of these counts; null likewise."""
 
 
 class ComparedAssignor(Record):
@@ -1114,7 +1158,7 @@ class GroupPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -1325,6 +1369,17 @@ class KeysDocument(Record):
     """The most frequent keys, most records first."""
     disagreements: list[Disagreement]
     """Each pair of partitioners, and the keys on which they differ."""
+
+
+class LargestLoad(Record):
+    """The load of the remaining broker that is nearest to its limit, or has the largest load if none is limited."""
+
+    broker: int
+    """Id of the broker."""
+    value: float
+    """Its load while the wave is down: partitions that it leads, bytes/s or vCPU."""
+    limit: float | None
+    """Its limit in the same unit; null if it has none."""
 
 
 class LeadersBalance(Record):
@@ -1794,10 +1849,10 @@ class PartitionersDocument(Record):
 
 
 class PartitionsDocument(Record):
-    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
+    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
-    """Partitions or tasks of the page."""
+    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None
@@ -1928,7 +1983,7 @@ class PlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2028,7 +2083,7 @@ class PlanSummary(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2063,6 +2118,15 @@ class PlannedTaskDocument(Record):
     """Process id of the client that runs it; null if no client does."""
     standby: list[str]
     """Process ids of the clients with a standby or warm-up of it."""
+
+
+class PlannedWaveDocument(Record):
+    """One wave of a restart."""
+
+    wave: int
+    """Number of the wave, from 1."""
+    brokers: list[int]
+    """Ids of the brokers that are restarted in it, ascending."""
 
 
 class PlansPage(Record):
@@ -2244,7 +2308,7 @@ class ReassignmentPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2410,6 +2474,72 @@ class ResourceLoadDocument(Record):
     """Limit of the request; null without one."""
     headroom: float | None
     """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
+
+
+class RestartDiffDocument(Record):
+    """The brokers whose wave differs, by id."""
+
+    summary: WaveCounts
+    """Counts over all brokers, not only those of the page."""
+    items: list[BrokerWave]
+    """Brokers with another wave, by id."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
+
+
+class RestartPlanDocument(Record):
+    """The waves of a restart, in the order of execution."""
+
+    id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
+    kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
+    hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
+    engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
+    created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
+    cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    labels: dict[str, str]
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
+    kafka: KafkaReleases | None
+    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
+    the release that it is made for was not compared."""
+    compared_kafka_versions: list[ComparedRelease] | None
+    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    waves: list[WaveDocument]
+    """The waves, each after the one before is complete."""
+    seconds: float
+    """Sum of the times of the waves."""
+    certificate: WaveCertificate
+    """Proof of the number of waves."""
+    blocked: list[BlockedDocument]
+    """Brokers, the quorum and the first 1,000 partitions that no schedule keeps available."""
+    blocked_partitions: int
+    """Number of blocked partitions."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class ScenarioDocument(Record):
@@ -2773,7 +2903,7 @@ class StreamsPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -3264,6 +3394,67 @@ class WarningDocument(Record):
     """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
     kafka_version: str | None
     """The release that the warning is about."""
+
+
+class WaveCertificate(Record):
+    """The number of waves and the proof that there are none with fewer."""
+
+    waves: int
+    """Number of waves."""
+    lower_bound_waves: int
+    """No schedule has fewer waves: the sum over `conflict`."""
+    optimal: bool
+    """Whether the bound is reached."""
+    gap: float
+    """Relative optimality gap: (waves − lower bound) / waves."""
+    conflict: list[WaveConflict]
+    """The brokers that need these waves."""
+
+
+class WaveConflict(Record):
+    """A proof that some brokers need several waves."""
+
+    reason: Literal["pairs", "partition", "controllers", "size", "search"]
+    """`pairs`: no two of the brokers may be in one wave: they share a partition without slack, are in different
+    racks and waves are per rack, or one is above a limit alone. `partition`, `controllers`: of these brokers only
+    so many may be in a wave. `size`: waves have `max_brokers_per_wave`. `search`: a search has no schedule with
+    fewer waves."""
+    waves: int
+    """Number of waves that the brokers need at least."""
+    brokers: list[int]
+    """Ids of the brokers, ascending. Brokers of different proofs are never in one wave, so that their waves add up."""
+    topic: str | None
+    """Topic of the partition; null unless `reason` is `partition`."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+
+
+class WaveCounts(Record):
+    """Counts of two restarts."""
+
+    brokers: int
+    """Number of brokers that are restarted on either side."""
+    changed: int
+    """Number of brokers whose wave differs."""
+    waves_before: int
+    """Number of waves before; 0 without a plan to compare with."""
+    waves_after: int
+    """Number of waves after."""
+
+
+class WaveDocument(Record):
+    """Brokers that are restarted together."""
+
+    brokers: list[int]
+    """Ids of the brokers, ascending."""
+    unwritable: int
+    """Number of partitions that fall below `min.insync.replicas` while the wave is down; they are in `blocked`."""
+    leaders_moved: int
+    """Number of partitions that another broker leads while the wave is down."""
+    largest_load: dict[str, LargestLoad]
+    """By resource, `leaders` and those whose rates are known; empty if no broker remains."""
+    seconds: float
+    """Time until the last broker of the wave is back and, if `catch_up_bytes_per_s` is stated, in sync."""
 
 
 class WebhookDocument(Record):
