@@ -23,34 +23,48 @@ def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
     size = len(part.brokers)
     if count * (int(part.pairs.sum()) + int((part.sets < size).sum()) + size) > MOST_TERMS:
         return None, False
+    model, is_in = _model(part, count)
+    for _ in range(_NO_GOODS):
+        found, is_infeasible = _solved(model, is_in)
+        broken = [wave for wave in found or () if not part.fits(wave)]
+        if not broken:
+            return found, is_infeasible
+        for wave in broken:
+            core = _smallest_broken(part, wave)
+            _limit(model, is_in, core, len(core) - 1)
+    return None, False
+
+
+def _model(part: Part, count: int) -> tuple[Any, list[list[Any]]]:
+    """The model without limits, and by broker and wave whether the broker is in it."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-    model = cp_model.CpModel()
+    model, size = cp_model.CpModel(), len(part.brokers)
     is_in: list[list[Any]] = [[model.new_bool_var("") for _ in range(count)] for _ in range(size)]
     for waves in is_in:
         model.add_exactly_one(waves)
-    for wave in range(count):
-        model.add(sum(of_broker[wave] for of_broker in is_in) <= part.most)
-    for one, other in np.argwhere(np.triu(part.pairs)).tolist():
-        for wave in range(count):
-            model.add_at_most_one(is_in[one][wave], is_in[other][wave])
+    _limit(model, is_in, range(size), part.most)
+    for pair in np.argwhere(np.triu(part.pairs)).tolist():
+        _limit(model, is_in, pair, 1)
     for members, cap in zip(part.sets.tolist(), part.caps.tolist(), strict=True):
         _limit(model, is_in, [member for member in members if member < size], cap)
     for wave, broker in enumerate(clique_of(part.pairs)[:count]):  # waves have no order
         model.add(is_in[broker][wave] == 1)
-    for _ in range(_NO_GOODS):
-        solver = small_model_solver(SOLVER_TIME)
-        status = solver.solve(model)
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return None, bool(status == cp_model.INFEASIBLE)
-        found = [[broker for broker in range(size) if solver.value(is_in[broker][wave])] for wave in range(count)]
-        broken = [wave for wave in found if not part.fits(wave)]
-        if not broken:
-            return [wave for wave in found if wave], False
-        for members in broken:
-            core = _smallest_broken(part, members)
-            _limit(model, is_in, core, len(core) - 1)
-    return None, False
+    return model, is_in
+
+
+def _solved(model: Any, is_in: list[list[Any]]) -> tuple[list[list[int]] | None, bool]:
+    """Waves that are not empty, or None; and whether there are none."""
+    from ortools.sat.python import cp_model  # noqa: PLC0415 — as above
+
+    solver = small_model_solver(SOLVER_TIME)
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None, bool(status == cp_model.INFEASIBLE)
+    waves = [
+        [broker for broker, one in enumerate(of_wave) if solver.value(one)] for of_wave in zip(*is_in, strict=True)
+    ]
+    return [wave for wave in waves if wave], False
 
 
 def _limit(model: Any, is_in: list[list[Any]], members: Sequence[int], cap: int) -> None:
