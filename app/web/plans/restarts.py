@@ -6,55 +6,33 @@ from typing import Any
 import numpy as np
 
 from app.core.measures.partition_table import PartitionTable
-from app.store.records import PlanHead
-from app.web.pictures import waves as waves_picture
-from app.web.pictures.waves import RestartedBroker, WavesPicture
+from app.web.pictures import tasks as tasks_picture
+from app.web.pictures.tasks import TaskClient, TasksPicture
 from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted, number
 
 SHOWN_WAVES, SHOWN_BLOCKED, SHOWN_BROKERS = 300, 100, 60
-_PROOFS = {
-    "pairs": "no two of these brokers may be in one wave",
-    "partition": "of the brokers of this partition only so many may be in a wave",
-    "controllers": "these controllers keep their quorum",
-    "size": "waves have a largest number of brokers",
-    "search": "a search of all schedules has none with fewer",
-}
-_BLOCKED = {
-    "no_in_sync_replica": "no replica in sync is on a broker that is up",
-    "min_isr_above_factor": "min.insync.replicas exceeds its replicas",
-    "below_min_isr": "fewer replicas are in sync than min.insync.replicas",
-    "single_replica": "it has one replica",
-    "factor_equals_min_isr": "it has as many replicas as min.insync.replicas",
-    "at_min_isr": "as many replicas are in sync as min.insync.replicas",
-    "above_limit": "its leaders exceed a limit elsewhere, so that it is restarted alone",
-    "quorum": "the restart of one controller leaves no majority",
-}
-
-
-def _title(head: PlanHead, _: Sequence[str]) -> str:
-    return head.title
 
 
 def _draw(viewed: ViewedPlan, style: str) -> str:
     answer: Any = viewed.head.answer
+    waves, certificate = answer["waves"], answer["certificate"]
     table = PartitionTable.of(viewed.cluster)
     loads = table.loads(np.zeros(len(table.brokers.ids), np.bool_))
-    at = {broker: place for place, broker in enumerate(table.brokers.ids.tolist())}
+    counts = zip(loads.leaders.tolist(), (loads.replicas - loads.leaders).tolist(), strict=True)
+    counts_of = dict(zip(table.brokers.ids.tolist(), counts, strict=True))
+    width = len(str(len(waves)))
     brokers = [
-        RestartedBroker(broker, wave, int(loads.leaders[at[broker]]), int(loads.replicas[at[broker]]))
-        for wave, of_wave in enumerate(answer["waves"], 1)
-        for broker in of_wave["brokers"]
+        TaskClient(str(broker), f"wave {number:0{width}}", counts_of[broker])
+        for number, wave in enumerate(waves, 1)
+        for broker in wave["brokers"]
     ]
-    return waves_picture.draw(WavesPicture(viewed.head.title, [_fact(answer)], brokers), style=style)
-
-
-def _fact(answer: Mapping[str, Any]) -> str:
-    certificate = answer["certificate"]
-    proof = (
-        "No schedule has fewer" if certificate["optimal"] else f"At least {certificate['lower_bound_waves']} are needed"
-    )
-    return f"{proof}; {counted(answer['blocked_partitions'], 'partition')} blocked."
+    bound = certificate["lower_bound_waves"]
+    proof = "No schedule has fewer waves" if certificate["optimal"] else f"A schedule has at least {bound} waves"
+    facts = [f"{proof}; {counted(answer['blocked_partitions'], 'partition')} blocked."]
+    parts = (("leaders", "leads"), ("followers", "follows"))
+    picture = TasksPicture(viewed.head.title, facts, "wave", brokers, parts, "broker", "leader", "followers")
+    return tasks_picture.draw(picture, style=style)
 
 
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:
@@ -64,11 +42,8 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "waves": [(wave, _named(wave["brokers"])) for wave in waves[:SHOWN_WAVES]],
         "waves_in_all": len(waves),
         "resources": list(waves[0]["largest_load"]) if waves else [],
-        "proofs": [
-            (bound, _named(bound["brokers"]), _PROOFS[bound["reason"]]) for bound in answer["certificate"]["conflict"]
-        ],
-        "blocked": [(each, _BLOCKED[each["reason"]]) for each in blocked[:SHOWN_BLOCKED]],
-        "blocked_shown": len(blocked[:SHOWN_BLOCKED]),
+        "proofs": [(bound, _named(bound["brokers"])) for bound in answer["certificate"]["conflict"]],
+        "blocked": blocked[:SHOWN_BLOCKED],
     }
 
 
@@ -78,7 +53,7 @@ def _named(brokers: Sequence[int]) -> str:
 
 
 VIEW = View(
-    title=_title,
+    title=lambda head, _: head.title,
     prediction=lambda _: "Nothing in it is random. It holds as long as replicas are in sync as in the snapshot.",
     draw=_draw,
     template="restart_plan.html",
