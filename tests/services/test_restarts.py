@@ -183,6 +183,13 @@ class TestUnknown:
         assert "catch_up_unknown" in codes(document)
         assert "unknown_rates" in codes(answer(cluster(spread()), catch_up_bytes_per_s=1))
 
+    def test_topics_without_rates_are_named(self) -> None:
+        of = cluster(topic("clicks", [[101, 103, 105]]), spread(ingress=1))
+        [warning] = [
+            each for each in answer(of, catch_up_bytes_per_s=99)["warnings"] if each["code"] == "unknown_rates"
+        ]
+        assert warning["topics"] == ("clicks",)
+
 
 class TestDurations:
     def test_a_broker_fetches_what_was_written_while_it_was_down(self) -> None:
@@ -204,6 +211,11 @@ class TestLimits:
         limited = answer(of, limits={"leaders": {"absolute": 1}})
         assert not any({101, 102} <= set(wave) for wave in waves(limited))
         assert all(wave["largest_load"]["leaders"]["value"] <= 1 for wave in limited["waves"])
+
+    def test_the_order_of_topics_does_not_count(self) -> None:
+        topics = [topic("b", [[101, 103]], ingress=900), topic("a", [[102, 103], [104, 103]], ingress=1)]
+        request: dict[str, Any] = {"capacity": {"*": {"nic_out_bytes_per_s": 1000}}, "limits": {"nic_out": 0.9}}
+        assert answer(cluster(*topics), **request)["waves"] == answer(cluster(*topics[::-1]), **request)["waves"]
 
     def test_sent_bytes_follow_the_leaders(self) -> None:
         of = cluster(topic("orders", [[101, 103], [102, 103]], min_isr=1, ingress=100))
@@ -333,7 +345,7 @@ class TestFiles:
         assert document["data"]["restart.sh"].encode() == PLAN_KIND.write(plan, "script", lambda: None)
 
     def test_the_table_has_a_line_for_each_broker(self) -> None:
-        written = PLAN_KIND.write(planned(cluster(spread())), "csv", lambda: None).decode()
+        written = PLAN_KIND.write(planned(cluster(spread())), "csv", cluster).decode()
         rows = list(csv.DictReader(written.splitlines()))
-        assert rows[2] == {"wave": "2", "broker": "103", "pod": "kafka-103", "seconds": "120.0"}
+        assert rows[2] == {"wave": "2", "broker": "103", "rack": "b", "pod": "kafka-103", "seconds": "120.0"}
         assert len(rows) == 6

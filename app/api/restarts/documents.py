@@ -1,13 +1,14 @@
 """What restart plans look like as JSON."""
 
-from typing import Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel
 
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import WholePlan
 from app.core.restarts.model import Reason
-from app.services.restarts import BrokerWave, WaveCounts
+from app.services.bodies import one_of
+from app.services.restarts import REASONS, BrokerWave, WaveCounts
 
 
 class LargestLoad(BaseModel):
@@ -77,16 +78,7 @@ class BlockedDocument(BaseModel):
     """Id of the partition; null likewise."""
     broker: int | None
     """Id of the broker; null unless `reason` is `above_limit`."""
-    reason: Literal[
-        "no_in_sync_replica",
-        "min_isr_above_factor",
-        "below_min_isr",
-        "single_replica",
-        "factor_equals_min_isr",
-        "at_min_isr",
-        "above_limit",
-        "quorum",
-    ]
+    reason: Annotated[str, one_of(REASONS)]
     """Why a partition is not writable during the restart of any of its brokers: it has no replica in sync on a broker
     that is up; `min.insync.replicas` exceeds its replicas; fewer are in sync than it needs; it has one replica; it has
     as many replicas as it needs; as many are in sync as it needs. `above_limit`: the leaders of the broker alone exceed

@@ -12,6 +12,7 @@ from app.services.plans import Kind
 from app.services.restarts.differences import BrokerWave, WaveCounts, difference
 from app.services.restarts.exports import EXPORTS
 from app.services.restarts.planning import KIND, PLANNER, partition_json
+from app.services.restarts.reports import REASONS
 from app.services.restarts.requests import READER, RestartRequest
 
 PLAN_KIND = Kind(

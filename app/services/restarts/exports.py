@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from app.core.model import Cluster
 from app.formats.tables import topic_tables
 from app.services.plans import Plan, Write
 from app.store.records import NewPlan, PlanHead
@@ -14,7 +15,7 @@ _SCRIPT = Path(__file__).with_name("restart.sh")
 EXPORTS: Mapping[str, Write] = {
     "script": lambda plan, _: _script(_head(plan)).encode(),
     "kubernetes": lambda plan, _: _config_map(_head(plan)).encode(),
-    "csv": lambda plan, _: _csv(_head(plan)),
+    "csv": lambda plan, cluster_of: _csv(_head(plan), cluster_of()),
 }
 """The formats of a restart. It moves no replica, so that it cannot be a reassignment."""
 
@@ -49,10 +50,13 @@ def _config_map(head: PlanHead | NewPlan) -> str:
     )
 
 
-def _csv(head: PlanHead | NewPlan) -> bytes:
+def _csv(head: PlanHead | NewPlan, cluster: Cluster | None) -> bytes:
+    rack_of = {broker.id: broker.rack or "" for broker in (cluster.brokers if cluster else ())}
     rows = (
-        topic_tables.csv_row(str(number), str(broker), _pod(head, broker), str(wave["seconds"]))
+        topic_tables.csv_row(
+            str(number), str(broker), rack_of.get(broker, ""), _pod(head, broker), str(wave["seconds"])
+        )
         for number, wave in enumerate(_waves(head), 1)
         for broker in wave["brokers"]
     )
-    return topic_tables.write_csv(("wave", "broker", "pod", "seconds"), rows)
+    return topic_tables.write_csv(("wave", "broker", "rack", "pod", "seconds"), rows)

@@ -1,7 +1,7 @@
 """The request and the cluster as the problem of the core, and what is blocked whatever the waves are."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
     UnknownBroker, UnknownTopic, CapacityMissing, RatesMissing, LimitExceeded
     """
     cluster = site.cluster or Cluster("", ())
+    cluster = replace(cluster, topics=tuple(sorted(cluster.topics, key=lambda topic: topic.name)))  # as rows of loads
     table = PartitionTable.of(cluster)
     allowance.limits.check_number("partitions", len(table.replicas), path=("snapshot_id",))
     allowance.check_work(len(table.replicas), path=("snapshot_id",))
@@ -71,7 +72,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
         raise ConflictingFields("no broker of the snapshot is up, so that none can be restarted", path=("snapshot_id",))
     in_sync, cautions = _in_sync(table, is_up)
     min_isr, assumed = _min_isr(request, cluster, table)
-    loads, upper, gain, columns, ingress = _loads(request, cluster, table, is_up, allowance)
+    loads, upper, gain, columns, ingress, of_loads = _loads(request, cluster, table, is_up, allowance)
     is_voter, most_voters = _voters(request, table, is_up)
     core = RestartProblem(
         is_up=is_up,
@@ -94,7 +95,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
         upper=upper,
         seconds=_seconds(request, table, ingress, is_up),
         quorum_is_at_risk=bool(request.controllers) and most_voters < 1,
-        cautions=(*cautions, *assumed, *_of_rates(request, ingress), *_of_brokers(table, is_up)),
+        cautions=(*cautions, *assumed, *of_loads, *_of_rates(request, ingress), *_of_brokers(table, is_up)),
         canonical=_canonical(request),
     )
 
@@ -144,8 +145,8 @@ def _racks(table: PartitionTable, is_up: NDArray[np.bool_]) -> Int32s:
 
 def _loads(
     request: RestartRequest, cluster: Cluster, table: PartitionTable, is_up: NDArray[np.bool_], allowance: Allowance
-) -> tuple[Int64s, Int64s, Int64s, tuple[int, ...], Int64s | None]:
-    """Loads and limits of brokers, the gain of a new leader, the columns; and what brokers receive, if it is known.
+) -> tuple[Int64s, Int64s, Int64s, tuple[int, ...], Int64s | None, tuple[Caution, ...]]:
+    """Loads and limits of brokers, the gain of a new leader, the columns; what brokers receive, if known; warnings.
 
     The loads are those of a reassignment that changes nothing, with the leaders of now.
     """
@@ -172,7 +173,8 @@ def _loads(
     )
     picked = list(columns)
     ingress = None if weights.rates is None else loads[:, _NIC_IN]
-    return loads[:, picked], upper[:, picked], (rows.of_leader - rows.of_follower)[:, picked], columns, ingress
+    gain = (rows.of_leader - rows.of_follower)[:, picked]
+    return loads[:, picked], upper[:, picked], gain, columns, ingress, resources.cautions
 
 
 def _seconds(

@@ -21,8 +21,10 @@ REASONS = (
     "single_replica",
     "factor_equals_min_isr",
     "at_min_isr",
+    "above_limit",
+    "quorum",
 )
-"""Why a partition is not writable during the restart of any of its brokers, whatever the waves are."""
+"""What no schedule avoids. The first six are why a partition is not writable while any of its brokers restarts."""
 
 
 def ordered(restart: Restart, schedule: RestartWaves) -> list[tuple[int, ...]]:
@@ -112,7 +114,7 @@ def blocked_json(restart: Restart, schedule: RestartWaves) -> dict[str, Json]:
             factors == core.min_isr,
             sizes == core.min_isr,
         ],
-        range(len(REASONS)),
+        range(6),
         -1,
     )
     rows = np.flatnonzero(reason >= 0)
