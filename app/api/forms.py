@@ -23,7 +23,7 @@ from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
 from app.formats.syntax import unique_json
-from app.services import keys, reassignment, sweeps, webhooks
+from app.services import keys, reassignment, restarts, sweeps, webhooks
 from app.services.checks import Check
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
@@ -42,6 +42,7 @@ _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
         "reassignment": reassignment.READER,
         "group": TypeAdapter(PlanGroupRequest),
         "streams": TypeAdapter(PlanStreamsRequest),
+        "restart": restarts.READER,
         SWEEP: TypeAdapter(SweepSubmission),
     }
 )
@@ -51,6 +52,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "reassignment": examples.REASSIGNMENT_REQUEST,
         "group": examples.GROUP_REQUEST,
         "streams": examples.STREAMS_REQUEST,
+        "restart": examples.RESTART_REQUEST,
         SWEEP: examples.SWEEP_REQUEST,
     }
 )

@@ -52,7 +52,7 @@ class PlanSummary(BaseModel):
     id: UUID
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -329,11 +329,20 @@ class PlannedTaskDocument(BaseModel):
     """Process ids of the clients with a standby or warm-up of it."""
 
 
-class PartitionsDocument(BaseModel):
-    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
+class PlannedWaveDocument(BaseModel):
+    """One wave of a restart."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
-    """Partitions or tasks of the page."""
+    wave: int
+    """Number of the wave, from 1."""
+    brokers: list[int]
+    """Ids of the brokers that are restarted in it, ascending."""
+
+
+class PartitionsDocument(BaseModel):
+    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
+
+    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None

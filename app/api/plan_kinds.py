@@ -10,6 +10,7 @@ from app.api.groups.documents import GroupDiffDocument, GroupPlanDocument
 from app.api.plan_documents import DiffDocument, PlanDocument
 from app.api.reassignment.diff_documents import ReassignmentDiffDocument
 from app.api.reassignment.documents import ReassignmentPlanDocument
+from app.api.restarts.documents import RestartDiffDocument, RestartPlanDocument
 from app.api.streams.documents import StreamsDiffDocument, StreamsPlanDocument
 
 
@@ -27,6 +28,7 @@ PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
         "reassignment": PlanResource(ReassignmentPlanDocument, ReassignmentDiffDocument),
         "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
         "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
+        "restart": PlanResource(RestartPlanDocument, RestartDiffDocument),
     }
 )
 """Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""

@@ -11,6 +11,7 @@ ROUTERS = Registry[APIRouter](
         "POST /v1/plans/reassignment": "app.api.reassignment.operation:router",
         "POST /v1/plans/group": "app.api.groups.operation:router",
         "POST /v1/plans/streams": "app.api.streams.operation:router",
+        "POST /v1/plans/restart": "app.api.restarts.operation:router",
         "GET /v1/plans": "app.api.plans.listing:router",
         "/v1/plans": "app.api.plans.stored:router",
         "/v1/checks": "app.api.checks.operation:router",

@@ -253,6 +253,44 @@ def plan_streams(
     _plan("streams", dict(locals()))
 
 
+@plan.command("restart")
+def plan_restart(
+    files: Files = None,
+    snapshot: Snapshot = None,
+    brokers: Brokers = None,
+    topics: Topics = None,
+    log_dirs: LogDirs = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
+    per: Annotated[str | None, typer.Option(help="broker, or rack: no wave has brokers of two racks.")] = None,
+    max_brokers_per_wave: Annotated[int | None, typer.Option(help="Brokers of a wave. Default: any number.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help="Limits of brokers, by commas: leaders=4000, nic_out=0.8, nic_in=, cpu=.")
+    ] = None,
+    capacity: Annotated[
+        list[str] | None, typer.Option(help="Capacities, by commas: nic_out=BYTES_PER_S, cpu=, or 101:nic_out=….")
+    ] = None,
+    controllers: Annotated[list[str] | None, typer.Option(help="Ids of brokers that are controllers, too.")] = None,
+    controllers_last: Annotated[bool, typer.Option("--controllers-last", help="Restart controllers last.")] = False,
+    restart_seconds: Annotated[
+        float | None, typer.Option(help="Seconds that a broker is down. Default: 120.", min=0)
+    ] = None,
+    catch_up_bytes_per_s: Annotated[float | None, typer.Option(help="Rate at which a broker catches up.")] = None,
+    min_insync_replicas: Annotated[
+        int | None, typer.Option(help="min.insync.replicas of topics whose own is unknown. Default: 1.")
+    ] = None,
+    pod_name: Annotated[str | None, typer.Option(help="Name of a broker's pod. Default: kafka-{broker}.")] = None,
+    kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Restart brokers in the fewest waves. The JSON is that of POST /v1/plans/restart."""
+    _plan("restart", dict(locals()))
+
+
 @plan.command("keys")
 def plan_keys(
     file: Annotated[Path, typer.Argument(help="One key a line; `-` is standard input.")],

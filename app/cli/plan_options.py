@@ -253,6 +253,16 @@ STREAMS: Fields = MappingProxyType(
         **_plain("group", "application_id", "protocol", "assignor", "kafka_version"),
     }
 )
+RESTART: Fields = MappingProxyType(
+    {
+        "controllers": ("controllers", _numbers("controllers")),
+        "limit": ("limits", limits),
+        "capacity": ("capacity", capacities),
+        "controllers_last": ("order", lambda _: "controllers_last"),
+        "min_insync_replicas": ("defaults.min_insync_replicas", _as_typed),
+        **_plain("per", "max_brokers_per_wave", "restart_seconds", "catch_up_bytes_per_s", "pod_name", "kafka_version"),
+    }
+)
 KEYS: Fields = MappingProxyType(
     {
         "partitioner": ("partitioner", _names),
@@ -264,6 +274,6 @@ KEYS: Fields = MappingProxyType(
     }
 )
 OF_KIND: Mapping[str, Fields] = MappingProxyType(
-    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS}
+    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS, "restart": RESTART}
 )
 """The options of each kind of plan."""

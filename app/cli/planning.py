@@ -90,6 +90,10 @@ def _kind(kind: str) -> tuple[Any, Kind]:
         from app.services import groups  # noqa: PLC0415 — as above
 
         return PlanGroupRequest, groups.PLAN_KIND
+    if kind == "restart":
+        from app.services import restarts  # noqa: PLC0415 — as above
+
+        return restarts.RestartRequest, restarts.PLAN_KIND
     from app.api.streams import PlanStreamsRequest  # noqa: PLC0415 — as above
     from app.services import streams  # noqa: PLC0415 — as above
 

@@ -18,6 +18,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     keys/         the partition of a key, by client
     replicas/     placement of new partitions, one algorithm a file, one `place` verb, and its verifier
     reassignment/ replicas and leaders moved as little as possible, with the proof, in batches within limits
+    restarts/     restart waves: the fewest that keep partitions writable, with the proof
     streams/      Kafka Streams: assignment of active, standby and warm-up tasks
     capacity/     the capacity model: load of each broker, failures, headroom, cost; its sweeps
     sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind

@@ -5,6 +5,7 @@ replicas/        place new topics and partitions
 reassignment/    change a cluster with the least movement
 groups/          predict a consumer group
 streams/         predict a Kafka Streams application
+restarts/        plan the restart of a cluster in waves
 snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin

@@ -25,8 +25,10 @@ CAUTIONS: Mapping[str, str] = {
     "best_standbys_not_known": "The tags of clients have too many combinations to search for the optimal standbys.",
     "brokers_of_earlier_snapshot": "Brokers have replicas and are not listed; they are down, in the racks that "
     "the newest snapshot before has.",
+    "brokers_not_restarted": "Brokers are fenced or down, and in no wave of a restart.",
     "brokers_without_rack": "Some brokers have no rack.",
     "bytes_not_balanced": "Added brokers get their share of replicas, and less than half of the mean bytes.",
+    "catch_up_unknown": "The rate at which restarted brokers catch up is not stated; durations leave it out.",
     "classic_protocol_only": "The prediction is for the classic protocol; the broker's own assignor (KIP-1071) "
     "has no rack- aware standbys.",
     "client_not_compared": "The assignor of the leader's client library was not compared.",
@@ -50,6 +52,7 @@ CAUTIONS: Mapping[str, str] = {
     "group_topics_missing": "Recorded groups name topics that the snapshot lacks.",
     "groups_may_rebalance": "Groups rebalance if the coordinator looks while a batch copies.",
     "groups_not_described": "The description of groups has errors.",
+    "isr_unknown": "The snapshot has no in-sync replicas; all replicas count as in sync.",
     "kafka_version_assumed": "The brokers report no patch release; the first of the line is stored.",
     "kafka_version_unsupported": "The release that the brokers report is not supported, and is not stored.",
     "lags_assumed": "Clients have no lag for previous tasks.",
@@ -67,7 +70,7 @@ CAUTIONS: Mapping[str, str] = {
     "log_not_recorded": "The log of an execution is not recorded: the plan is not done, or no batch is complete.",
     "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
     "ends, Kafka accepts it only with `--additional`.",
-    "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts.",
+    "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts, or 1 in restarts.",
     "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
     "take for a difference.",
     "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",

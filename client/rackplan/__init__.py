@@ -18,7 +18,7 @@ from rackplan.client import AsyncClient, Client
 from rackplan.exports import Export
 from rackplan.flows import Async, Sync
 from rackplan.jobs import Job
-from rackplan.plans import GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, StreamsPlan
+from rackplan.plans import GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan
 from rackplan.problems import (
     BadRequest,
     Conflict,
@@ -57,6 +57,7 @@ __all__ = [
     "RackplanError",
     "ReassignmentPlan",
     "ReplicaPlan",
+    "RestartPlan",
     "ServerFailed",
     "ServiceUnavailable",
     "StreamsPlan",

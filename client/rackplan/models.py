@@ -110,10 +110,6 @@ class AwareMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
-    losses: Losses | None
-    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
-    copysets: Copysets | None
-    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
     attributes: dict[str, AttributeExposure]
     """How replicas are spread over each attribute, in the order of the request."""
 
@@ -258,6 +254,32 @@ class BindingDocument(Record):
     """Load of the resource, in its unit."""
     limit: float
     """Limit of the resource, in its unit."""
+
+
+class BlockedDocument(Record):
+    """What no schedule avoids; the waves are planned in spite of it."""
+
+    topic: str | None
+    """Topic of the partition; null if it is no partition."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+    broker: int | None
+    """Id of the broker; null unless `reason` is `above_limit`."""
+    reason: Literal[
+        "no_in_sync_replica",
+        "min_isr_above_factor",
+        "below_min_isr",
+        "single_replica",
+        "factor_equals_min_isr",
+        "at_min_isr",
+        "above_limit",
+        "quorum",
+    ]
+    """Why a partition is not writable during the restart of any of its brokers: it has no replica in sync on a
+    broker that is up; `min.insync.replicas` exceeds its replicas; fewer are in sync than it needs; it has one
+    replica; it has as many replicas as it needs; as many are in sync as it needs. `above_limit`: the leaders of
+    the broker alone exceed a limit elsewhere, so that it is restarted alone. `quorum`: the restart of one
+    controller leaves no majority."""
 
 
 class BrokerFlow(Record):
@@ -439,6 +461,17 @@ class BrokerTransfer(Record):
     """Number of replicas of new partitions, which are not copied; `replicas_in` does not count them."""
 
 
+class BrokerWave(Record):
+    """A broker that is restarted in another wave."""
+
+    broker: int
+    """Id of the broker."""
+    before: int | None
+    """Number of its wave before; null if it is not restarted."""
+    after: int | None
+    """Number of its wave after; null if it is not restarted."""
+
+
 class BrokerWeight(Record):
     """A broker that is balanced by its weight."""
 
@@ -535,22 +568,21 @@ class CheckDocument(Record):
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
     loads: dict[str, BrokerLoads] | None
-    """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
+    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
     cross_rack: CrossRackDocument | None
-    """Bytes/s between racks; absent of a reassignment without resources, null if they are unknown."""
+    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
     skew: dict[str, float] | None
-    """By resource, the largest load above the mean: 0.1 is 10 %; absent of a reassignment without resources."""
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
     over_limit: list[OverLimitDocument] | None
-    """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
+    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
     log_dirs_over_limit: list[LogDirOverLimit] | None
-    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
-    reassignment; absent of one without resources."""
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
+    reassignment is checked."""
     fails_first: list[FirstToFailDocument] | None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
-    absent of a reassignment without resources."""
+    absent if a reassignment is checked."""
     least_repair: LeastRepairDocument | None
-    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or
-    if there is none (a warning)."""
+    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
     losses: list[BrokerLossDocument] | None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
@@ -717,24 +749,6 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in the path."""
     second: BestDocument
     """Best scenario of the sweep in `with`."""
-
-
-class Copysets(Record):
-    """The distinct sets of brokers that have all replicas of a partition."""
-
-    sets: int
-    """Number of distinct sets."""
-    scatter_width: ScatterWidth
-    """How many brokers share partitions with a broker."""
-    pairs: int
-    """Number of pairs of brokers that share a partition."""
-    loss_probability: dict[str, float | None]
-    """By the number of brokers that are lost at once, 2 and 3, the probability that all replicas of some partition
-    are lost, if every choice of brokers is equally likely; null with fewer brokers."""
-    method: str | None
-    """How probabilities are computed: `exact`, or `sampled`."""
-    standard_error: float | None
-    """Largest standard error of a sampled probability; null if they are exact."""
 
 
 class CountDocument(Record):
@@ -995,15 +1009,6 @@ class EnvelopeDocument(Record):
     """Possible numbers of replicas of each broker."""
 
 
-class ErrorDocument(Record):
-    """|actual − predicted| / predicted, over plans."""
-
-    median: float
-    """Error that half of the plans do not exceed."""
-    p90: float
-    """Error that nine of ten plans do not exceed."""
-
-
 class EvennessDocument(Record):
     """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
@@ -1041,21 +1046,6 @@ class ExcessOfBroker(Record):
     """The limit, in the same unit."""
     soft: bool
     """Whether the limit is soft."""
-
-
-class ExecutedPlanDocument(Record):
-    """A plan whose execution was recorded. An error is null if nothing can be compared."""
-
-    id: str
-    """Id of the plan, whose `ledger` has its batches."""
-    title: str
-    """What the plan does, in a few words."""
-    cluster: str | None
-    """Cluster of the plan."""
-    bytes_error: float | None
-    """Relative error of the copied bytes."""
-    seconds_error: float | None
-    """Relative error of the duration."""
 
 
 class ExecutionDocument(Record):
@@ -1168,7 +1158,7 @@ class GroupPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -1381,6 +1371,17 @@ class KeysDocument(Record):
     """Each pair of partitioners, and the keys on which they differ."""
 
 
+class LargestLoad(Record):
+    """The load of the remaining broker that is nearest to its limit, or has the largest load if none is limited."""
+
+    broker: int
+    """Id of the broker."""
+    value: float
+    """Its load while the wave is down: partitions that it leads, bytes/s or vCPU."""
+    limit: float | None
+    """Its limit in the same unit; null if it has none."""
+
+
 class LeadersBalance(Record):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
@@ -1437,53 +1438,6 @@ class LeastRepairDocument(Record):
     """Number of replicas that are copied."""
     lower_bound_bytes: int
     """No repair moves fewer bytes."""
-
-
-class LedgerBatchDocument(Record):
-    """The execution of one batch."""
-
-    index: int
-    """Number of the batch, from 1, as its file has it."""
-    began_at: datetime
-    """When Kafka accepted the batch, RFC 3339 in UTC."""
-    ended_at: datetime
-    """When the batch was seen to be complete."""
-    throttle_bytes_per_s: int | None
-    """Throttle that was set; null if there was none."""
-    predicted_bytes: int | None
-    """Bytes that the plan predicted; null if sizes were unknown."""
-    actual_bytes: int | None
-    """Bytes of the new replicas when the batch was complete; null if they were not measured."""
-    predicted_seconds: float | None
-    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
-    actual_seconds: float
-    """Duration, up to half of the time between the last two looks at the batch more or less."""
-
-
-class LedgerDocument(Record):
-    """What the execution of a plan took, against what the plan predicted."""
-
-    bytes_error: float | None
-    """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
-    seconds_error: float | None
-    """The same of seconds."""
-    ended_at: datetime
-    """When the last of the batches was seen to be complete."""
-    batches: list[LedgerBatchDocument]
-    """Batches whose begin and end the log has, by number."""
-
-
-class LedgerSummaryDocument(Record):
-    """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
-
-    count: int
-    """Number of plans whose execution was recorded."""
-    bytes_error: ErrorDocument | None
-    """Error of the copied bytes, over these plans."""
-    seconds_error: ErrorDocument | None
-    """Error of the duration, over these plans."""
-    plans: list[ExecutedPlanDocument]
-    """The newest 100 of them, newest first."""
 
 
 class ListedShareLink(Record):
@@ -1642,23 +1596,6 @@ class Loss(Record):
     """Partitions that lose every replica."""
 
 
-class LossCounts(Record):
-    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
-    written, already do not count again."""
-
-    offline: int
-    """Partitions that lose their leader and have no other in-sync replica."""
-    unwritable: int | None
-    """Partitions that are left with fewer in-sync replicas than `min.insync.replicas`, so that producers with
-    `acks=all` cannot write; null if it is unknown for all partitions."""
-    at_min_isr: int | None
-    """Partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
-    leaders_moved: int
-    """Partitions that another replica has to lead."""
-    fewer_replicas: int
-    """Partitions that lose at least one replica."""
-
-
 class LossDocument(Record):
     """The effect of losing clients: tasks without a copy, tasks that a copy takes over, and moved stateless tasks."""
 
@@ -1672,24 +1609,6 @@ class LossDocument(Record):
     """Ids of stateless tasks that other clients take over, ascending."""
 
 
-class Losses(Record):
-    """The cost of each loss: of racks by name, of brokers by id, and of pairs of brokers."""
-
-    racks: dict[str, LossCounts]
-    """Cost of losing each rack, by name."""
-    brokers: dict[str, LossCounts]
-    """Cost of losing each broker, by id."""
-    pairs: PairLosses | None
-    """Cost of losing two brokers; null with more than 2,000 live brokers."""
-    during_restart: RestartLosses | None
-    """A failure during a restart; null with more than 2,000 live brokers."""
-    min_isr_unknown: int
-    """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
-    log_dirs: dict[str, dict[str, LossCounts]] | None
-    """Cost of losing each log directory, by broker id and path; null unless a cluster is checked as it is, and its
-    directories are known."""
-
-
 class MeasuresBefore(Record):
     """The measures before the plan."""
 
@@ -1699,10 +1618,6 @@ class MeasuresBefore(Record):
     """Replicas of brokers."""
     leaders: Spread
     """Preferred leaders of brokers."""
-    losses: Losses | None
-    """Cost of each loss; absent from plans of earlier releases."""
-    copysets: Copysets | None
-    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class MemberLoad(Record):
@@ -1833,19 +1748,6 @@ class OverLimitDocument(Record):
     """The limit of the broker, in the same unit."""
 
 
-class PairLosses(Record):
-    """The loss of each two live brokers."""
-
-    pairs: int
-    """Number of pairs of live brokers."""
-    unwritable_pairs: int | None
-    """Pairs without which a partition cannot be written; null if `min.insync.replicas` is unknown for all."""
-    offline_pairs: int
-    """Pairs without which a partition is offline."""
-    worst: list[WorstPair]
-    """The pairs without which most partitions cannot be written, at most 10; then by offline partitions and ids."""
-
-
 class PartitionChange(Record):
     """One partition that differs. `before` is None if it is new, `after` if it is removed."""
 
@@ -1947,10 +1849,10 @@ class PartitionersDocument(Record):
 
 
 class PartitionsDocument(Record):
-    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
+    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
-    """Partitions or tasks of the page."""
+    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None
@@ -2058,10 +1960,6 @@ class PlacementMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
-    losses: Losses | None
-    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
-    copysets: Copysets | None
-    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class PlanChangeDocument(Record):
@@ -2085,7 +1983,7 @@ class PlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2175,8 +2073,6 @@ class PlanProgressDocument(Record):
     rollback_execution: list[ExecutionStepDocument]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
-    ledger: LedgerDocument | None
-    """What the execution took, against what was predicted; null if no log of it was recorded."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -2187,7 +2083,7 @@ class PlanSummary(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2222,6 +2118,15 @@ class PlannedTaskDocument(Record):
     """Process id of the client that runs it; null if no client does."""
     standby: list[str]
     """Process ids of the clients with a standby or warm-up of it."""
+
+
+class PlannedWaveDocument(Record):
+    """One wave of a restart."""
+
+    wave: int
+    """Number of the wave, from 1."""
+    brokers: list[int]
+    """Ids of the brokers that are restarted in it, ascending."""
 
 
 class PlansPage(Record):
@@ -2403,7 +2308,7 @@ class ReassignmentPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2481,8 +2386,6 @@ class ReassignmentPlanDocument(Record):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the plan; empty if there are none."""
-    ledger: LedgerDocument | None
-    """What the execution took, against what was predicted; absent until its log was recorded."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
 
@@ -2573,23 +2476,70 @@ class ResourceLoadDocument(Record):
     """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
 
 
-class RestartLosses(Record):
-    """One live broker restarts while another one fails, each two equally likely."""
+class RestartDiffDocument(Record):
+    """The brokers whose wave differs, by id."""
 
-    share_of_failures_unwritable: float | None
-    """Share of such failures after which a partition cannot be written until the broker is back; null if
-    `min.insync.replicas` is unknown for all partitions, or with fewer than two live brokers."""
+    summary: WaveCounts
+    """Counts over all brokers, not only those of the page."""
+    items: list[BrokerWave]
+    """Brokers with another wave, by id."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
-class ScatterWidth(Record):
-    """Over brokers with replicas, the number of other brokers that share a partition with one; 0 without replicas."""
+class RestartPlanDocument(Record):
+    """The waves of a restart, in the order of execution."""
 
-    min: int
-    """Smallest scatter width of a broker."""
-    mean: float
-    """Mean scatter width."""
-    max: int
-    """Largest scatter width of a broker."""
+    id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
+    kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
+    hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
+    engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
+    created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
+    cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    labels: dict[str, str]
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
+    kafka: KafkaReleases | None
+    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
+    the release that it is made for was not compared."""
+    compared_kafka_versions: list[ComparedRelease] | None
+    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    waves: list[WaveDocument]
+    """The waves, each after the one before is complete."""
+    seconds: float
+    """Sum of the times of the waves."""
+    certificate: WaveCertificate
+    """Proof of the number of waves."""
+    blocked: list[BlockedDocument]
+    """Brokers, the quorum and the first 1,000 partitions that no schedule keeps available."""
+    blocked_partitions: int
+    """Number of blocked partitions."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class ScenarioDocument(Record):
@@ -2953,7 +2903,7 @@ class StreamsPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -3446,6 +3396,67 @@ class WarningDocument(Record):
     """The release that the warning is about."""
 
 
+class WaveCertificate(Record):
+    """The number of waves and the proof that there are none with fewer."""
+
+    waves: int
+    """Number of waves."""
+    lower_bound_waves: int
+    """No schedule has fewer waves: the sum over `conflict`."""
+    optimal: bool
+    """Whether the bound is reached."""
+    gap: float
+    """Relative optimality gap: (waves − lower bound) / waves."""
+    conflict: list[WaveConflict]
+    """The brokers that need these waves."""
+
+
+class WaveConflict(Record):
+    """A proof that some brokers need several waves."""
+
+    reason: Literal["pairs", "partition", "controllers", "size", "search"]
+    """`pairs`: no two of the brokers may be in one wave: they share a partition without slack, are in different
+    racks and waves are per rack, or one is above a limit alone. `partition`, `controllers`: of these brokers only
+    so many may be in a wave. `size`: waves have `max_brokers_per_wave`. `search`: a search has no schedule with
+    fewer waves."""
+    waves: int
+    """Number of waves that the brokers need at least."""
+    brokers: list[int]
+    """Ids of the brokers, ascending. Brokers of different proofs are never in one wave, so that their waves add up."""
+    topic: str | None
+    """Topic of the partition; null unless `reason` is `partition`."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+
+
+class WaveCounts(Record):
+    """Counts of two restarts."""
+
+    brokers: int
+    """Number of brokers that are restarted on either side."""
+    changed: int
+    """Number of brokers whose wave differs."""
+    waves_before: int
+    """Number of waves before; 0 without a plan to compare with."""
+    waves_after: int
+    """Number of waves after."""
+
+
+class WaveDocument(Record):
+    """Brokers that are restarted together."""
+
+    brokers: list[int]
+    """Ids of the brokers, ascending."""
+    unwritable: int
+    """Number of partitions that fall below `min.insync.replicas` while the wave is down; they are in `blocked`."""
+    leaders_moved: int
+    """Number of partitions that another broker leads while the wave is down."""
+    largest_load: dict[str, LargestLoad]
+    """By resource, `leaders` and those whose rates are known; empty if no broker remains."""
+    seconds: float
+    """Time until the last broker of the wave is back and, if `catch_up_bytes_per_s` is stated, in sync."""
+
+
 class WebhookDocument(Record):
     """A webhook, without its secret."""
 
@@ -3472,17 +3483,6 @@ class WebhooksPage(Record):
     """The webhooks of this page."""
     next_page_token: str | None
     """`page_token` of the next page; null on the last."""
-
-
-class WorstPair(Record):
-    """The loss of two brokers."""
-
-    brokers: list[Any]
-    """Ids of the brokers, ascending."""
-    unwritable: int | None
-    """Partitions that cannot be written without both; null if `min.insync.replicas` is unknown for all partitions."""
-    offline: int
-    """Partitions that are offline without both."""
 
 
 WarningCode: TypeAlias = str

@@ -10,7 +10,7 @@ from rackplan import models
 from rackplan.exchange import exchange, path
 from rackplan.flows import Bound, Flow, K, Request, Session, Step, operation
 from rackplan.jobs import Job
-from rackplan.plans import GroupPlan, ReassignmentPlan, ReplicaPlan, StreamsPlan, if_match_header
+from rackplan.plans import GroupPlan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan, if_match_header
 from rackplan.problems import TooLarge
 from rackplan.waiting import Progress
 
@@ -64,6 +64,14 @@ class PlanningOperations(Bound[K]):
         return StreamsPlan(made, self._client)
 
     @operation
+    def plan_restart(
+        self, *, if_match: str | None = None, progress: Progress = False, **request: Unpack[fields.PlanRestartRequest]
+    ) -> Flow[RestartPlan[K]]:
+        """Restart the brokers of a cluster in the fewest waves."""
+        made = yield from _made(self._client, "restart", request, if_match, progress)
+        return RestartPlan(made, self._client)
+
+    @operation
     def submit_replicas(self, *, if_match: str | None = None, **request: Unpack[fields.PlaceRequest]) -> Flow[Job[K]]:
         """`plan_replicas` as a job."""
         return _submitted(self._client, "replicas", request, if_match)
@@ -86,6 +94,13 @@ class PlanningOperations(Bound[K]):
     ) -> Flow[Job[K]]:
         """`plan_streams` as a job."""
         return _submitted(self._client, "streams", request, if_match)
+
+    @operation
+    def submit_restart(
+        self, *, if_match: str | None = None, **request: Unpack[fields.PlanRestartRequest]
+    ) -> Flow[Job[K]]:
+        """`plan_restart` as a job."""
+        return _submitted(self._client, "restart", request, if_match)
 
     @operation
     def check_reassignment(self, **request: Unpack[fields.CheckRequest]) -> Flow[models.CheckDocument]:

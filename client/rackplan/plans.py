@@ -14,20 +14,28 @@ from rackplan.flows import Bound, Flow, Items, K, Request, Session, iteration, o
 from rackplan.records import Record, best_fit
 from rackplan.resources import Resource, items_of_resource, of_resource
 
-Partition: TypeAlias = models.PartitionDocument | models.ReadPartitionDocument | models.PlannedTaskDocument
+Partition: TypeAlias = (
+    models.PartitionDocument | models.ReadPartitionDocument | models.PlannedTaskDocument | models.PlannedWaveDocument
+)
 Difference: TypeAlias = (
-    models.DiffDocument | models.ReassignmentDiffDocument | models.GroupDiffDocument | models.StreamsDiffDocument
+    models.DiffDocument
+    | models.ReassignmentDiffDocument
+    | models.GroupDiffDocument
+    | models.StreamsDiffDocument
+    | models.RestartDiffDocument
 )
 _PARTITIONS: Sequence[type[Partition]] = [
     models.PartitionDocument,
     models.ReadPartitionDocument,
     models.PlannedTaskDocument,
+    models.PlannedWaveDocument,
 ]
 _DIFFERENCES: Mapping[type[Record], type[Difference]] = {
     models.DiffSummary: models.DiffDocument,
     models.ReassignmentDiffSummary: models.ReassignmentDiffDocument,
     models.Handover: models.GroupDiffDocument,
     models.TaskMoves: models.StreamsDiffDocument,
+    models.WaveCounts: models.RestartDiffDocument,
 }
 
 
@@ -230,12 +238,17 @@ class StreamsPlan(models.StreamsPlanDocument, Plan[K]):
     """Which tasks the clients of a Streams application run."""
 
 
-AnyPlan: TypeAlias = ReplicaPlan[K] | ReassignmentPlan[K] | GroupPlan[K] | StreamsPlan[K]
+class RestartPlan(models.RestartPlanDocument, Plan[K]):
+    """The waves in which the brokers of a cluster are restarted."""
+
+
+AnyPlan: TypeAlias = ReplicaPlan[K] | ReassignmentPlan[K] | GroupPlan[K] | StreamsPlan[K] | RestartPlan[K]
 _KINDS: Mapping[str, Any] = {
     "replicas": ReplicaPlan,
     "reassignment": ReassignmentPlan,
     "group": GroupPlan,
     "streams": StreamsPlan,
+    "restart": RestartPlan,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypeAlias, TypedDict
 
-ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"]
+ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
 
 
 ListPlansStatus: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -91,7 +91,7 @@ ListScenariosSort: TypeAlias = Literal[
 ]
 
 
-ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"]
+ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
 
 
 ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -1354,6 +1354,49 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
+class PlanRestartRequest(TypedDict, total=False):
+    """What holds in every wave of restarts, and what is known of durations."""
+
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+    per: Literal["broker", "rack"]
+    """`rack`: no wave has brokers of two racks."""
+    max_brokers_per_wave: int | None
+    """The most brokers of a wave; null does not limit it."""
+    limits: RestartLimitsFields
+    """Upper limits of what each remaining broker has while a wave is down and its leaders are elsewhere."""
+    controllers: Sequence[int]
+    """Ids of the brokers that are voters of the quorum of controllers (`kafka-metadata-quorum`), all of which count
+    for the majority. Dedicated controllers are no brokers, and are left out."""
+    order: Literal["controllers_last"] | None
+    """`controllers_last`: waves with controllers come after those without; null orders by rack, if `per` is `rack`,
+    and by the smallest broker id."""
+    restart_seconds: float
+    """Time for which a restarted broker is down."""
+    catch_up_bytes_per_s: float | None
+    """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
+    defaults: RestartDefaultsFields
+    """What counts if the snapshot does not have it; a warning says so."""
+    capacity: Mapping[str, CapacityFields]
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
+    consumers: Mapping[str, float]
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    cpu_model: CpuModelFields | None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    pod_name: str
+    """Name of a broker's pod, with `{broker}` in place of its id; the format `kubernetes` has these names."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
 class PlanStreamsRequest(TypedDict, total=False):
     """An application: its tasks and its clients."""
 
@@ -1667,6 +1710,26 @@ class RereplicationRequest(TypedDict, total=False):
 
     throttle_bytes_per_s: Required[float]
     """Bytes/s of copies that a broker receives, and sends."""
+
+
+class RestartDefaultsFields(TypedDict, total=False):
+    """What counts if the snapshot does not have it."""
+
+    min_insync_replicas: int
+    """`min.insync.replicas` of topics whose own is unknown."""
+
+
+class RestartLimitsFields(TypedDict, total=False):
+    """Upper limits of each broker while others are restarted. They are hard."""
+
+    leaders: float | LimitFields | None
+    """Limit of the number of partitions that it leads, `{"absolute": …}`."""
+    nic_out: float | LimitFields | None
+    """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
+    nic_in: float | LimitFields | None
+    """Limit of received bytes/s, which a new leader does not change: producers send what the leader sent before."""
+    cpu: float | LimitFields | None
+    """Limit of vCPU, by `cpu_model`."""
 
 
 class RollingDeployRequest(TypedDict, total=False):

@@ -98,6 +98,7 @@ ROUTES: dict[tuple[str, str], Route] = {
         },
     ),
     ("POST", "/v1/plans/streams"): Route(PLAN, body={"tasks": ["0_0"]}),
+    ("POST", "/v1/plans/restart"): Route(PLAN, 404, body={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID)}),
     ("GET", "/v1/plans"): Route(READ),
     ("GET", "/v1/plans/{plan_id:uuid}"): Route(READ, 404),
     ("GET", "/v1/plans/{plan_id:uuid}/partitions"): Route(READ, 404),

@@ -19,6 +19,7 @@ REQUESTS: dict[str, tuple[str, Json, str]] = {
     "reassignment": ("/v1/plans/reassignment", {"remove_brokers": [3]}, ""),
     "group": ("/v1/plans/group", {"members": [{"member_id": "m", "topics": ["orders"]}]}, ""),
     "streams": ("/v1/plans/streams", {"tasks": ["0_0"], "clients": [CLIENT]}, ""),
+    "restart": ("/v1/plans/restart", {}, ""),
     "check": ("/v1/checks", {"reassignment": {"version": 1, "partitions": [ORDERS]}}, ""),
     "draws": (
         "/v1/sweeps",

@@ -18,7 +18,8 @@ OPERATIONS: Mapping[str, Any] = {
     each["operationId"]: each for path in DOCUMENT["paths"].values() for each in path.values()
 }
 OF_THE_CLIENT = {
-    *("submit_replicas", "submit_reassignment", "submit_group", "submit_streams"),  # `Prefer: respond-async`
+    # `Prefer: respond-async`
+    *("submit_replicas", "submit_reassignment", "submit_group", "submit_streams", "submit_restart"),
     "export_scenarios",  # `list_scenarios` with another `Accept`
 }
 """Methods that are no operations of their own."""

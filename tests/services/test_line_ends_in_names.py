@@ -177,6 +177,7 @@ def request_of(kind: str, name: str) -> dict[str, Any]:
         "reassignment": {**removal, "partitions": {"orders": 26}},
         "group": {"assignors": ["range"], "group": name},
         "streams": {"clients": runners, "subtopologies": subtopologies, "num_standby_replicas": 1},
+        "restart": {},
     }
     return {**by_kind[kind], "labels": {name: name}}
 

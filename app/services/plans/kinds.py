@@ -19,6 +19,7 @@ KINDS = Registry[Kind](
         "reassignment": "app.services.reassignment:PLAN_KIND",
         "group": "app.services.groups:PLAN_KIND",
         "streams": "app.services.streams:PLAN_KIND",
+        "restart": "app.services.restarts:PLAN_KIND",
     }
 )
 """Every kind of plan by its name; the API's filter, the pages and the jobs read it."""

@@ -62,7 +62,8 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
 
 
 def request_of(head: PlanHead) -> dict[str, Json]:
-    """The body of a request that makes a reassignment or a Streams plan again, on the newest snapshot of its cluster.
+    """The body of a request that makes a plan of one of these kinds again, on the newest snapshot of its cluster:
+    a reassignment, a Streams plan, a restart.
 
     Stored requests of the other kinds have another form than those of the API.
     """

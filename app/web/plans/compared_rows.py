@@ -1,10 +1,10 @@
-"""The partitions or tasks that two plans of replicas, groups or Streams applications place differently."""
+"""The partitions, tasks or brokers that two plans of one kind place differently, or restart in other waves."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.services import groups, replicas, streams
+from app.services import groups, replicas, restarts, streams
 from app.services.plans import Plan
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
@@ -62,6 +62,11 @@ def _of_task(change: Any) -> ComparedRow:
     return ComparedRow(change.task, _holders(change.before), _holders(change.after))
 
 
+def _of_broker(change: Any) -> ComparedRow:
+    before, after = (None if wave is None else str(wave) for wave in (change.before, change.after))
+    return ComparedRow(str(change.broker), before, after)
+
+
 def _holders(holders: Any) -> str | None:
     """`client-1; standby client-2, client-3`."""
     if holders is None:
@@ -74,5 +79,6 @@ _ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
     replicas.KIND: ("Partition", "Replicas", _of_partition),
     groups.KIND: ("Partition", "Members", _of_partition),
     streams.KIND: ("Task", "Clients", _of_task),
+    restarts.KIND: ("Broker", "Wave", _of_broker),
 }
 """What a row of each kind is, where it is, and how a difference of it is written."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.services import groups, reassignment, streams
+from app.services import groups, reassignment, restarts, streams
 from app.store.records import PlanHead
 from app.web.words import byte_size, known_size, number, share
 
@@ -18,6 +18,8 @@ def figures(head: PlanHead) -> dict[str, str]:
             found = _read(answer)
         case streams.KIND:
             found = _assigned(answer)
+        case restarts.KIND:
+            found = _restarted(answer)
         case _:
             found = {}
     measures = answer.get("measures") or {}
@@ -107,6 +109,15 @@ def _assigned(answer: Mapping[str, Any]) -> dict[str, str]:
         "Active tasks moved": number(moved["active_moved"]),
         "Ideal tasks": number(sum(task["ideal"] is True for task in answer["tasks"])),
         "Tasks of a client": _range(answer["loads"]["active"]),
+    }
+
+
+def _restarted(answer: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Waves": number(answer["certificate"]["waves"]),
+        "Lower bound": number(answer["certificate"]["lower_bound_waves"]),
+        "Seconds of all waves": number(answer["seconds"]),
+        "Blocked partitions": number(answer["blocked_partitions"]),
     }
 
 

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from app.core.model import Cluster
 from app.errors import Failure
 from app.errors.lookups import PlanNotFound
-from app.services import groups, plans, reassignment, replicas, streams
+from app.services import groups, plans, reassignment, replicas, restarts, streams
 from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.kinds import KINDS
@@ -28,6 +28,7 @@ from app.web.plans import comparison, files, labels
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
+from app.web.plans import restarts as restart_plans
 from app.web.plans import streams as streams_plans
 from app.web.plans.against import Against, against
 from app.web.plans.batch_states import states_after
@@ -41,6 +42,7 @@ VIEWS: Mapping[str, View] = {
     reassignment.KIND: reassignment_plans.VIEW,
     groups.KIND: group_plans.VIEW,
     streams.KIND: streams_plans.VIEW,
+    restarts.KIND: restart_plans.VIEW,
 }
 """The view of each kind of plan."""
 MOST_TOPICS = 300

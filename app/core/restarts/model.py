@@ -1,0 +1,99 @@
+"""The problem of restart waves, its answer, and the bounds that prove it."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s, Int64s
+
+NO_SLACK_LIMIT = 1 << 62
+"""Slack of a broker whose load is not limited."""
+Reason: TypeAlias = Literal["pairs", "partition", "controllers", "size", "search"]
+"""What proves a number of waves: brokers that exclude each other pairwise, a partition, the quorum of controllers, the
+size of waves, or a search of all waves."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RestartProblem:
+    """Brokers to restart, and what holds in every wave.
+
+    Hard: at most `most` brokers in a wave; at most the cap of a partition of its in-sync brokers; at most `most_voters`
+    controllers; brokers of one group alone; no broker above its slack when the wave's leaders are elsewhere, unless
+    a broker breaks that alone, which is then restarted alone. Goal: the fewest waves.
+
+    Parameters
+    ----------
+    is_up : (brokers,) bool, the brokers that are restarted; the others are down and in no wave.
+    in_sync : (rows, widest) int32 positions of in-sync replicas on brokers that are up, in list order, padded on the
+        right with `NO_REPLICA`.
+    min_isr : (rows,) int64 `min.insync.replicas`. leaders : (rows,) int32 positions, or `NO_LEADER`.
+    group_of : (brokers,) int32; brokers of different groups are never in one wave.
+    is_voter : (brokers,) bool, controllers of the quorum. most_voters : of them in a wave, at least 1.
+    most : brokers of a wave at most, at least 1.
+    gain : (rows, resources) int64 >= 0, what a broker gets that becomes the leader of a row.
+    slack : (brokers, resources) int64, what a broker may get; `NO_SLACK_LIMIT` if it is not limited.
+    """
+
+    is_up: NDArray[np.bool_]
+    in_sync: Int32s = field(repr=False)
+    min_isr: Int64s = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    group_of: Int32s
+    is_voter: NDArray[np.bool_]
+    most_voters: int
+    most: int
+    gain: Int64s = field(repr=False)
+    slack: Int64s = field(repr=False)
+
+    @property
+    def sizes(self) -> Int64s:
+        """(rows,) int64 number of in-sync replicas."""
+        return np.asarray((self.in_sync != NO_REPLICA).sum(axis=1), np.int64)
+
+    @property
+    def caps(self) -> Int64s:
+        """(rows,) int64 in-sync brokers of a partition that may be in one wave.
+
+        With so many down it has `min.insync.replicas` in sync and a leader. A partition that cannot have that whatever
+        the waves are has 1.
+        """
+        sizes = self.sizes
+        return np.asarray(np.maximum(1, np.minimum(sizes - self.min_isr, sizes - 1)), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class WaveBound:
+    """A proof that some brokers need a number of waves.
+
+    Parameters
+    ----------
+    brokers : positions. row : of the partition, if `reason` is one; else None.
+    """
+
+    reason: Reason
+    waves: int
+    brokers: tuple[int, ...]
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestartWaves:
+    """A schedule.
+
+    Parameters
+    ----------
+    waves : the positions of each wave, ascending. Waves of a group are adjacent.
+    bounds : proofs about brokers that never share a wave with those of another proof, so that their waves add up.
+    alone : brokers that break a limit even if they are restarted alone.
+    """
+
+    waves: tuple[tuple[int, ...], ...]
+    bounds: tuple[WaveBound, ...]
+    alone: tuple[int, ...] = ()
+
+    @property
+    def lower_bound(self) -> int:
+        """No schedule has fewer waves."""
+        return sum(bound.waves for bound in self.bounds)

@@ -1,0 +1,70 @@
+"""What differs between two restarts: brokers that are restarted in another wave."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from app.core.model import unpadded
+from app.errors.lookups import PlanNotFound
+from app.services.plans import Difference, Plan, named_plan
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerWave:
+    """A broker that is restarted in another wave."""
+
+    broker: int
+    """Id of the broker."""
+    before: int | None
+    """Number of its wave before; null if it is not restarted."""
+    after: int | None
+    """Number of its wave after; null if it is not restarted."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveCounts:
+    """Counts of two restarts."""
+
+    brokers: int
+    """Number of brokers that are restarted on either side."""
+    changed: int
+    """Number of brokers whose wave differs."""
+    waves_before: int
+    """Number of waves before; 0 without a plan to compare with."""
+    waves_after: int
+    """Number of waves after."""
+
+
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+    """The brokers whose wave differs from that of another restart, or all if `against` is None.
+
+    Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
+    """
+    before: Mapping[int, int] = {}
+    if against is not None:
+        other = named_plan(uow, plan, against)
+        if other is None:
+            raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
+        before = _wave_of(other)
+    after = _wave_of(plan)
+    brokers = sorted({*before, *after})
+    changed = [broker for broker in brokers if before.get(broker) != after.get(broker)]
+    counts = WaveCounts(len(brokers), len(changed), max(before.values(), default=0), max(after.values(), default=0))
+
+    def items(start: int, stop: int) -> list[BrokerWave]:
+        return [BrokerWave(broker, before.get(broker), after.get(broker)) for broker in changed[start:stop]]
+
+    return Difference(asdict(counts), len(changed), items)
+
+
+def _wave_of(plan: Plan) -> Mapping[int, int]:
+    return {
+        broker: placement.first_partition_id + place
+        for placement in plan.placements
+        for place, wave in enumerate(unpadded(placement.replicas))
+        for broker in wave
+    }

@@ -1,0 +1,77 @@
+"""Plan a restart: the order of brokers in the fewest waves that keep the cluster available."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.core.model import NO_REPLICA, Placement, padded
+from app.core.restarts import RestartWaves, restart_waves, wave_violations
+from app.errors import Json
+from app.formats.syntax.quantities import counted
+from app.services.limits import Limits
+from app.services.plans import Allowance, PlannedPartition, Planner, Site
+from app.services.restarts.problem import Restart, problem_of
+from app.services.restarts.reports import blocked_json, certificate_json, ordered, seconds_of, waves_json
+from app.services.restarts.requests import READER, RestartRequest, check_restart
+from app.store.records import NewPlan, PlanHead
+
+KIND = "restart"
+_WAVES = "waves"
+"""The plan's only placement, whose rows are the waves."""
+
+
+class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
+    kind, reader = KIND, READER
+
+    def check_site(self, request: RestartRequest) -> None:
+        """Nothing: the request requires a snapshot."""
+
+    def check(self, request: RestartRequest, _limits: Limits) -> None:
+        check_restart(request)
+
+    def resolve(self, request: RestartRequest, site: Site, allowance: Allowance) -> Restart:
+        return problem_of(request, site, allowance)
+
+    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        return partition_json(head, row)
+
+    def solve(self, problem: Restart) -> RestartWaves:
+        return restart_waves(problem.core)
+
+    def violations(self, problem: Restart, solution: RestartWaves) -> Sequence[str]:
+        return [*wave_violations(problem.core, solution.waves)]
+
+    def title(self, plan: NewPlan) -> str:
+        waves: Any = plan.answer["waves"]
+        brokers = counted(sum(len(wave["brokers"]) for wave in waves), "broker")
+        return f"Restart {brokers}{f' of {plan.cluster}' if plan.cluster else ''} in {counted(len(waves), 'wave')}"
+
+    def summary(self, plan: NewPlan) -> str:
+        answer: Any = plan.answer
+        certificate = answer["certificate"]
+        proof = "proven fewest" if certificate["optimal"] else f"at least {certificate['lower_bound_waves']}"
+        minutes = counted(round(answer["seconds"] / 60), "minute")
+        return f"{proof}; {minutes}; {counted(answer['blocked_partitions'], 'blocked partition')}"
+
+    def answer(self, problem: Restart, solution: RestartWaves) -> dict[str, Json]:
+        waves = waves_json(problem, ordered(problem, solution))
+        return {
+            "prediction": "pinned",
+            "seed": None,
+            "waves": waves,
+            "seconds": round(sum(seconds_of(problem, wave) for wave in solution.waves), 1),
+            "certificate": certificate_json(problem, solution),
+            **blocked_json(problem, solution),
+            "warnings": [caution.as_json() for caution in problem.cautions],
+        }
+
+    def placements(self, problem: Restart, solution: RestartWaves) -> Sequence[Placement]:
+        ids = problem.table.brokers.ids
+        return [Placement(_WAVES, 1, padded([ids[list(wave)].tolist() for wave in ordered(problem, solution)]))]
+
+
+PLANNER = _RestartPlanner()
+
+
+def partition_json(_head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
+    """One wave of a plan."""
+    return {"wave": row.partition, "brokers": [broker for broker in row.row if broker != NO_REPLICA]}

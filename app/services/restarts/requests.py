@@ -1,0 +1,107 @@
+"""The request for a restart: the body of the API and what a job stores."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from app.core.model import INT32_MAX
+from app.errors.requests import ConflictingFields
+from app.services.bodies import ListOf, RequestRecord
+from app.services.fields import BrokerId, Labels, RequestedRelease, TopicName
+from app.services.reassignment.requests.resources import (
+    BrokerOrAll,
+    CapacityRequest,
+    CpuModel,
+    LimitRequest,
+    LimitsRequest,
+    Rate,
+    ResourceFields,
+    Times,
+    TopicOrAll,
+    check_resources,
+)
+from app.services.snapshot_choice import SnapshotFields
+
+
+@dataclass(frozen=True)
+class RestartLimits(RequestRecord, schema="RestartLimitsFields"):
+    """Upper limits of each broker while others are restarted. They are hard."""
+
+    leaders: LimitRequest | None = None
+    """Limit of the number of partitions that it leads, `{"absolute": …}`."""
+    nic_out: LimitRequest | None = None
+    """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
+    nic_in: LimitRequest | None = None
+    """Limit of received bytes/s, which a new leader does not change: producers send what the leader sent before."""
+    cpu: LimitRequest | None = None
+    """Limit of vCPU, by `cpu_model`."""
+
+    @property
+    def of_brokers(self) -> LimitsRequest:
+        """The same as limits of a reassignment."""
+        return LimitsRequest(**vars(self))
+
+
+@dataclass(frozen=True)
+class RestartDefaults(RequestRecord, schema="RestartDefaultsFields"):
+    """What counts if the snapshot does not have it."""
+
+    min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] = 1
+    """`min.insync.replicas` of topics whose own is unknown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
+    """What holds in every wave of restarts, and what is known of durations."""
+
+    requires_snapshot = True
+    per: Literal["broker", "rack"] = "broker"
+    """`rack`: no wave has brokers of two racks."""
+    max_brokers_per_wave: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
+    """The most brokers of a wave; null does not limit it."""
+    limits: RestartLimits = field(default_factory=RestartLimits)
+    """Upper limits of what each remaining broker has while a wave is down and its leaders are elsewhere."""
+    controllers: Annotated[ListOf[BrokerId], Field(max_length=100)] = field(default_factory=list)
+    """Ids of the brokers that are voters of the quorum of controllers (`kafka-metadata-quorum`), all of which count for
+    the majority. Dedicated controllers are no brokers, and are left out."""
+    order: Literal["controllers_last"] | None = None
+    """`controllers_last`: waves with controllers come after those without; null orders by rack, if `per` is `rack`, and
+    by the smallest broker id."""
+    restart_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 120.0
+    """Time for which a restarted broker is down."""
+    catch_up_bytes_per_s: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)] | None = None
+    """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
+    defaults: RestartDefaults = field(default_factory=RestartDefaults)
+    """What counts if the snapshot does not have it; a warning says so."""
+    capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
+    """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
+    consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    cpu_model: CpuModel | None = None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    pod_name: Annotated[str, Field(max_length=249, pattern=r"^[a-z0-9.-]*\{broker\}[a-z0-9.-]*$")] = "kafka-{broker}"
+    """Name of a broker's pod, with `{broker}` in place of its id; the format `kubernetes` has these names."""
+    kafka_version: RequestedRelease = None
+    labels: Labels = field(default_factory=dict)
+
+
+def check_restart(request: RestartRequest) -> None:
+    """Raise `ConflictingFields` for a controller that is listed twice, and for limits that are none, or soft."""
+    for place, broker in enumerate(request.controllers):
+        if broker in request.controllers[:place]:
+            detail = f"broker {broker} is listed twice in controllers"
+            raise ConflictingFields(detail, path=("controllers", place), value=broker)
+    limits = request.limits.of_brokers
+    check_resources(ResourceFields(limits=limits))
+    for name, limit in limits.stated().items():
+        if limit.soft:
+            detail = f"the limit of {name} is soft, and limits of a restart are hard"
+            raise ConflictingFields(detail, path=("limits", name))
+
+
+READER = TypeAdapter(RestartRequest)
+"""Reads the body of a request."""

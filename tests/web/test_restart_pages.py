@@ -1,0 +1,72 @@
+"""The page of a restart: its waves, the proof, what is blocked; the picture, the form, and two restarts compared."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from app.api.examples import EXAMPLE_SNAPSHOT_ID
+from tests.web.browser import Page
+
+FRAGILE = {
+    "cluster": "fragile",
+    "brokers": [{"id": place, "rack": "abc"[place % 3]} for place in range(3)],
+    "topics": [
+        {
+            "name": "orders",
+            "configs": {"min.insync.replicas": "2"},
+            "partitions": [{"partition": 0, "replicas": [0, 1], "isr": [0, 1], "leader": 0}],
+        }
+    ],
+}
+
+
+def planned(client: httpx.Client, **fields: Any) -> Any:
+    response = client.post("/v1/plans/restart", json={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), **fields})
+    assert response.status_code == 201, response.text
+    return response.json()
+
+
+def text_of(client: httpx.Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text[:2000]
+    return " ".join(Page(answer.status_code, answer.headers, answer.text).text.split())
+
+
+def test_a_page_has_the_waves_and_the_proof(client: httpx.Client) -> None:
+    plan = planned(client, per="rack", limits={"leaders": {"absolute": 9}})
+    shown = text_of(client, f"/plans/{plan['id']}")
+    assert "101, 102" in shown
+    assert "1 on 103 of 9" in shown
+    assert "No schedule has fewer waves" in shown
+    assert "3 waves: no two of these brokers may be in one wave: 101, 103, 105" in shown
+    picture = client.get(f"/v1/plans/{plan['id']}/picture.svg")
+    assert picture.status_code == 200
+    assert all(f"wave {number}" in picture.text for number in (1, 2, 3))
+
+
+def test_blocked_partitions_are_listed_with_the_reason(client: httpx.Client) -> None:
+    snapshot = client.post("/v1/snapshots", json=FRAGILE)
+    assert snapshot.status_code == 201, snapshot.text
+    plan = planned(client, snapshot_id=snapshot.json()["id"], controllers=[0, 1])
+    shown = text_of(client, f"/plans/{plan['id']}")
+    assert "orders-0 it has as many replicas as min.insync.replicas" in shown
+    assert "controllers the restart of one controller leaves no majority" in shown
+
+
+@pytest.mark.parametrize("fields", [{"max_brokers_per_wave": 4}, {"per": "rack", "order": "controllers_last"}])
+def test_a_stored_request_is_planned_again(client: httpx.Client, fields: dict[str, Any]) -> None:
+    plan = planned(client, **fields)
+    assert f'href="/plan/restart?again={plan["id"]}"' in client.get(f"/plans/{plan['id']}").text
+    form = client.get(f"/plan/restart?again={plan['id']}")
+    page = Page(form.status_code, form.headers, form.text)
+    [body] = [field.text.removeprefix("\n") for field in page.all("textarea") if field.attributes["name"] == "body"]
+    made = client.post("/plan/restart", data={"body": body})
+    assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
+
+
+def test_two_restarts_are_compared_by_their_waves(client: httpx.Client) -> None:
+    one, other = planned(client, per="rack"), planned(client, max_brokers_per_wave=1)
+    shown = text_of(client, f"/plans/compare?a={one['id']}&b={other['id']}")
+    assert "Waves after 6" in shown
+    assert "Seconds of all waves" in shown
