@@ -110,6 +110,10 @@ class AwareMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
+    losses: Losses | None
+    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
     attributes: dict[str, AttributeExposure]
     """How replicas are spread over each attribute, in the order of the request."""
 
@@ -568,21 +572,22 @@ class CheckDocument(Record):
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
     loads: dict[str, BrokerLoads] | None
-    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
+    """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
     cross_rack: CrossRackDocument | None
-    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
+    """Bytes/s between racks; absent of a reassignment without resources, null if they are unknown."""
     skew: dict[str, float] | None
-    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent of a reassignment without resources."""
     over_limit: list[OverLimitDocument] | None
-    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
     log_dirs_over_limit: list[LogDirOverLimit] | None
-    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, absent if a
-    reassignment is checked."""
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
+    reassignment; absent of one without resources."""
     fails_first: list[FirstToFailDocument] | None
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
-    absent if a reassignment is checked."""
+    absent of a reassignment without resources."""
     least_repair: LeastRepairDocument | None
-    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
+    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or
+    if there is none (a warning)."""
     losses: list[BrokerLossDocument] | None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
@@ -749,6 +754,24 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in the path."""
     second: BestDocument
     """Best scenario of the sweep in `with`."""
+
+
+class Copysets(Record):
+    """The distinct sets of brokers that have all replicas of a partition."""
+
+    sets: int
+    """Number of distinct sets."""
+    scatter_width: ScatterWidth
+    """How many brokers share partitions with a broker."""
+    pairs: int
+    """Number of pairs of brokers that share a partition."""
+    loss_probability: dict[str, float | None]
+    """By the number of brokers that are lost at once, 2 and 3, the probability that all replicas of some partition
+    are lost, if every choice of brokers is equally likely; null with fewer brokers."""
+    method: str | None
+    """How probabilities are computed: `exact`, or `sampled`."""
+    standard_error: float | None
+    """Largest standard error of a sampled probability; null if they are exact."""
 
 
 class CountDocument(Record):
@@ -1009,6 +1032,15 @@ class EnvelopeDocument(Record):
     """Possible numbers of replicas of each broker."""
 
 
+class ErrorDocument(Record):
+    """|actual − predicted| / predicted, over plans."""
+
+    median: float
+    """Error that half of the plans do not exceed."""
+    p90: float
+    """Error that nine of ten plans do not exceed."""
+
+
 class EvennessDocument(Record):
     """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
@@ -1046,6 +1078,21 @@ class ExcessOfBroker(Record):
     """The limit, in the same unit."""
     soft: bool
     """Whether the limit is soft."""
+
+
+class ExecutedPlanDocument(Record):
+    """A plan whose execution was recorded. An error is null if nothing can be compared."""
+
+    id: str
+    """Id of the plan, whose `ledger` has its batches."""
+    title: str
+    """What the plan does, in a few words."""
+    cluster: str | None
+    """Cluster of the plan."""
+    bytes_error: float | None
+    """Relative error of the copied bytes."""
+    seconds_error: float | None
+    """Relative error of the duration."""
 
 
 class ExecutionDocument(Record):
@@ -1440,6 +1487,53 @@ class LeastRepairDocument(Record):
     """No repair moves fewer bytes."""
 
 
+class LedgerBatchDocument(Record):
+    """The execution of one batch."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    began_at: datetime
+    """When Kafka accepted the batch, RFC 3339 in UTC."""
+    ended_at: datetime
+    """When the batch was seen to be complete."""
+    throttle_bytes_per_s: int | None
+    """Throttle that was set; null if there was none."""
+    predicted_bytes: int | None
+    """Bytes that the plan predicted; null if sizes were unknown."""
+    actual_bytes: int | None
+    """Bytes of the new replicas when the batch was complete; null if they were not measured."""
+    predicted_seconds: float | None
+    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
+    actual_seconds: float
+    """Duration, up to half of the time between the last two looks at the batch more or less."""
+
+
+class LedgerDocument(Record):
+    """What the execution of a plan took, against what the plan predicted."""
+
+    bytes_error: float | None
+    """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
+    seconds_error: float | None
+    """The same of seconds."""
+    ended_at: datetime
+    """When the last of the batches was seen to be complete."""
+    batches: list[LedgerBatchDocument]
+    """Batches whose begin and end the log has, by number."""
+
+
+class LedgerSummaryDocument(Record):
+    """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
+
+    count: int
+    """Number of plans whose execution was recorded."""
+    bytes_error: ErrorDocument | None
+    """Error of the copied bytes, over these plans."""
+    seconds_error: ErrorDocument | None
+    """Error of the duration, over these plans."""
+    plans: list[ExecutedPlanDocument]
+    """The newest 100 of them, newest first."""
+
+
 class ListedShareLink(Record):
     """A link that was made; its addresses are in no answer but the first."""
 
@@ -1596,6 +1690,23 @@ class Loss(Record):
     """Partitions that lose every replica."""
 
 
+class LossCounts(Record):
+    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
+    written, already do not count again."""
+
+    offline: int
+    """Partitions that lose their leader and have no other in-sync replica."""
+    unwritable: int | None
+    """Partitions that are left with fewer in-sync replicas than `min.insync.replicas`, so that producers with
+    `acks=all` cannot write; null if it is unknown for all partitions."""
+    at_min_isr: int | None
+    """Partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
+    leaders_moved: int
+    """Partitions that another replica has to lead."""
+    fewer_replicas: int
+    """Partitions that lose at least one replica."""
+
+
 class LossDocument(Record):
     """The effect of losing clients: tasks without a copy, tasks that a copy takes over, and moved stateless tasks."""
 
@@ -1609,6 +1720,24 @@ class LossDocument(Record):
     """Ids of stateless tasks that other clients take over, ascending."""
 
 
+class Losses(Record):
+    """The cost of each loss: of racks by name, of brokers by id, and of pairs of brokers."""
+
+    racks: dict[str, LossCounts]
+    """Cost of losing each rack, by name."""
+    brokers: dict[str, LossCounts]
+    """Cost of losing each broker, by id."""
+    pairs: PairLosses | None
+    """Cost of losing two brokers; null with more than 2,000 live brokers."""
+    during_restart: RestartLosses | None
+    """A failure during a restart; null with more than 2,000 live brokers."""
+    min_isr_unknown: int
+    """Partitions whose `min.insync.replicas` is unknown, which count as writable until they are offline."""
+    log_dirs: dict[str, dict[str, LossCounts]] | None
+    """Cost of losing each log directory, by broker id and path; null unless a cluster is checked as it is, and its
+    directories are known."""
+
+
 class MeasuresBefore(Record):
     """The measures before the plan."""
 
@@ -1618,6 +1747,10 @@ class MeasuresBefore(Record):
     """Replicas of brokers."""
     leaders: Spread
     """Preferred leaders of brokers."""
+    losses: Losses | None
+    """Cost of each loss; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class MemberLoad(Record):
@@ -1746,6 +1879,19 @@ class OverLimitDocument(Record):
     """Its load: bytes, bytes/s, vCPU or a count."""
     limit: float
     """The limit of the broker, in the same unit."""
+
+
+class PairLosses(Record):
+    """The loss of each two live brokers."""
+
+    pairs: int
+    """Number of pairs of live brokers."""
+    unwritable_pairs: int | None
+    """Pairs without which a partition cannot be written; null if `min.insync.replicas` is unknown for all."""
+    offline_pairs: int
+    """Pairs without which a partition is offline."""
+    worst: list[WorstPair]
+    """The pairs without which most partitions cannot be written, at most 10; then by offline partitions and ids."""
 
 
 class PartitionChange(Record):
@@ -1960,6 +2106,10 @@ class PlacementMeasures(Record):
     """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
     """Cost of losing each broker and each rack."""
+    losses: Losses | None
+    """Cost of each loss with the in-sync replicas that writes need, exact; absent from plans of earlier releases."""
+    copysets: Copysets | None
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
 
 
 class PlanChangeDocument(Record):
@@ -2073,6 +2223,8 @@ class PlanProgressDocument(Record):
     rollback_execution: list[ExecutionStepDocument]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    ledger: LedgerDocument | None
+    """What the execution took, against what was predicted; null if no log of it was recorded."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -2386,6 +2538,8 @@ class ReassignmentPlanDocument(Record):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the plan; empty if there are none."""
+    ledger: LedgerDocument | None
+    """What the execution took, against what was predicted; absent until its log was recorded."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
 
@@ -2487,6 +2641,14 @@ class RestartDiffDocument(Record):
     """Token of the next page; null on the last page."""
 
 
+class RestartLosses(Record):
+    """One live broker restarts while another one fails, each two equally likely."""
+
+    share_of_failures_unwritable: float | None
+    """Share of such failures after which a partition cannot be written until the broker is back; null if
+    `min.insync.replicas` is unknown for all partitions, or with fewer than two live brokers."""
+
+
 class RestartPlanDocument(Record):
     """The waves of a restart, in the order of execution."""
 
@@ -2540,6 +2702,17 @@ class RestartPlanDocument(Record):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class ScatterWidth(Record):
+    """Over brokers with replicas, the number of other brokers that share a partition with one; 0 without replicas."""
+
+    min: int
+    """Smallest scatter width of a broker."""
+    mean: float
+    """Mean scatter width."""
+    max: int
+    """Largest scatter width of a broker."""
 
 
 class ScenarioDocument(Record):
@@ -3483,6 +3656,17 @@ class WebhooksPage(Record):
     """The webhooks of this page."""
     next_page_token: str | None
     """`page_token` of the next page; null on the last."""
+
+
+class WorstPair(Record):
+    """The loss of two brokers."""
+
+    brokers: list[Any]
+    """Ids of the brokers, ascending."""
+    unwritable: int | None
+    """Partitions that cannot be written without both; null if `min.insync.replicas` is unknown for all partitions."""
+    offline: int
+    """Partitions that are offline without both."""
 
 
 WarningCode: TypeAlias = str

@@ -178,6 +178,9 @@ class BatchFields(TypedDict, total=False):
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
     throttle_bytes_per_s: float | str | None
     """Replication throttle of every broker, in and out; batches then have a duration."""
+    record_batch_bytes: float | str | None
+    """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB:
+    batches that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first"]
     """When the partitions with the highest ingress rate move; without rates, the largest ones."""
 
@@ -1382,7 +1385,7 @@ class PlanRestartRequest(TypedDict, total=False):
     """What counts if the snapshot does not have it; a warning says so."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[str, float]
     """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
@@ -1722,13 +1725,13 @@ class RestartDefaultsFields(TypedDict, total=False):
 class RestartLimitsFields(TypedDict, total=False):
     """Upper limits of each broker while others are restarted. They are hard."""
 
-    leaders: float | LimitFields | None
+    leaders: float | str | LimitFields | None
     """Limit of the number of partitions that it leads, `{"absolute": …}`."""
-    nic_out: float | LimitFields | None
+    nic_out: float | str | LimitFields | None
     """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
-    nic_in: float | LimitFields | None
+    nic_in: float | str | LimitFields | None
     """Limit of received bytes/s, which a new leader does not change: producers send what the leader sent before."""
-    cpu: float | LimitFields | None
+    cpu: float | str | LimitFields | None
     """Limit of vCPU, by `cpu_model`."""
 
 
