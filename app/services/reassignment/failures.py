@@ -1,4 +1,4 @@
-"""Conflicts in words: the failure of a request that is refused, and the constraint that another one gives up."""
+"""Conflicts in words: the failure of a request that is rejected, and the constraint that another one gives up."""
 
 from collections.abc import Iterator, Sequence
 
