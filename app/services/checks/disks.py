@@ -55,8 +55,8 @@ def disk_violations(problem: ReassignmentProblem, report: LoadReport, lists: Int
         more = f" and {len(named) - _NAMED_BROKERS} more" if len(named) > _NAMED_BROKERS else ""
         detail = (
             f"{len(rows)} partitions of {topic} are copied to brokers whose disk is above its limit: "
-            f"{', '.join(named[:_NAMED_BROKERS])}{more}; fewer bytes on them or a higher limit lift it, and batches "
-            "what is above it during the move alone"
+            f"{', '.join(named[:_NAMED_BROKERS])}{more}; fewer bytes on them or a higher limit lift it, or batches if "
+            "the disk is above it during the move alone"
         )
         partitions = tuple(scope.partition_ids[rows[:NAMED_PARTITIONS]].tolist())
         yield Violation("disk_over_limit", "illegal", topic, len(rows), partitions, detail)
