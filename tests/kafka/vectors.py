@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "striped_placer": ("striped_placer", "4.0.0", "4.3.0"),
     "striped_placer_4_3": ("striped_placer", "4.3.0", "5"),
     "streams_group_sticky_4_2": ("streams_group_sticky", "4.2.2", "4.3.0"),
+    "streams_group_sticky_4_3": ("streams_group_sticky", "4.3.0", "4.3.2"),
     "streams_group_sticky_4_4": ("streams_group_sticky", "4.4.0", "5"),
 }
 """By file of vectors: its kind for the oracle, the first release that answers so, and the first that does not."""
