@@ -113,7 +113,7 @@ def request_of(given: Json) -> Json:
 
 @pytest.mark.parametrize(
     "case",
-    [case for release in ("4_1", "4_2", "4_4") for case in cases(release, 12)],
+    [case for release in ("4_1", "4_2", "4_3", "4_4") for case in cases(release, 12)],
     ids=lambda case: f"{case['input']['kafka_version']}-{case['name']}",
 )
 def test_members_have_the_tasks_that_kafka_gave_them(client: httpx.Client, case: Json) -> None:

@@ -87,6 +87,7 @@ INVARIANTS: Mapping[str, Callable[[Mapping[str, Any], Any, Any], bool]] = {"stre
 
 ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "streams_group_sticky_4_1": _answer(sticky_by_pairs.assign),
-    "streams_group_sticky_4_2": _answer(partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2)),
+    "streams_group_sticky_4_2": _answer(partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2_2)),
+    "streams_group_sticky_4_3": _answer(partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_3)),
     "streams_group_sticky_4_4": _answer(partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4)),
 }

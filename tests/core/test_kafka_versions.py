@@ -131,7 +131,9 @@ class TestAssignorOfARelease:
     def test_the_clients_are_in_all_supported_releases(self, name: str) -> None:
         assert assignor_for(name, KafkaVersion.of(SUPPORTED.from_)) is ASSIGNORS[name]
 
-    @pytest.mark.parametrize(("version", "since"), [("4.1.2", "4.1"), ("4.3.1", "4.2"), ("4.4", "4.4")])
+    @pytest.mark.parametrize(
+        ("version", "since"), [("4.1.2", "4.1"), ("4.2.2", "4.2.2"), ("4.3.1", "4.3.0"), ("4.4", "4.4")]
+    )
     def test_streams_groups_have_the_coordinators_assignor_of_the_release(self, version: str, since: str) -> None:
         assert group_task_assignor_for(KafkaVersion.of(version)).replays.holds.from_ == since
 

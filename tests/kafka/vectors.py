@@ -29,6 +29,8 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "server_simple_4_2": ("server_simple", "4.2.0", "5"),
     "striped_placer": ("striped_placer", "4.0.0", "4.3.0"),
     "striped_placer_4_3": ("striped_placer", "4.3.0", "5"),
+    "streams_group_sticky_4_2": ("streams_group_sticky", "4.2.2", "4.3.0"),
+    "streams_group_sticky_4_3": ("streams_group_sticky", "4.3.0", "4.3.2"),
     "streams_group_sticky_4_4": ("streams_group_sticky", "4.4.0", "5"),
 }
 """By file of vectors: its kind for the oracle, the first release that answers so, and the first that does not."""
@@ -51,9 +53,10 @@ def answered(release: str, cases: Sequence[dict[str, Any]], kind: str, classes: 
 
 def compiled(release: str, folder: Path) -> Path:
     """The folder with the oracle's classes for a release."""
-    sources = [ORACLE / "Oracle.java"]
-    if number(release) >= number(KINDS["streams_group_sticky_4_4"][1]):
-        sources.append(ORACLE / "StreamsGroups.java")
+    sources = [ORACLE / "Oracle.java", ORACLE / "StreamsRows.java"]
+    interfaces = [first for first in ("4.4", "4.2") if number(release) >= number(first)]
+    if interfaces:
+        sources.append(ORACLE / f"since_{interfaces[0].replace('.', '_')}" / "StreamsGroups.java")
     command = ["javac", "-nowarn", "-d", str(folder), "-cp", f"{jars.resolve(release)}/*", *map(str, sources)]
     subprocess.run(command, check=True, capture_output=True, timeout=_ANSWERED_WITHIN_S)
     return folder

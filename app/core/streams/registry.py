@@ -45,11 +45,14 @@ GROUP_TASK_ASSIGNORS: tuple[StreamsAssignor, ...] = (
         partial(processes.assign, assign_tasks=sticky_by_pairs.assign),
         sticky_by_pairs.REPLAYS,
     ),
-    StreamsAssignor(
-        "sticky",
-        "tasks stay, then processes are filled by load",
-        partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2)),
-        sticky_by_load.SINCE_4_2.replays,
+    *(
+        StreamsAssignor(
+            "sticky",
+            "tasks stay, then processes are filled by load",
+            partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=rules)),
+            rules.replays,
+        )
+        for rules in sticky_by_load.BEFORE_4_4
     ),
     StreamsAssignor(
         "sticky",

@@ -20,7 +20,8 @@ from tests.profiles import costly
 Assign = Callable[..., StreamsGroupAssignment]
 ASSIGN: dict[str, Assign] = {
     "4.1": sticky_by_pairs.assign,
-    "4.2": partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2),
+    "4.2": partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2_2),
+    "4.3": partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_3),
     "4.4": partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4),
 }
 # "Aa" and "BB" have one hash code, so that processes share a bin.

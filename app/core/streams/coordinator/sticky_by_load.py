@@ -15,8 +15,9 @@ Standbys, if `num_standby_replicas` > 0
 The load of a process is its number of tasks divided by its number of members. Ties are broken by the rules of Java's
 binary heap, into which processes and members come in the order of hash maps. Client tags and racks have no influence.
 
-`Rules` names what differs since 4.4: previous standby owners are ranked by the offsets that they report, and the hash
-map of processes is filled in another way, which changes the order of ids that share a bin.
+`Rules` names what differs between releases. Since 4.4 previous standby owners are ranked by the offsets that they
+report, and the hash map of processes is filled in another way, which changes the order of ids that share a bin. Before
+4.2.2, and in 4.3 before 4.3.2, no previous standby owner gets a standby if the process of the first one has the task.
 
     P has the member a, Q has b; one stateful subtopology of four tasks, none assigned, one standby
 
@@ -55,17 +56,29 @@ class Rules:
     ranks_by_offset : previous standby owners are those of the current assignment, then members that only report an
         offset of the task, each by offset, the greatest first; else those of the current assignment, in member order.
     computes_processes : the hash map of processes is filled with `computeIfAbsent` instead of `putIfAbsent`.
+    asks_first : a standby returns to no previous standby owner if the process of the first one has the task.
     replays : the releases that do so.
     """
 
     ranks_by_offset: bool
     computes_processes: bool
+    asks_first: bool
     replays: Replayed
 
 
 _SOURCE = "org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor"
-SINCE_4_2 = Rules(ranks_by_offset=False, computes_processes=False, replays=Replayed(_SOURCE, KafkaRange("4.2", "4.3")))
-SINCE_4_4 = Rules(ranks_by_offset=True, computes_processes=True, replays=Replayed(_SOURCE, KafkaRange("4.4", "4.4")))
+
+
+def _by_load(first: str, last: str, *, asks_first: bool, is_new: bool = False) -> Rules:
+    return Rules(is_new, is_new, asks_first, Replayed(_SOURCE, KafkaRange(first, last)))
+
+
+SINCE_4_2 = _by_load("4.2.0", "4.2.1", asks_first=True)
+SINCE_4_2_2 = _by_load("4.2.2", "4.2", asks_first=False)
+SINCE_4_3 = _by_load("4.3.0", "4.3.1", asks_first=True)
+SINCE_4_3_2 = _by_load("4.3.2", "4.3", asks_first=False)
+BEFORE_4_4 = (SINCE_4_2, SINCE_4_2_2, SINCE_4_3, SINCE_4_3_2)
+SINCE_4_4 = _by_load("4.4", "4.4", asks_first=False, is_new=True)
 
 
 def assign(
@@ -238,7 +251,10 @@ class _Group:
         """
         chosen = None
         load, count = inf, inf
-        for member in self._previous_standby.get(task, ()):
+        owners = self._previous_standby.get(task, ())
+        if without_task and self._rules.asks_first and owners and task in self._process_of[owners[0]].tasks:
+            return None
+        for member in owners:
             process = self._process_of[member]
             is_free = not without_task or task not in process.tasks
             if is_free and process.load < load and process.counts[member] < count:
