@@ -19,6 +19,7 @@ _UNITS = {unit: 1000 ** (at + 1) for at, unit in enumerate("kMGTP")} | {
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
 _BYTES, _PERCENT = rf"^{_NUMBER} ?(?:[kMGTP]|[KMGTP]i)?B(?:/s)?$", rf"^{_NUMBER} ?%$"
 _WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?B(?:/s)?")
+_IN_PERCENT = re.compile(_PERCENT)
 _LARGEST_EXACT = 2**63
 
 
@@ -31,7 +32,7 @@ def bytes_of(value: object) -> object:
 
 def share_of(value: object) -> object:
     """The share of a text such as `85 %`; anything else as it is."""
-    if isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None:
+    if isinstance(value, str) and _IN_PERCENT.match(value) is not None:
         return float(value.removesuffix("%")) / 100
     return value
 

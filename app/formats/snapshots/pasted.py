@@ -56,7 +56,7 @@ _CONTINUED = {
 }
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
 _FIRST_COLUMNS = ("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")
-_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: [^\t\n]+\t[^\n]*\n)+")
+_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
     r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
