@@ -35,7 +35,6 @@ _PREFIXES = (
 )
 _SAMPLED = 64
 _MOST_PREFIXES = 4
-_HEAD = 1 << 16
 _STRING = r'"(?:[^"\\\n]|\\.)*+"'
 _ARRAY = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
@@ -54,7 +53,7 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, s
     is_known : whether a tool prints such a line.
     """
     removed = ""
-    if '"' in text[:_HEAD] and ('_lines"' in text or '"msg"' in text or _ARRAY.match(text)) and _ARRAY.search(text):
+    if '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _ARRAY.match(text)) and _ARRAY.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
