@@ -13,6 +13,7 @@ sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
 oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
 bodies.py        the bases of requests: bodies of the API that services read; fields.py: their scalar fields
+amounts.py       bytes and shares with their units
 brokers.py       a broker as requests list it; snapshot_choice.py: the snapshot that a request is about
 callers.py       the caller of a request: the holder of a key, or the subject of a token
 api_keys.py      scopes of API keys, and the rules of a new key

@@ -19,19 +19,19 @@ _UNITS = {unit: 1000 ** (at + 1) for at, unit in enumerate("kMGTP")} | {
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
 _BYTES, _PERCENT = rf"^{_NUMBER} ?(?:[kMGTP]|[KMGTP]i)?B(?:/s)?$", rf"^{_NUMBER} ?%$"
 _WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?B(?:/s)?")
-_LARGEST_EXACT = 2**63
+_IN_PERCENT = re.compile(_PERCENT)
 
 
 def bytes_of(value: object) -> object:
     """The number of bytes of a text such as `3.4 TB`, and a whole number as an integer; anything else as it is."""
     if isinstance(value, str) and (written := _WRITTEN.fullmatch(value)) is not None:
         value = float(written["number"]) * _UNITS.get(written["unit"] or "", 1)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_EXACT else value
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value
 
 
 def share_of(value: object) -> object:
     """The share of a text such as `85 %`; anything else as it is."""
-    if isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None:
+    if isinstance(value, str) and _IN_PERCENT.match(value) is not None:
         return float(value.removesuffix("%")) / 100
     return value
 

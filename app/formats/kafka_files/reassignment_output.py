@@ -164,9 +164,8 @@ def read(text: str) -> ToolOutput:
 
 def _is_known(line: str) -> bool:
     content = line.strip()
-    return content in (CURRENT, PROPOSED, SAVE) or any(
-        form.match(content) for form in (*_FORMS, _PROSE, _DOCUMENT_START)
-    )
+    forms = (*_FORMS, _PROSE, _DOCUMENT_START)
+    return content in (CURRENT, PROPOSED, SAVE) or any(form.match(content) for form in forms)
 
 
 def _read(upload: Upload) -> ToolOutput:

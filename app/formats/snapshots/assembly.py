@@ -32,7 +32,7 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.*\sObservers:[ \t]*\d")
+_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.{0,400}\sObservers:[ \t]*\d")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,7 @@ _CONTINUED = {
     **{name: source.row for name, source in SOURCES.items() if source.row is not None},
 }
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
-_FIRST_COLUMNS = ("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")
-_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: [^\t\n]+\t[^\n]*\n)+")
+_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
     r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
@@ -84,7 +83,6 @@ _ANSI_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\
 _BLANK_CHARACTERS = str.maketrans({"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u200b": "", "\ufeff": ""})
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
-_MOST_LINES_OF_HINT = 50
 # Of a base64 text without a name, so that a word is not taken for one.
 _LEAST_ENCODED_CHARACTERS = 24
 
@@ -214,7 +212,7 @@ def _split(upload: Upload) -> Split:
         return texts
     if initial is not None:
         return Split({initial: upload.text})
-    lines = upload.text.strip().split("\n", _MOST_LINES_OF_HINT)
+    lines = upload.text.strip().split("\n", 50)
     hints = [unrecognized.hint(lines[at:]) for at in range(len(lines))]
     at = next((at for at, hint in enumerate(hints) if hint), 0)
     line = upload.text[: len(upload.text) - len(upload.text.lstrip())].count("\n") + at + 1
@@ -316,7 +314,7 @@ def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
     owner = _owner(line)
     if owner == _GROUPS:
-        return line.startswith(_FIRST_COLUMNS) or group_tables.prose(line) is not None
+        return line.startswith(("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")) or group_tables.prose(line) is not None
     return owner is not None or starts_document(line)
 
 

@@ -41,13 +41,8 @@ _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _CAPACITIES = "brokerCapacities"
 _HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)")
 _ROW = re.compile(r"\s*[^\s,]+,\s*\d{1,10},(?:\s*[^\s,]+,){2,}")
-_COLUMNS = {
-    "HOST": "Host",
-    "BROKER": "Broker",
-    "RACK": "Rack",
-    "DISK_CAP(MB)": "DiskCapacityMB",
-    "NW_IN_CAP(KB/s)": "NetworkInCapacity",
-    "NW_OUT_CAP(KB/s)": "NetworkOutCapacity",
+_COLUMNS = {"HOST": "Host", "BROKER": "Broker", "RACK": "Rack", "DISK_CAP(MB)": "DiskCapacityMB"} | {
+    f"NW_{way.upper()}_CAP(KB/s)": f"Network{way}Capacity" for way in ("In", "Out")
 }
 """The columns of the load as a table, by the names of its JSON."""
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)

@@ -14,21 +14,24 @@ A prefix is removed if most lines have it and more of them are known without it,
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import orjson
 
+Prefix: TypeAlias = tuple[re.Pattern[str], ...]
+"""The parts of a prefix, one after the other."""
 _NAME = r"[\w./-]{1,253}"
 _PREFIXES = (
-    rf"{_NAME} +\|(?: |$)",
-    r"\[[\w./:-]{1,400}\](?: |$)",
-    r"\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?(?: |$)",
-    rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)",
-    rf"{_NAME}:(?: |$)",
-    rf"{_NAME}:",
-    r"(?:[#>|*;!%~+]{1,4}|//|--)(?: |$)",
-    r"[#>|*;!%~+]{1,4}",
-    rf"{_NAME} {_NAME}(?: |$)",
-    r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)",
+    re.compile(rf"{_NAME} +\|(?: |$)"),
+    re.compile(r"\[[\w./:-]{1,400}\](?: |$)"),
+    re.compile(r"\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?(?: |$)"),
+    re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
+    re.compile(rf"{_NAME}:(?: |$)"),
+    re.compile(rf"{_NAME}:"),
+    re.compile(r"(?:[#>|*;!%~+]{1,4}|//|--)(?: |$)"),
+    re.compile(r"[#>|*;!%~+]{1,4}"),
+    re.compile(rf"{_NAME} {_NAME}(?: |$)"),
+    re.compile(r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)"),
 )
 _SAMPLED = 64
 _MOST_PREFIXES = 4
@@ -50,16 +53,19 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, s
     is_known : whether a tool prints such a line.
     """
     removed = ""
-    if _ARRAY.match(text) or (('_lines"' in text or '"msg"' in text) and _ARRAY.search(text)):
+    if '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _ARRAY.match(text)) and _ARRAY.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
         indent = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
-        prefix = (re.escape(indent), "") if indent else _common_prefix(lines, is_known)
-        if prefix is None:
+        if indent:
+            text = "\n".join([line.removeprefix(indent) for line in text.split("\n")])
+        elif prefix := _common_prefix(lines, is_known):
+            ends = [(line, _end(prefix, line)) for line in text.split("\n")]
+            removed += next(line[:end] for line, end in ends if end)
+            text = "\n".join([line[end:] for line, end in ends])
+        else:
             break
-        text = re.sub(f"^(?:{prefix[0]})", "", text, flags=re.MULTILINE)
-        removed += prefix[1]
     return text, removed
 
 
@@ -74,34 +80,37 @@ def _with_lines_of_arrays(text: str) -> str:
     return "".join([*found, _AROUND_ARRAY.sub("", text[end:])])
 
 
-def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> tuple[str, str] | None:
-    """The pattern of the prefix that most lines have and without which more of them are known, and an example of it."""
+def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Prefix:
+    """The prefix, perhaps of two parts, that most lines have and without which more are known; else empty."""
     known = sum(map(is_known, lines))
     if known == len(lines):
-        return None
-    common = [pattern for pattern in _PREFIXES if 2 * len(_at_start(pattern, lines)) >= len(lines)]
-    pairs = [first + second for first in common for second in _PREFIXES]
+        return ()
+    common = [(one,) for one in _PREFIXES if 2 * sum(bool(one.match(line)) for line in lines) >= len(lines)]
+    pairs = [(*first, second) for first in common for second in _PREFIXES]
     return _best(common, lines, is_known, known) or _best(pairs, lines, is_known, known)
 
 
-def _best(
-    patterns: Sequence[str], lines: Sequence[str], is_known: Callable[[str], bool], known: int
-) -> tuple[str, str] | None:
-    """The pattern that most lines start with and without which the most lines are known, if more than `known`."""
-    best: tuple[str, str] | None = None
-    for pattern in patterns:
-        starts = _at_start(pattern, lines)
-        if 2 * len(starts) >= len(lines):
-            without = sum(is_known(line[len(starts.get(at, "")) :]) for at, line in enumerate(lines))
+def _best(prefixes: Sequence[Prefix], lines: Sequence[str], is_known: Callable[[str], bool], known: int) -> Prefix:
+    """The prefix that most lines have and without which the most are known, if those are more than `known`."""
+    best: Prefix = ()
+    for prefix in prefixes:
+        ends = [_end(prefix, line) for line in lines]
+        if 2 * sum(map(bool, ends)) >= len(lines):
+            without = sum(is_known(line[end:]) for line, end in zip(lines, ends, strict=True))
             if without > known:
-                known, best = without, (pattern, next(iter(starts.values())))
+                known, best = without, prefix
     return best
 
 
-def _at_start(pattern: str, lines: Sequence[str]) -> dict[int, str]:
-    """What of each line the pattern matches, by the index of the line."""
-    matches = [(at, re.match(pattern, line)) for at, line in enumerate(lines)]
-    return {at: match[0] for at, match in matches if match is not None}
+def _end(prefix: Prefix, line: str) -> int:
+    """The offset after the prefix of a line, or 0 if the line does not have it."""
+    end = 0
+    for part in prefix:
+        match = part.match(line, end)
+        if match is None:
+            return 0
+        end = match.end()
+    return end
 
 
 def _sample(text: str) -> list[str]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # the readers of the tools' texts, which a plan of a stored s
     from app.formats.snapshots.pasted import Place
 
 _NAMED = 5
-_FIRST_CHARACTERS = 40
 
 
 def of_cluster(cluster: Cluster) -> list[Caution]:
@@ -92,7 +91,7 @@ def of_skipped_lines(places: Sequence["Place"]) -> Caution:
         for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
             (_, first), *rest = run
             ranges.append(f"{first}{f' to {rest[-1][1]}' if rest else ''}{source}")
-    unknown = [shown(place.unknown[:_FIRST_CHARACTERS]) for place in places if place.unknown]
+    unknown = [shown(place.unknown[:40]) for place in places if place.unknown]
     named = f"; {len(unknown)} of them unknown: {_some(unknown)}" if unknown else ""
     detail = f"{len(places)} lines were ignored, as logs, commands and what a shell prints: {_some(ranges)}{named}"
     return Caution("lines_skipped", detail)
