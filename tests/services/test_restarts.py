@@ -266,6 +266,7 @@ TOOL = """#!/bin/bash
 echo "$(basename "$0") $*" >>"$STATE/log"
 left=$(cat "$STATE/left" 2>/dev/null || echo 0)
 case "$(basename "$0") $*" in
+  kafka-leader-election.sh*) [ -z "${ELECTION_FAILS:-}" ] ;;
   kafka-broker-api-versions.sh*) printf 'h:9092 (id: %d rack: r1 isFenced: false) -> (\\n' {101..106} ;;
   *--under-replicated-partitions*)
     if [ -n "${LACKING:-}" ]; then printf '\\tTopic: %s\\tPartition: 0\\tLeader: 1\\n' "$LACKING"; fi
@@ -330,6 +331,13 @@ class TestFiles:
         assert (done.returncode, log) == (1, [])
         assert "1 partitions lack replicas before the first wave" in done.stderr
         done, _ = self.run(tmp_path, RESTART, LACKING="old", ALLOW_LACKING="yes")
+        assert done.returncode == 0, done.stderr
+
+    def test_the_script_stops_if_leaders_are_not_given_back(self, tmp_path: Path) -> None:
+        done, log = self.run(tmp_path, RESTART, ELECTION_FAILS="yes")
+        assert (done.returncode, len(log)) == (1, 3)
+        assert "preferred leaders could not be elected after wave 1" in done.stderr
+        done, _ = self.run(tmp_path, RESTART, ELECTION_FAILS="yes", ALLOW_LACKING="yes")
         assert done.returncode == 0, done.stderr
 
     def test_the_script_gives_up_waiting(self, tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ for line in "${lines[@]}"; do
   echo "wave $number of ${#lines[@]}: restarting ${brokers[*]}"
   restart "${brokers[@]}"
   wait_for "${brokers[@]}"
+  # The preferred leader of a partition that lacks replicas may not be in sync, which the tool counts as a failure.
   tool kafka-leader-election --admin.config --election-type preferred --all-topic-partitions >/dev/null ||
-    fail "preferred leaders could not be elected after wave $number"
+    [ "${ALLOW_LACKING:-}" = yes ] || fail "preferred leaders could not be elected after wave $number"
 done
 echo "all waves are complete"
