@@ -124,7 +124,7 @@ class TestLaws:
         batches = cut_batches(replace(reassigned, waits=None), UNLIMITED)
         assert len(batches) == batches.lower_bound
 
-    @reaches("both", 0.2)
+    @reaches("both", 0.1)
     @given(reassignments(), all_limits)
     def test_partitions_that_wait_have_the_last_batches_alone(
         self, reassigned: ReassignedPartitions, limits: BatchLimits

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LOG_DIR
@@ -127,6 +127,7 @@ def without(of: LogDirProblem, replicas: list[int]) -> LogDirProblem:
 
 
 @given(problems())
+@example(problem([0, 1], [0, 0], limit=[NO_LIMIT, 0, NO_LIMIT], drained=(0,), closed=(2,)))
 @examples(100)
 def test_a_conflict_is_infeasible_and_irreducible(given_problem: LogDirProblem) -> None:
     """What it names does not fit, and fits without any one of its replicas."""

@@ -76,7 +76,8 @@ def _is_proven_infeasible(problem: LogDirProblem, chosen: Int64s) -> bool:
     part = replace(problem, size_bytes=problem.size_bytes[chosen], current=_ints(problem.current[chosen]), balance=KEEP)
     sizes, limit = part.size_bytes, part.limit
     residual = limit[~part.is_drained] - part.base_bytes[~part.is_drained]
-    if int(sizes.sum()) > int(residual.sum()) or (len(sizes) and not len(residual)):
+    # Several directories without a limit are more than int64 holds.
+    if int(sizes.sum()) > sum(residual.tolist()) or (len(sizes) and not len(residual)):
         return True
     if placed_under(part, limit) is not None:
         return False
