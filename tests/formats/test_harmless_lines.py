@@ -110,6 +110,11 @@ def test_a_json_array_of_lines(wrapped: Callable[[list[str]], str]) -> None:
         assert [note.code for note in read(text).notes] == ["prefix_removed"]
 
 
+@pytest.mark.parametrize("string", ["\\q", "\\ud800", "\\u12", "a\tb", "\x00", "\\"])
+def test_an_array_of_lines_that_is_not_json_is_refused(string: str) -> None:
+    assert rejected(read, f'{{"stdout_lines": ["orders", "{string}"]}}').detail
+
+
 def test_lines_of_a_json_array_have_their_numbers() -> None:
     lines = TEXTS["kafka-topics-describe.txt"].replace("Isr: 109,103,104", "Isr: 109,103,10", 1).split("\n")
     text = _ansible(lines)

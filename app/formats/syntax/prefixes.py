@@ -12,11 +12,10 @@
 A prefix is removed if most lines have it and more of them are known without it, so that `Topic: ` is none.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
-
-import orjson
 
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
@@ -33,14 +32,13 @@ _PREFIXES = (
     re.compile(rf"{_NAME} {_NAME}(?: |$)"),
     re.compile(r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)"),
 )
-_SAMPLED = 64
 _MOST_PREFIXES = 4
-_STRING = r'"(?:[^"\\\n]|\\.)*+"'
-_ARRAY = re.compile(
+_STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
+_STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
-_AROUND_ARRAY = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
+_AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
 def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
@@ -53,7 +51,8 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, s
     is_known : whether a tool prints such a line.
     """
     removed = ""
-    if '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _ARRAY.match(text)) and _ARRAY.search(text):
+    may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
+    if may_be_json and _STDOUT.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
@@ -72,12 +71,12 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, s
 def _with_lines_of_arrays(text: str) -> str:
     """The text with the contents of each array of lines in its place, and without the JSON around it."""
     found, end = [], 0
-    for array in _ARRAY.finditer(text):
+    for array in _STDOUT.finditer(text):
         blank = "\n" * array["opening"].count("\n")
-        found.append(_AROUND_ARRAY.sub("", text[end : array.start()]) + (blank or "\n"))
-        found.append("\n".join(orjson.loads(f"[{array['lines']}]")) + ("" if blank else "\n"))
+        found.append(_AROUND_LINES.sub("", text[end : array.start()]) + (blank or "\n"))
+        found.append("\n".join(json.loads(f"[{array['lines']}]", strict=False)) + ("" if blank else "\n"))
         end = array.end()
-    return "".join([*found, _AROUND_ARRAY.sub("", text[end:])])
+    return "".join([*found, _AROUND_LINES.sub("", text[end:])])
 
 
 def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Prefix:
@@ -118,7 +117,7 @@ def _sample(text: str) -> list[str]:
     found: list[str] = []
     for start in (0, len(text) // 2):
         position = start if start == 0 else text.find("\n", start) + 1
-        for _ in range(_SAMPLED):
+        for _ in range(64):
             end = text.find("\n", position)
             line = text[position : end if end >= 0 else None]
             if line and not line.isspace():
