@@ -132,8 +132,11 @@ def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
 
 
 def _has_numbers(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Whether the cells of columns of numbers are numbers, as far as they are there."""
-    return all(_NUMBER.fullmatch(cell) for name, cell in zip(names, cells, strict=False) if name in _NUMERIC)
+    """Whether half of the cells in columns of numbers are numbers, as far as they are there: one may be broken."""
+    numbers = [
+        _NUMBER.fullmatch(cell) is not None for name, cell in zip(names, cells, strict=False) if name in _NUMERIC
+    ]
+    return 2 * sum(numbers) >= len(numbers)
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
