@@ -30,7 +30,7 @@ _STORE_EXAMPLES = "CREATE SCHEMA examples;" + "".join(
 # A copy of a row may be compressed otherwise than the row, by some bytes that count.
 _COUNT_COPIES = ";".join(
     (
-        _EMPTY + "DELETE FROM team_usage",
+        *(_EMPTY, "DELETE FROM team_usage"),
         _FILL.replace("INSERT INTO team_usage OVERRIDING SYSTEM VALUE TABLE examples.team_usage;", ""),
         "DELETE FROM examples.team_usage",
         "INSERT INTO examples.team_usage TABLE team_usage",
