@@ -1381,8 +1381,8 @@ class PlanRestartRequest(TypedDict, total=False):
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: float | None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
-    defaults: RestartDefaultsFields
-    """What counts if the snapshot does not have it; a warning says so."""
+    defaults: DefaultsFields
+    """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
     capacity: Mapping[str, CapacityFields]
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
@@ -1713,13 +1713,6 @@ class RereplicationRequest(TypedDict, total=False):
 
     throttle_bytes_per_s: Required[float]
     """Bytes/s of copies that a broker receives, and sends."""
-
-
-class RestartDefaultsFields(TypedDict, total=False):
-    """What counts if the snapshot does not have it."""
-
-    min_insync_replicas: int
-    """`min.insync.replicas` of topics whose own is unknown."""
 
 
 class RestartLimitsFields(TypedDict, total=False):

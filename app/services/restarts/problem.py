@@ -114,7 +114,7 @@ def _in_sync(table: PartitionTable, is_up: NDArray[np.bool_]) -> tuple[Int32s, l
 
 
 def _min_isr(request: RestartRequest, cluster: Cluster, table: PartitionTable) -> tuple[Int64s, list[Caution]]:
-    default = request.defaults.min_insync_replicas
+    default = request.defaults.min_insync_replicas or 1
     unknown = tuple(topic.name for topic in cluster.topics if topic.min_insync_replicas is None)
     least = [topic.min_insync_replicas or default for topic in cluster.topics]
     cautions = []

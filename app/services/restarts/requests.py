@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.services.bodies import ListOf, RequestRecord
+from app.services.defaults import Defaults
 from app.services.fields import BrokerId, Labels, RequestedRelease, TopicName
 from app.services.reassignment.requests.resources import (
     BrokerOrAll,
@@ -44,14 +45,6 @@ class RestartLimits(RequestRecord, schema="RestartLimitsFields"):
         return LimitsRequest(**vars(self))
 
 
-@dataclass(frozen=True)
-class RestartDefaults(RequestRecord, schema="RestartDefaultsFields"):
-    """What counts if the snapshot does not have it."""
-
-    min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] = 1
-    """`min.insync.replicas` of topics whose own is unknown."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     """What holds in every wave of restarts, and what is known of durations."""
@@ -73,8 +66,8 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)] | None = None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
-    defaults: RestartDefaults = field(default_factory=RestartDefaults)
-    """What counts if the snapshot does not have it; a warning says so."""
+    defaults: Defaults = field(default_factory=Defaults)
+    """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
     ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
