@@ -586,8 +586,8 @@ class CheckDocument(Record):
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
     absent of a reassignment without resources."""
     least_repair: LeastRepairDocument | None
-    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or
-    if there is none (a warning)."""
+    """The least repair of a cluster as it is; null if the cluster cannot be repaired, which a warning explains. Of a
+    reassignment it is null, and absent if the check has no resources."""
     losses: list[BrokerLossDocument] | None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
@@ -3589,9 +3589,8 @@ class WaveConflict(Record):
 
     reason: Literal["pairs", "partition", "controllers", "size", "search"]
     """`pairs`: no two of the brokers may be in one wave: they share a partition without slack, are in different
-    racks and waves are per rack, or one is above a limit alone. `partition`, `controllers`: of these brokers only
-    so many may be in a wave. `size`: waves have `max_brokers_per_wave`. `search`: a search has no schedule with
-    fewer waves."""
+    racks and waves are per rack, or one is above a limit alone. `partition`, `controllers`: a wave can take only
+    a part of these brokers. `size`: waves have `max_brokers_per_wave`. `search`: no schedule has fewer waves."""
     waves: int
     """Number of waves that the brokers need at least."""
     brokers: list[int]

@@ -374,7 +374,7 @@ class CheckRequest(TypedDict, total=False):
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     follower_fetching: bool
     """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
     cpu_model: CpuModelFields | None
@@ -1258,7 +1258,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     follower_fetching: bool
     """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
     cpu_model: CpuModelFields | None
@@ -1388,7 +1388,7 @@ class PlanRestartRequest(TypedDict, total=False):
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[str, float]
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     cpu_model: CpuModelFields | None
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     pod_name: str
@@ -1578,7 +1578,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
     consumers: Mapping[str, float]
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     follower_fetching: bool
     """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
     cpu_model: CpuModelFields | None

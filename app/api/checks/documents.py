@@ -162,8 +162,8 @@ class CheckDocument(BaseModel):
     """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
     of a reassignment without resources."""
     least_repair: LeastRepair | None = None
-    """The least repair of a cluster as it is; absent of a reassignment without resources, null of one with them, or if
-    there is none (a warning)."""
+    """The least repair of a cluster as it is; null if the cluster cannot be repaired, which a warning explains. Of a
+    reassignment it is null, and absent if the check has no resources."""
     losses: list[BrokerLossDocument] | None = None
     """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""

@@ -42,8 +42,8 @@ class WaveConflict(BaseModel):
 
     reason: Reason
     """`pairs`: no two of the brokers may be in one wave: they share a partition without slack, are in different racks
-    and waves are per rack, or one is above a limit alone. `partition`, `controllers`: of these brokers only so many may
-    be in a wave. `size`: waves have `max_brokers_per_wave`. `search`: a search has no schedule with fewer waves."""
+    and waves are per rack, or one is above a limit alone. `partition`, `controllers`: a wave can take
+    only a part of these brokers. `size`: waves have `max_brokers_per_wave`. `search`: no schedule has fewer waves."""
     waves: int
     """Number of waves that the brokers need at least."""
     brokers: list[int]

@@ -98,7 +98,7 @@ class ReplicaStates:
     ----------
     positions : (partitions, widest) int32 brokers, negative for padding and for unknown brokers.
     in_sync : the same shape; False where a position is negative.
-    leaders : (partitions,) int32 columns; negative if there is none. min_isr : (partitions,) int32, 0 if unknown.
+    leaders : (partitions,) int32 columns; negative without a leader. min_isr : (partitions,) int32, 0 if unknown.
     """
 
     positions: Int32s = field(repr=False)

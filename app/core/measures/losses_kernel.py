@@ -52,7 +52,7 @@ def add_losses(
     Parameters
     ----------
     groups : (partitions, widest) int32, the group of each replica; negative if it is in none, or for padding.
-    in_sync : the same shape. leaders : (partitions,) int32, the column of the leader; negative if there is none.
+    in_sync : the same shape. leaders : (partitions,) int32, the column of the leader; negative without a leader.
     min_isr : (partitions,) int32, 0 if unknown. counts : (groups, 5).
 
     Complexity: O(partitions · factor²), whatever the number of groups.

@@ -190,7 +190,7 @@ class Problem:
     limits : of brokers, in which a placement over resources is. log_dirs : the disks of replicas; None if the log
         directories of replicas are not chosen.
     batches : what one batch may do.
-    max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
+    max_moved_bytes : the budget; None without a budget. has_trade_off : whether movement against balance is tabulated.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     remaining_s : the seconds until the deadline.
     """

@@ -56,8 +56,8 @@ class RestartProblem:
     def caps(self) -> Int64s:
         """(rows,) int64 in-sync brokers of a partition that may be in one wave.
 
-        With so many down it has `min.insync.replicas` in sync and a leader. A partition that cannot have that whatever
-        the waves are has 1.
+        While these are down, the partition keeps a leader and `min.insync.replicas` in sync. The number is 1 for a
+        partition that cannot keep them during any restart.
         """
         sizes = self.sizes
         return np.asarray(np.maximum(1, np.minimum(sizes - self.min_isr, sizes - 1)), np.int64)

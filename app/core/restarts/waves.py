@@ -15,7 +15,7 @@ def restart_waves(problem: RestartProblem) -> RestartWaves:
 
     A hypergraph colouring: of brokers that exclude each other pairwise, of larger sets, and of waves of limited size.
     Parts that share no wave are coloured one by one; if the waves of a part exceed its lower bounds, an integer model
-    finds a wave fewer or proves that there is none.
+    finds a schedule with one wave less, or proves that none exists.
 
     Examples
     --------

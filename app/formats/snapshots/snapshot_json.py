@@ -254,7 +254,7 @@ def _directories(
 
 
 def eligible(replicas: Sequence[Sequence[int] | None]) -> Int32s | None:
-    """The eligible leader replicas of a topic's partitions as the core has them, or None if there is none."""
+    """The eligible leader replicas of a topic's partitions as the core has them; None if no partition has any."""
     return padded([row or () for row in replicas]) if any(replicas) else None
 
 

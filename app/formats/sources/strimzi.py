@@ -76,9 +76,7 @@ def read(text: str) -> Contents:
             raise rejection(line, expected="the resources of one Kafka cluster", actual=f"those of {named}")
     if not is_any_taken:
         kinds = ", ".join(others[:_LISTED]) or "nothing"
-        detail = (
-            f"{kinds} is none of Strimzi's Kafka, KafkaNodePool and KafkaTopic, of pods and of nodes, and is not read"
-        )
+        detail = f"{kinds} is not read: neither a Kafka, KafkaNodePool or KafkaTopic of Strimzi nor a pod or a node"
         return Contents(notes=(Note("resources_not_read", detail),))
     return _contents(resources)
 

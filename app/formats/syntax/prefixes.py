@@ -9,7 +9,8 @@
     ### Topic: orders …                         comments, quotations
     "stdout_lines": ["Topic: orders …", …]      Ansible
 
-A prefix is removed if most lines have it and more of them are known without it, so that `Topic: ` is none.
+A prefix is removed if most lines have it and more of them are known without it. So `Topic: ` stays, though most lines
+of a description begin with it.
 """
 
 import json

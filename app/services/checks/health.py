@@ -117,8 +117,8 @@ class Health:
 
     Parameters
     ----------
-    repair : None if there is none, which a warning explains, and of a reassignment. log_dirs : None unless directories
-        are limited. losses : None unless they are requested.
+    repair : None if the cluster cannot be repaired, which a warning explains, and of a reassignment.
+    log_dirs : None unless directories are limited. losses : None unless they are requested.
     violations : disks that a reassignment fills above their limit.
     """
 

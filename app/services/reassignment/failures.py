@@ -83,8 +83,8 @@ def _budget_words(problem: ReassignmentProblem, conflict: BudgetConflict, *, is_
     if budget is not None and bound > budget:
         return f"the change and its limits move {bound} bytes at least; {budget} may be moved"
     return (
-        f"no plan within the limits that moves {budget} bytes or fewer was found, and that there is none is not "
-        f"proven: the least found moves {least} bytes, and none moves less than {bound}"
+        f"no plan within the limits that moves {budget} bytes or fewer was found, which does not prove that none "
+        f"exists: the least found moves {least} bytes, and none moves less than {bound}"
     )
 
 
@@ -136,7 +136,7 @@ def _limits_failure(problem: ReassignmentProblem, conflict: LimitsConflict) -> N
         return _infeasible(problem, excess.conflicts)
     names = [RESOURCES[column] for column in conflict.columns]
     return NotFeasible(
-        "no placement within the limits was found, and that there is none is not proven: "
+        "no placement within the limits was found, which does not prove that none exists: "
         f"{_exceeded(problem, conflict.placement, conflict.columns[0])}",
         path=("limits", names[0]),
         lifted_by=[
@@ -181,7 +181,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _lifted_by(problem: ReassignmentProblem, conflict: LimitConflict) -> list[str]:
-    """What resolves the conflict: so many brokers of the usual limit, or a larger limit."""
+    """The remedies of a conflict: further brokers of the usual limit, or a larger limit."""
     first, *others = conflict.resource.split("+")
     column = RESOURCES.index(first)
     limits = problem.limits.upper[list(conflict.brokers), column]

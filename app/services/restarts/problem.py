@@ -59,7 +59,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
 
     Raises
     ------
-    ConflictingFields : no broker is up; a broker without rack; catching up takes forever; a limit that is none.
+    ConflictingFields : no broker is up, a broker has no rack, a broker never catches up, or a limit is not usable.
     UnknownBroker, UnknownTopic, CapacityMissing, RatesMissing, LimitExceeded
     """
     cluster = site.cluster or Cluster("", ())

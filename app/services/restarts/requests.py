@@ -73,7 +73,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     cpu_model: CpuModel | None = None
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     pod_name: Annotated[str, Field(max_length=249, pattern=r"^[a-z0-9.-]*\{broker\}[a-z0-9.-]*$")] = "kafka-{broker}"

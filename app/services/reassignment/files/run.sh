@@ -339,7 +339,7 @@ run_batch() { # its number, its file, and that of its inverse
   remove_throttles "$2" "$3"
   if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress"; fi
   if [ "$direction" = execute ]; then read -r copied _ <<<"$(copied_bytes "$1" all || true)"; fi
-  # The batch was complete at most so many seconds before this moment.
+  # The batch was completed within the last $looked seconds.
   note complete "$2 ${copied:-unknown} bytes $looked s"
   echo "$2: complete"
 }

@@ -168,7 +168,7 @@ class ResourceFields(RequestRecord):
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
     has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
-    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
     follower_fetching: bool = False
     """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
     cpu_model: CpuModel | None = None
