@@ -233,6 +233,7 @@ REASSIGNMENT: Fields = MappingProxyType(
             "rack_mode",
             "minimise",
             "trade_off",
+            "copysets",
             "objective",
             "kafka_version",
         ),
