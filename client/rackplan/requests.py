@@ -1343,6 +1343,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
     balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1663,6 +1668,11 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
