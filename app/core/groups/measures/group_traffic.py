@@ -76,10 +76,10 @@ class _Placed:
             np.array([number_of.get(member.rack_id, NO_RACK) for member in members], np.int32),
         )
 
-    def reader_racks(self, members: Sequence[Member], assignment: GroupAssignment) -> Int32s:
-        """(rows,) int32 rack of each partition's reader; `NO_RACK` if it is unknown, or if there is no reader."""
+    def readers(self, members: Sequence[Member], assignment: GroupAssignment) -> tuple[Int32s, Int32s]:
+        """(rows,) int32 index of each partition's reader, or `NO_MEMBER`, and its rack, or `NO_RACK`."""
         readers = assigned_members(self.table, assignment, [member.id for member in members])
-        return np.append(self.of_members, np.int32(NO_RACK))[readers]
+        return readers, np.append(self.of_members, np.int32(NO_RACK))[readers]
 
     def metadata(self, metadata: GroupMetadata, replicas: Int32s) -> GroupMetadata:
         """The metadata with other replicas: (rows, widest) int32 positions."""
@@ -105,22 +105,28 @@ def group_traffic(
     unknown rack.
     """
     placed = _Placed.of(members, metadata)
-    readers = assigned_members(placed.table, assignment, [member.id for member in members])
-    by_row = np.full(placed.table.rows, np.nan)
-    for name in rates.keys() & placed.table.index_of.keys():
-        start, stop = placed.table.starts[placed.table.index_of[name] :][:2]
-        known = rates[name][: stop - start]
-        by_row[start : start + len(known)] = known
+    readers, reader_racks = placed.readers(members, assignment)
+    by_row = rates_of_rows(placed.table, rates)
     rows = np.flatnonzero((readers != NO_MEMBER) & ~np.isnan(by_row))
     traffic = read_traffic(
         placed.replicas[rows],
         placed.rack_of,
-        placed.of_members[readers[rows]],
+        reader_racks[rows],
         by_row[rows],
         follower_fetching=follower_fetching,
     )
     unrated = int(np.count_nonzero(readers != NO_MEMBER)) - len(rows)
     return GroupTraffic(placed.racks, placed.table, rows, readers[rows], traffic, unrated)
+
+
+def rates_of_rows(table: PartitionTable, rates: Rates) -> Float64s:
+    """The rate of each row: (rows,) float64 bytes/s, NaN if it is unknown."""
+    by_row = np.full(table.rows, np.nan)
+    for name in rates.keys() & table.index_of.keys():
+        start, stop = table.starts[table.index_of[name] :][:2]
+        known = rates[name][: stop - start]
+        by_row[start : start + len(known)] = known
+    return by_row
 
 
 def only_leaders(metadata: GroupMetadata) -> GroupMetadata:
@@ -138,7 +144,7 @@ def with_leaders_in_rack(
     """
     placed = _Placed.of(members, metadata)
     replicas = placed.replicas.copy()
-    reader_racks = placed.reader_racks(members, assignment)
+    _, reader_racks = placed.readers(members, assignment)
     is_there = (np.append(placed.rack_of, NO_RACK)[replicas] == reader_racks[:, None]) & (reader_racks != NO_RACK)[
         :, None
     ]
@@ -152,7 +158,7 @@ def with_leaders_in_rack(
 def with_one_more_replica(
     members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment
 ) -> tuple[GroupMetadata, int]:
-    """The metadata if each partition had a follower in one more rack; the partitions that get one.
+    """The metadata if each partition with a reader had a follower in one more rack; the partitions that get one.
 
     The rack is that of the partition's reader if it has a live broker and no replica, else the first by name; the
     broker is that of the lowest id. A partition with a replica in every rack, or one in an unknown rack, gets none.
@@ -166,8 +172,9 @@ def with_one_more_replica(
     is_free = np.repeat((np.append(first_broker, NO_REPLICA) != NO_REPLICA)[None], len(rows), axis=0)
     for column in of_replicas.T:
         is_free[rows, column] = False
-    is_free[(of_replicas == NO_RACK).any(axis=1) | (placed.replicas == NO_REPLICA).all(axis=1)] = False
-    reader_racks = placed.reader_racks(members, assignment)
+    readers, reader_racks = placed.readers(members, assignment)
+    is_read = (readers != NO_MEMBER) & (placed.replicas != NO_REPLICA).any(axis=1)
+    is_free[~is_read | (of_replicas == NO_RACK).any(axis=1)] = False
     chosen = np.where(is_free[rows, reader_racks], reader_racks, is_free.argmax(axis=1))
     added = np.where(is_free.any(axis=1), np.append(first_broker, NO_REPLICA)[chosen], NO_REPLICA)
     lists = np.column_stack([placed.replicas, added])

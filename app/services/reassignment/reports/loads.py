@@ -22,10 +22,11 @@ from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Li
 from app.core.reassignment.resources.model import MILLION
 from app.core.replica_lists import per_broker
 from app.errors import Json
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.units import in_unit
-from app.services.reassignment.requests.resources import COUNTS, PricesRequest
+from app.services.reassignment.requests.resources import COUNTS
 
 _NIC_OUT, _CPU, _LEADERS = (RESOURCES.index(name) for name in ("nic_out", "cpu", "leaders"))
 
