@@ -13,5 +13,6 @@ leader_constraints.py  preferred racks of leaders, minimums of topics on brokers
 domains.py       eligible brokers of each partition
 in_sync.py       replicas that are in sync and live: they are kept before others, and one of them leads
 conflicts.py     irreducible infeasible subsets of the request, in words
+group_reads.py   the partitions that groups read, and the racks of their members
 rebalances.py    the groups that rebalance, and in which batches
 """

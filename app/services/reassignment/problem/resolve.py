@@ -37,6 +37,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable, broker
 from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.group_reads import group_reads
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
@@ -155,6 +156,7 @@ def resolve(
         remaining_s=without_deadline
         if request.deadline_s is None
         else partial(_remaining, started + request.deadline_s),
+        reads=group_reads(cluster.groups, scope, resources.racks),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
         canonical=canonical_fields(folded, brokers.requested),
