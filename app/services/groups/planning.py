@@ -17,22 +17,22 @@ from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.formats.syntax.quantities import counted
+from app.services.amounts import bytes_of
 from app.services.cautions import Caution
 from app.services.groups import description, reports
 from app.services.groups.client_libraries import of_client
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
-from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
+from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import partition_json, readers_of
+from app.services.groups.traffic import traffic_json
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
 from app.store.records import NewPlan
 
 KIND = "group"
-NAMED_TOPICS = 20
-"""The most topics that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,6 +210,12 @@ def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     for member in members:
         if member is not None and member["client"] is None:
             del member["client"]
+    for name in ("follower_fetching", "prices", "rebalance_seconds"):
+        if fields[name] is None or fields[name] is False:
+            del fields[name]
+    for name, rates in (fields["bytes_per_s"] or {}).items():
+        # Whole rates are integers, as they were when requests had no others.
+        fields["bytes_per_s"][name] = [*map(bytes_of, rates)] if isinstance(rates, list) else bytes_of(rates)
     if not request.member_overrides:
         # The hash of a plan that has none stays as it was before there were overrides.
         del fields["member_overrides"]
@@ -249,6 +255,7 @@ def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
         "phases": phases,
         "settled": prediction.rebalance is None or prediction.rebalance.settled,
         "locality": reports.locality_json(prediction.members, source, prediction.assignment),
+        "traffic": traffic_json(prediction, source),
         "loads": reports.loads_json(prediction.members, source, prediction.assignment),
         "moved": prediction.moved,
         "revoked": prediction.revoked,
@@ -284,7 +291,9 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         leader=problem.leader,
         has_interval=has_interval,
     )
-    documents: list[Json] = [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
+    documents: list[Json] = [
+        reports.step_json(step, problem.event_documents[step.index], source, assignor.protocol) for step in steps
+    ]
     return documents, [done.answer for step in steps for done in step.rebalances]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from app.core.groups.lifecycle.events import (
     RollingRestart,
     TopicGrown,
 )
+from app.core.groups.measures.group_traffic import Rates
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for, assignor_of_library
@@ -26,6 +28,8 @@ from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
+from app.errors.suggestions import suggestion
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.groups.members import (
     ListedMember,
@@ -49,7 +53,11 @@ from app.services.groups.requests import (
     MemberRequest,
     ReplacedMember,
 )
+from app.services.rates import PricesRequest, partition_rates
 from app.services.snapshots import first_repeated
+
+NAMED_TOPICS = 20
+"""The most topics that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +71,10 @@ class GroupSource:
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     version : the release that assigns.
+    rates : bytes/s of partitions, from the request or, if it has none, from the snapshot, as `rates_from` says; None if
+        neither has any.
+    library : the client library of the leader; None for Kafka's own.
+    follower_fetching, prices, rebalance_seconds : as in the request.
     assignable : of a share group, by topic the partitions that may be assigned; None for all.
     is_settled : whether the members are those of a recorded group that was stable under the plan's assignor, so that
         events start from what they own.
@@ -79,6 +91,12 @@ class GroupSource:
     version: KafkaVersion = NEWEST
     is_settled: bool = False
     assignable: Mapping[str, Sequence[int]] | None = None
+    rates: Rates | None = field(default=None, repr=False)
+    rates_from: Literal["request", "snapshot"] = "request"
+    library: str | None = None
+    follower_fetching: bool = False
+    prices: PricesRequest | None = None
+    rebalance_seconds: float | None = None
 
     @property
     def load(self) -> Weights | None:
@@ -115,8 +133,12 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     lag = _weights(request.lag)
     if lag is None and recorded is not None:
         lag = recorded_lag(recorded, metadata)
-    for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
-        _require_countable(name, weights, metadata, len(listed))
+    stated = None if request.bytes_per_s is None else _stated_rates(request.bytes_per_s, metadata)
+    _require_countable("lag", lag, metadata, len(listed))
+    _require_countable("bytes_per_s", stated, metadata, len(listed))
+    bytes_per_s = None if stated is None else {name: np.rint(rates).astype(np.int64) for name, rates in stated.items()}
+    rates = stated if stated is not None or cluster is None else _recorded_rates(cluster)
+    cautions += _without_rate(listed, metadata, rates)
     leading = leading_member(listed, request.leader)
     assignors = [
         assignor_of_library(assignor, None if leading is None else leading.client)
@@ -127,7 +149,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         listed,
         metadata,
         lag,
-        _weights(request.bytes_per_s),
+        bytes_per_s,
         request.balance,
         assignors,
         cautions,
@@ -135,6 +157,12 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         version,
         recorded is not None and _is_settled(recorded, assignors[0]),
         request.assignable,
+        rates,
+        "snapshot" if stated is None else "request",
+        None if leading is None else leading.client,
+        request.follower_fetching,
+        request.prices,
+        request.rebalance_seconds,
     )
     if request.assignable is not None:
         _require_assignable(request.assignable, assignors, metadata)
@@ -260,7 +288,7 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
     return [Caution("fenced_brokers_left_out", detail, fenced)]
 
 
-def _require_countable(name: str, weights: Weights | None, metadata: GroupMetadata, members: int) -> None:
+def _require_countable(name: str, weights: Weights | Rates | None, metadata: GroupMetadata, members: int) -> None:
     """Weights are added in 64 bits, times the size of the group, so that what is optimal is so exactly."""
     total = sum(int(values.sum(dtype=object)) for values in (weights or {}).values() if len(values))
     size = sum(len(topic.replicas) for topic in metadata.topics.values()) + members + 1
@@ -297,6 +325,38 @@ def _require_assignable(
         if (twice := first_repeated(list(numbers))) is not None:
             detail = f"partition {numbers[twice]} of topic {name} is listed twice"
             raise ConflictingFields(detail, path=("assignable", name, twice), value=numbers[twice])
+
+
+def _stated_rates(stated: Mapping[str, float | Sequence[float]], metadata: GroupMetadata) -> Rates:
+    """Raises `ConflictingFields` for a topic that is not known, or that has another number of partitions than rates."""
+    for name in stated:
+        if name not in metadata.topics:
+            detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
+            raise ConflictingFields(detail, path=("bytes_per_s", name), value=name)
+    return {
+        name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("bytes_per_s",))
+        for name, rates in stated.items()
+    }
+
+
+def _recorded_rates(cluster: Cluster) -> Rates | None:
+    recorded = {
+        topic.name: topic.ingress_bytes_per_s for topic in cluster.topics if topic.ingress_bytes_per_s is not None
+    }
+    return recorded or None
+
+
+def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates: Rates | None) -> list[Caution]:
+    """The warning about subscribed topics without a rate, if some topic has one."""
+    subscribed = {topic for one in listed for topic in one.member.topics} & metadata.topics.keys()
+    missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
+    if rates is None or not missing or len(missing) == len(subscribed):
+        return []
+    detail = (
+        f"the rates of {counted(len(missing), 'topic')} of {len(subscribed)} are unknown, at least of some partitions, "
+        f"which `traffic` leaves out: {', '.join(missing[:NAMED_TOPICS])}"
+    )
+    return [Caution("partitions_without_rate", detail, topics=missing[:NAMED_TOPICS])]
 
 
 def _weights(given: Mapping[str, Sequence[int]] | None) -> Weights | None:
