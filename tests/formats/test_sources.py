@@ -19,6 +19,7 @@ from app.services.snapshots.cautions import of_cluster
 from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample
 from tests.profiles import costly, examples
 
+CLIENTS = "a client's or an API's JSON"
 SAMPLES = {
     "kcat-list.txt": "kcat -L",
     "kcat-list.json": "kcat -L -J",
@@ -40,6 +41,15 @@ SAMPLES = {
     "akhq-topics.json": "AKHQ or kafka-ui",
     "kafka-ui-brokers.json": "AKHQ or kafka-ui",
     "kafka-ui-topics.json": "AKHQ or kafka-ui",
+    "kafkajs-metadata.json": CLIENTS,
+    "confluent-kafka-go-metadata.json": CLIENTS,
+    "node-rdkafka-metadata.json": CLIENTS,
+    "kafka-python-cluster.json": CLIENTS,
+    "confluent-rest-replicas.json": CLIENTS,
+    "rpk-cluster-partitions.json": CLIENTS,
+    "rpk-topic-describe.json": CLIENTS,
+    "msk-topic-partitions.json": CLIENTS,
+    "msk-topic-partitions.yaml": CLIENTS,
 }
 ORDERS = {0: [102, 101, 103], 1: [103, 102, 101], 2: [101, 103, 102]}
 """The replicas of the topic that most samples describe."""

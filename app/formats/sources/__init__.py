@@ -3,7 +3,7 @@
 kcat.py                 kcat -L, as text and as JSON
 rpk.py                  rpk cluster info, rpk topic describe
 zookeeper_topics.py     nodes of topics and of the states of partitions
-msk_nodes.py            aws kafka list-nodes
+msk_nodes.py            aws kafka list-nodes, also in YAML
 metadata_quorum.py      kafka-metadata-quorum describe
 reassignment_list.py    kafka-reassign-partitions --list
 strimzi.py              Kafka, KafkaNodePool, KafkaTopic, pods and nodes in YAML
@@ -11,5 +11,6 @@ desired_topics.py       topics as they are to be: KafkaTopic and topicctl, in YA
 cruise_control.py       kafka_cluster_state, load and partition_load; capacity.json
 broker_sets.py          broker sets of Cruise Control
 prometheus.py           sizes and rates by the HTTP API
+client_answers.py       JSON of clients, of Confluent's REST API, of rpk and of MSK
 web_interfaces.py       AKHQ and kafka-ui
 """

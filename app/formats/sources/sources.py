@@ -4,6 +4,7 @@ A source is a file with a `SOURCE` and an entry here; pasted.py hands it its lin
 """
 
 from app.formats.sources import (
+    client_answers,
     cruise_control,
     kcat,
     metadata_quorum,
@@ -30,6 +31,7 @@ SOURCES: dict[str, Source] = {
         prometheus.SOURCE,
         web_interfaces.SOURCE,
         zookeeper_topics.SOURCE,
+        client_answers.SOURCE,
         # Its racks are stand-ins, so it comes after the others.
         msk_nodes.SOURCE,
     )

@@ -114,7 +114,8 @@ def _owns(document: object) -> bool:
 
 
 def _is_topic(members: Mapping[str, object]) -> bool:
-    return "name" in members and bool(_first_of(members.get("partitions")).keys() & {"nodes", "replicas"})
+    partition = _first_of(members.get("partitions"))
+    return "name" in members and ("nodes" in partition or "broker" in _first_of(partition.get("replicas")))
 
 
 def _first_of(listed: object) -> Mapping[str, object]:

@@ -1,0 +1,290 @@
+"""JSON of clients and of HTTP APIs that lists brokers, topics and partitions, whatever its keys are called.
+
+    {"brokers": [{"nodeId": 1, "host": "k"}], "controller": 1}                    KafkaJS, kafka-python (`broker_id`)
+    {"topics": [{"name": "orders", "partitions": [{"partitionId": 0, "leader": 1, "replicas": [1, 2], "isr": [1]}]}]}
+    {"Brokers": [{"ID": 1, "Host": "k"}], "Topics": {"orders": {"Partitions": [{"ID": 0, "Leader": 1, …}]}}}
+                                                                                  confluent-kafka-go
+    [{"name": "orders", "partitions": [{"partition_index": 0, "leader_id": 1, "replica_nodes": [1, 2], …}]}]
+                                                                                  kafka-python; `topic`, `leader` before
+    [{"ns": "kafka", "topic": "orders", "partition_id": 0, "leader_id": 1, "replicas": [{"node_id": 1, "core": 0}]}]
+                                                                                  rpk cluster partitions list
+    {"is_healthy": true, "all_nodes": [0, 1], "nodes_down": [1]}                  rpk cluster health
+    {"kind": "KafkaReplicaList", "data": [{"topic_name": "orders", "partition_id": 0, "broker_id": 1,
+     "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
+    {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
+                                                                                  aws kafka describe-topic-partitions
+
+`_KEYS` has the names, which count without case, `_` and `-`. A broker may stand for its id, as in descriptions of
+Kafka's Java admin client. Partitions of MSK are of the topic that the command line or the answer of `describe-topic`
+before them names. An answer may be in YAML (`--output yaml`, `--format yaml`). If no in-sync replicas are listed, the
+leader counts as the preferred replica, and every replica that is not offline as in sync.
+
+Source: the sources of KafkaJS 2, kafka-python 2 and 3, confluent-kafka-go 2, node-rdkafka 3 and rpk 25; the references
+of Confluent's REST API v3 and of Amazon MSK.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+from app.core.model import Broker
+from app.errors import FieldPath
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.sources.contents import Contents, Note, Partition, Source, topic_of
+from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import first_repeated
+from app.formats.syntax.yaml_documents import each_document
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "broker": ("brokerid", "nodeid", "id"),
+    "topic": ("topicname", "topic", "name"),
+    "partition": ("partitionid", "partitionindex", "partition", "id"),
+    "leader": ("leaderid", "leader"),
+    "replicas": ("replicanodes", "replicas"),
+    "in_sync": ("isrnodes", "insyncreplicas", "isrs", "isr"),
+    "offline": ("offlinereplicas",),
+}
+"""The names of a field, in the order in which they count."""
+_LISTS = ("brokers", "topics", "partitions", "data")
+_REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
+_OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs", "membershipstatus"}
+"""Keys of snapshots and of registrations, which other readers take."""
+_DEEPEST = 8
+_COMMAND = re.compile(r"(?:.*[\s/$#>])?aws\s+kafka\s+(?:describe-topic|list-topics)")
+_TOPIC_OPTION = re.compile(r"--topic-name[ =]['\"]?(?P<topic>[A-Za-z0-9._-]{1,249})")
+_NO_RACKS = Note("racks_not_in_source", "the answer lists brokers without racks; kafka-broker-api-versions has them")
+_ASSUMED = Note(
+    "replicas_in_assumed_order",
+    "the answer has no in-sync replicas: the leader counts as the preferred replica, and every replica that is not "
+    "offline as in sync",
+)
+_WITHOUT_PARTITIONS = Note(
+    "topics_without_partitions",
+    "topics are listed without the replicas of their partitions; …/partitions/-/replicas of Confluent's REST API, aws "
+    "kafka describe-topic-partitions and kafka-topics --describe list them",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An object of a document with its place and its keys by their names without case, `_` and `-`."""
+
+    document: Document
+    path: FieldPath
+    members: Mapping[str, object]
+    keys: Mapping[str, str]
+
+    def get(self, *names: str) -> tuple[FieldPath, object]:
+        """The value of the first of these names that is there, with its path; None if there is none."""
+        key = next((self.keys[name] for name in names if name in self.keys), names[-1])
+        return (*self.path, key), self.members.get(key)
+
+    def integer(self, field_name: str) -> int:
+        """The whole number of a field."""
+        path, value = self.get(*_KEYS[field_name])
+        return self.document.integer(value, path)
+
+    def ids(self, field_name: str) -> tuple[int, ...]:
+        """The broker ids of a field: numbers, or brokers."""
+        path, values = self.get(*_KEYS[field_name])
+        listed = enumerate(self.document.array(values, path))
+        ids = tuple([_broker_id(self.document, value, (*path, i)) for i, value in listed])
+        if (broker := first_repeated(ids)) is not None:
+            raise self.document.reject(path, expected="each broker once", actual=f"broker {broker} twice")
+        return ids
+
+    @property
+    def name(self) -> str | None:
+        """The name of the topic that the object names, if it does."""
+        path, value = self.get(*_KEYS["topic"])
+        return None if value is None else self.document.topic_name(value, path)
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether it is a broker."""
+        return "host" in self.keys and self.keys.keys() & {*_KEYS["broker"]} != set()
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether it is a partition with its leader and its replicas."""
+        return isinstance(self.get(*_KEYS["replicas"])[1], list) and any(
+            name in self.keys for name in _KEYS["partition"]
+        )
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What the documents list, of a partition the first; with the item that a rejection of its topic names."""
+
+    brokers: dict[int, Broker] = field(default_factory=dict)
+    rows: dict[Partition, tuple[PartitionDescription, _Item]] = field(default_factory=dict)
+    topic: str | None = None
+    notes: dict[Note, None] = field(default_factory=dict)
+
+    def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
+        """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
+        if len(path) > _DEEPEST:
+            return
+        if isinstance(value, list):
+            for i, listed in enumerate(value):
+                self.take(document, listed, (*path, i), topic)
+        if not isinstance(value, dict):
+            return
+        item = _item(document, value, path)
+        if item.keys.keys() >= {*_REPLICA}:
+            self._take_replica(item)
+        elif item.is_broker:
+            rack_path, rack = item.get("rack")
+            broker = item.integer("broker")
+            named = None if rack is None else document.string(rack, rack_path) or None
+            self.brokers[broker] = Broker(broker, named, fenced=item.get("isfenced")[1] is True)
+        elif item.is_partition:
+            self._take_partition(item, topic)
+        elif "allnodes" in item.keys:
+            self._take_health(item)
+        else:
+            self._take_lists(item, topic)
+
+    def _take_lists(self, item: _Item, topic: str | None) -> None:
+        """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
+        summary = item.get("summary")[1]
+        of_topic = item if not isinstance(summary, dict) else _item(item.document, summary, (*item.path, "summary"))
+        named = of_topic.name
+        for name in _LISTS:
+            path, listed = item.get(name)
+            if isinstance(listed, dict):
+                for key, one in listed.items():
+                    self.take(item.document, one, (*path, key), key if name == "topics" else None)
+            elif isinstance(listed, list):
+                self.take(item.document, listed, path, named or topic)
+        if named is not None and not isinstance(item.get("partitions")[1], list):
+            self.topic = named
+            self.notes[_WITHOUT_PARTITIONS] = None
+
+    def _take_partition(self, item: _Item, topic: str | None) -> None:
+        if item.get("ns")[1] not in (None, "kafka"):
+            return
+        name = topic or item.name or self.topic
+        if name is None:
+            expected = "the topic of the partitions: the command line with --topic-name before the answer"
+            raise item.document.reject(item.path, expected=expected, actual="none")
+        leader_path, value = item.get(*_KEYS["leader"])
+        leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
+        replicas, is_listed = item.ids("replicas"), any(key in item.keys for key in _KEYS["in_sync"])
+        if not is_listed:
+            replicas = tuple(sorted(replicas, key=lambda broker: broker != leader))
+            self.notes[_ASSUMED] = None
+        offline = item.ids("offline") if "offlinereplicas" in item.keys and not is_listed else ()
+        isr = item.ids("in_sync") if is_listed else tuple([broker for broker in replicas if broker not in offline])
+        row = PartitionDescription(item.integer("partition"), leader if leader >= 0 else None, replicas, isr)
+        self._add(name, row, item)
+
+    def _take_replica(self, item: _Item) -> None:
+        """A replica of Confluent's REST API, of a partition whose other replicas follow."""
+        broker, partition, name = item.integer("broker"), item.integer("partition"), item.name
+        flags = [item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))]
+        row, other = self.rows.get((name or "", partition), (PartitionDescription(partition, None, (), ()), item))
+        if broker in row.replicas and other.document is not item.document:
+            return
+        self.rows[name or "", partition] = (
+            row._replace(
+                leader=broker if flags[0] else row.leader,
+                replicas=(*row.replicas, broker),
+                isr=(*row.isr, broker) if flags[1] else row.isr,
+            ),
+            item,
+        )
+
+    def _take_health(self, item: _Item) -> None:
+        down = {*self._nodes(item, "nodesdown")}
+        for broker in self._nodes(item, "allnodes"):
+            self.brokers.setdefault(broker, Broker(broker, fenced=broker in down))
+
+    def _nodes(self, item: _Item, name: str) -> Iterator[int]:
+        path, listed = item.get(name)
+        for i, value in enumerate(item.document.array(listed or [], path)):
+            yield item.document.integer(value, (*path, i))
+
+    def _add(self, topic: str, row: PartitionDescription, item: _Item) -> None:
+        known, other = self.rows.setdefault((topic, row.partition), (row, item))
+        if known != row and other.document is item.document:
+            actual = f"partition {row.partition} of topic {topic!r} with others"
+            raise item.document.reject(item.path, expected="one list of replicas for each partition", actual=actual)
+
+    def topics(self) -> Iterator[TopicDescription]:
+        """The topics with their partitions."""
+        by_topic: dict[str, list[tuple[PartitionDescription, _Item]]] = {}
+        for (topic, _), row in self.rows.items():
+            by_topic.setdefault(topic, []).append(row)
+        for topic, rows in by_topic.items():
+            item = rows[0][1]
+            yield topic_of(topic, [row for row, _ in rows], partial(item.document.reject, item.path))
+
+
+def read(text: str) -> Contents:
+    """The brokers and the topics of any of the answers, one after another.
+
+    Raises
+    ------
+    MalformedText
+        The text is neither JSON nor YAML, a value is not what it has to be, or partitions have no topic.
+    """
+    answers = _Answers()
+    lines = text.split("\n")
+    starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
+    for start, end in pairwise(starts):
+        is_command = start < end and _COMMAND.match(lines[start]) is not None
+        if is_command and (named := _TOPIC_OPTION.search(lines[start])) is not None:
+            answers.topic = named["topic"]
+        first = start + is_command
+        chunk = "\n".join(lines[first:end])
+        for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
+            answers.take(document, document.root)
+    topics = tuple(answers.topics())
+    has_racks = any(broker.rack is not None for broker in answers.brokers.values())
+    notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
+    notes += [_NO_RACKS] if answers.brokers and not has_racks else []
+    return Contents(tuple(answers.brokers.values()), topics=topics, notes=tuple(notes))
+
+
+def _item(document: Document, value: dict[str, object], path: FieldPath) -> _Item:
+    return _Item(document, path, value, {key.lower().replace("_", "").replace("-", ""): key for key in value})
+
+
+def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
+    """A broker's id, or that of a broker."""
+    if isinstance(value, dict):
+        return _item(document, value, path).integer("broker")
+    return document.integer(value, path, least=least)
+
+
+def _owns(document: object) -> bool:
+    """Whether the first broker, topic or partition of a document is one of these."""
+    for _ in range(_DEEPEST):
+        if isinstance(document, list):
+            document = document[0] if document else None
+        if not isinstance(document, dict):
+            return False
+        item = _item(Document("", "", document), document, ())
+        if item.keys.keys() & _OF_OTHERS:
+            return False
+        if item.is_broker or "allnodes" in item.keys or item.keys.keys() >= {*_REPLICA} or "topicname" in item.keys:
+            return "consumergroupid" not in item.keys
+        if item.is_partition:
+            return item.get(*_KEYS["leader"])[1] is not None
+        document = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
+        if isinstance(document, dict):
+            document = list(document.values())
+    return False
+
+
+SOURCE = Source(
+    "a client's or an API's JSON",
+    read,
+    re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|{_COMMAND.pattern}"),
+    re.compile(r"\s+\S|- |[A-Z]\w{1,40}:"),
+    _owns,
+)
