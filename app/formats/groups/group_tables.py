@@ -115,7 +115,7 @@ def may_be_row(content: str, header: str) -> bool:
     names, words = [column.group() for column in columns], content.split()
     if _COORDINATOR in names:
         return _HOST_AND_ID.search(content) is not None
-    most = len(words) if names[-1] in _MAY_HOLD_BLANKS else len(names) + 1
+    most = len(words) if not _MAY_HOLD_BLANKS.isdisjoint(names[-1:]) else len(names) + 1
     return len(names) - 1 <= len(words) <= most and not _NUMERIC.isdisjoint(names) and _has_numbers(names, words)
 
 

@@ -14,7 +14,7 @@
     {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
                                                                                   aws kafka describe-topic-partitions
 
-`_KEYS` has the names, which count without case, `_` and `-`. A broker may stand for its id, as in descriptions of
+Names of keys count without case, `_` and `-`. A broker may stand for its id, as in descriptions of
 Kafka's Java admin client. Partitions of MSK are of the topic that the command line or the answer of `describe-topic`
 before them names. An answer may be in YAML (`--output yaml`, `--format yaml`). If no in-sync replicas are listed, the
 leader counts as the preferred replica, and every replica that is not offline as in sync.
@@ -24,7 +24,7 @@ of Confluent's REST API v3 and of Amazon MSK.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -36,18 +36,16 @@ from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.contents import Contents, Note, Partition, Source, topic_of
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated
+from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import each_document
 
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "broker": ("brokerid", "nodeid", "id"),
-    "topic": ("topicname", "topic", "name"),
-    "partition": ("partitionid", "partitionindex", "partition", "id"),
-    "leader": ("leaderid", "leader"),
-    "replicas": ("replicanodes", "replicas"),
-    "in_sync": ("isrnodes", "insyncreplicas", "isrs", "isr"),
-    "offline": ("offlinereplicas",),
-}
-"""The names of a field, in the order in which they count."""
+# The names of each field, in the order in which they count.
+_BROKER = ("brokerid", "nodeid", "id")
+_TOPIC = ("topicname", "topic", "name")
+_PARTITION = ("partitionid", "partitionindex", "partition", "id")
+_LEADER = ("leaderid", "leader")
+_REPLICAS = ("replicanodes", "replicas")
+_IN_SYNC = ("isrnodes", "insyncreplicas", "isrs", "isr")
 _LISTS = ("brokers", "topics", "partitions", "data")
 _REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
 _OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs", "membershipstatus"}
@@ -61,6 +59,7 @@ _ASSUMED = Note(
     "the answer has no in-sync replicas: the leader counts as the preferred replica, and every replica that is not "
     "offline as in sync",
 )
+_MORE = Note("topics_without_partitions", "the last answer names a next page, which was not given")
 _WITHOUT_PARTITIONS = Note(
     "topics_without_partitions",
     "topics are listed without the replicas of their partitions; …/partitions/-/replicas of Confluent's REST API, aws "
@@ -68,60 +67,14 @@ _WITHOUT_PARTITIONS = Note(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """An object of a document with its place and its keys by their names without case, `_` and `-`."""
-
-    document: Document
-    path: FieldPath
-    members: Mapping[str, object]
-    keys: Mapping[str, str]
-
-    def get(self, *names: str) -> tuple[FieldPath, object]:
-        """The value of the first of these names that is there, with its path; None if there is none."""
-        key = next((self.keys[name] for name in names if name in self.keys), names[-1])
-        return (*self.path, key), self.members.get(key)
-
-    def integer(self, field_name: str) -> int:
-        """The whole number of a field."""
-        path, value = self.get(*_KEYS[field_name])
-        return self.document.integer(value, path)
-
-    def ids(self, field_name: str) -> tuple[int, ...]:
-        """The broker ids of a field: numbers, or brokers."""
-        path, values = self.get(*_KEYS[field_name])
-        listed = enumerate(self.document.array(values, path))
-        ids = tuple([_broker_id(self.document, value, (*path, i)) for i, value in listed])
-        if (broker := first_repeated(ids)) is not None:
-            raise self.document.reject(path, expected="each broker once", actual=f"broker {broker} twice")
-        return ids
-
-    @property
-    def name(self) -> str | None:
-        """The name of the topic that the object names, if it does."""
-        path, value = self.get(*_KEYS["topic"])
-        return None if value is None else self.document.topic_name(value, path)
-
-    @property
-    def is_broker(self) -> bool:
-        """Whether it is a broker."""
-        return "host" in self.keys and self.keys.keys() & {*_KEYS["broker"]} != set()
-
-    @property
-    def is_partition(self) -> bool:
-        """Whether it is a partition with its leader and its replicas."""
-        return isinstance(self.get(*_KEYS["replicas"])[1], list) and any(
-            name in self.keys for name in _KEYS["partition"]
-        )
-
-
 @dataclass(slots=True)
 class _Answers:
     """What the documents list, of a partition the first; with the item that a rejection of its topic names."""
 
     brokers: dict[int, Broker] = field(default_factory=dict)
-    rows: dict[Partition, tuple[PartitionDescription, _Item]] = field(default_factory=dict)
+    rows: dict[Partition, tuple[PartitionDescription, LooseObject]] = field(default_factory=dict)
     topic: str | None = None
+    has_more: bool = False
     notes: dict[Note, None] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
@@ -133,58 +86,63 @@ class _Answers:
                 self.take(document, listed, (*path, i), topic)
         if not isinstance(value, dict):
             return
-        item = _item(document, value, path)
+        item = LooseObject.of(document, value, path)
         if item.keys.keys() >= {*_REPLICA}:
             self._take_replica(item)
-        elif item.is_broker:
-            rack_path, rack = item.get("rack")
-            broker = item.integer("broker")
-            named = None if rack is None else document.string(rack, rack_path) or None
-            self.brokers[broker] = Broker(broker, named, fenced=item.get("isfenced")[1] is True)
-        elif item.is_partition:
+        elif _is_broker(item):
+            broker = item.integer(*_BROKER)
+            self.brokers[broker] = Broker(broker, item.text("rack"), fenced=item.get("isfenced")[1] is True)
+        elif _is_partition(item):
             self._take_partition(item, topic)
         elif "allnodes" in item.keys:
             self._take_health(item)
         else:
             self._take_lists(item, topic)
 
-    def _take_lists(self, item: _Item, topic: str | None) -> None:
+    def _take_lists(self, item: LooseObject, topic: str | None) -> None:
         """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
         summary = item.get("summary")[1]
-        of_topic = item if not isinstance(summary, dict) else _item(item.document, summary, (*item.path, "summary"))
-        named = of_topic.name
+        of_topic = item
+        if isinstance(summary, dict):
+            of_topic = LooseObject.of(item.document, summary, (*item.path, "summary"))
+        named = of_topic.topic(*_TOPIC)
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
                 for key, one in listed.items():
-                    self.take(item.document, one, (*path, key), key if name == "topics" else None)
+                    at = (*path, key)
+                    self.take(item.document, one, at, item.document.topic_name(key, at) if name == "topics" else None)
             elif isinstance(listed, list):
                 self.take(item.document, listed, path, named or topic)
         if named is not None and not isinstance(item.get("partitions")[1], list):
             self.topic = named
             self.notes[_WITHOUT_PARTITIONS] = None
+        if not item.path:
+            metadata = item.get("metadata")[1]
+            following = item.get("nexttoken")[1] or (metadata.get("next") if isinstance(metadata, dict) else None)
+            self.has_more = bool(following)
 
-    def _take_partition(self, item: _Item, topic: str | None) -> None:
-        if item.get("ns")[1] not in (None, "kafka"):
+    def _take_partition(self, item: LooseObject, topic: str | None) -> None:
+        if item.text("ns") not in (None, "kafka"):
             return
-        name = topic or item.name or self.topic
+        name = topic or item.topic(*_TOPIC[:2]) or self.topic
         if name is None:
             expected = "the topic of the partitions: the command line with --topic-name before the answer"
             raise item.document.reject(item.path, expected=expected, actual="none")
-        leader_path, value = item.get(*_KEYS["leader"])
+        leader_path, value = item.get(*_LEADER)
         leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
-        replicas, is_listed = item.ids("replicas"), any(key in item.keys for key in _KEYS["in_sync"])
+        replicas, is_listed = _ids(item, *_REPLICAS), item.has(*_IN_SYNC)
         if not is_listed:
             replicas = tuple(sorted(replicas, key=lambda broker: broker != leader))
             self.notes[_ASSUMED] = None
-        offline = item.ids("offline") if "offlinereplicas" in item.keys and not is_listed else ()
-        isr = item.ids("in_sync") if is_listed else tuple([broker for broker in replicas if broker not in offline])
-        row = PartitionDescription(item.integer("partition"), leader if leader >= 0 else None, replicas, isr)
+        offline = _ids(item, "offlinereplicas") if item.get("offlinereplicas")[1] and not is_listed else ()
+        isr = _ids(item, *_IN_SYNC) if is_listed else tuple([broker for broker in replicas if broker not in offline])
+        row = PartitionDescription(item.integer(*_PARTITION), leader if leader >= 0 else None, replicas, isr)
         self._add(name, row, item)
 
-    def _take_replica(self, item: _Item) -> None:
+    def _take_replica(self, item: LooseObject) -> None:
         """A replica of Confluent's REST API, of a partition whose other replicas follow."""
-        broker, partition, name = item.integer("broker"), item.integer("partition"), item.name
+        broker, partition, name = item.integer(*_BROKER), item.integer(*_PARTITION), item.topic(*_TOPIC)
         flags = [item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))]
         row, other = self.rows.get((name or "", partition), (PartitionDescription(partition, None, (), ()), item))
         if broker in row.replicas and other.document is not item.document:
@@ -198,17 +156,17 @@ class _Answers:
             item,
         )
 
-    def _take_health(self, item: _Item) -> None:
+    def _take_health(self, item: LooseObject) -> None:
         down = {*self._nodes(item, "nodesdown")}
         for broker in self._nodes(item, "allnodes"):
             self.brokers.setdefault(broker, Broker(broker, fenced=broker in down))
 
-    def _nodes(self, item: _Item, name: str) -> Iterator[int]:
+    def _nodes(self, item: LooseObject, name: str) -> Iterator[int]:
         path, listed = item.get(name)
         for i, value in enumerate(item.document.array(listed or [], path)):
             yield item.document.integer(value, (*path, i))
 
-    def _add(self, topic: str, row: PartitionDescription, item: _Item) -> None:
+    def _add(self, topic: str, row: PartitionDescription, item: LooseObject) -> None:
         known, other = self.rows.setdefault((topic, row.partition), (row, item))
         if known != row and other.document is item.document:
             actual = f"partition {row.partition} of topic {topic!r} with others"
@@ -216,7 +174,7 @@ class _Answers:
 
     def topics(self) -> Iterator[TopicDescription]:
         """The topics with their partitions."""
-        by_topic: dict[str, list[tuple[PartitionDescription, _Item]]] = {}
+        by_topic: dict[str, list[tuple[PartitionDescription, LooseObject]]] = {}
         for (topic, _), row in self.rows.items():
             by_topic.setdefault(topic, []).append(row)
         for topic, rows in by_topic.items():
@@ -245,20 +203,36 @@ def read(text: str) -> Contents:
             answers.take(document, document.root)
     topics = tuple(answers.topics())
     has_racks = any(broker.rack is not None for broker in answers.brokers.values())
+    if answers.has_more:
+        answers.notes[_MORE] = None
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
     notes += [_NO_RACKS] if answers.brokers and not has_racks else []
     return Contents(tuple(answers.brokers.values()), topics=topics, notes=tuple(notes))
 
 
-def _item(document: Document, value: dict[str, object], path: FieldPath) -> _Item:
-    return _Item(document, path, value, {key.lower().replace("_", "").replace("-", ""): key for key in value})
+def _is_broker(item: LooseObject) -> bool:
+    return item.has("host") and item.has(*_BROKER)
+
+
+def _is_partition(item: LooseObject) -> bool:
+    return isinstance(item.get(*_REPLICAS)[1], list) and item.has(*_PARTITION)
 
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
     """A broker's id, or that of a broker."""
     if isinstance(value, dict):
-        return _item(document, value, path).integer("broker")
+        return LooseObject.of(document, value, path).integer(*_BROKER)
     return document.integer(value, path, least=least)
+
+
+def _ids(item: LooseObject, *names: str) -> tuple[int, ...]:
+    """The broker ids of a field: numbers, or brokers."""
+    path, values = item.get(*names)
+    listed = enumerate(item.document.array(values, path))
+    ids = tuple([_broker_id(item.document, value, (*path, i)) for i, value in listed])
+    if (broker := first_repeated(ids)) is not None:
+        raise item.document.reject(path, expected="each broker once", actual=f"broker {broker} twice")
+    return ids
 
 
 def _owns(document: object) -> bool:
@@ -268,13 +242,13 @@ def _owns(document: object) -> bool:
             document = document[0] if document else None
         if not isinstance(document, dict):
             return False
-        item = _item(Document("", "", document), document, ())
+        item = LooseObject.of(Document("", "", document), document, ())
         if item.keys.keys() & _OF_OTHERS:
             return False
-        if item.is_broker or "allnodes" in item.keys or item.keys.keys() >= {*_REPLICA} or "topicname" in item.keys:
-            return "consumergroupid" not in item.keys
-        if item.is_partition:
-            return item.get(*_KEYS["leader"])[1] is not None
+        if _is_broker(item) or item.has("allnodes", "topicname") or item.keys.keys() >= {*_REPLICA}:
+            return not item.has("consumergroupid")
+        if _is_partition(item):
+            return item.get(*_LEADER)[1] is not None
         document = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
         if isinstance(document, dict):
             document = list(document.values())

@@ -66,7 +66,9 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
     for start, end in pairwise([0, *changes, len(lines)]):
         run, before = "\n".join(lines[start:end]), lines_before + start
         if _is_yaml(run.lstrip()):
-            yield from _each_typed(run, what, before)
+            for document in read_part(run, before):
+                root = _typed(document.root)
+                yield Document(orjson.dumps(root).decode(), what, root, document.line - 1)
         else:
             yield from documents.each_document(run, what, lines_before=before)
 
@@ -76,15 +78,14 @@ def _is_yaml(line: str) -> bool:
     return line[:1].isalpha() or line.startswith("- ")
 
 
-def _each_typed(text: str, what: str, lines_before: int) -> Iterator[Document]:
+def read_part(text: str, lines_before: int) -> list[YamlDocument]:
+    """The documents of a part of a text, which has that many lines before it; raises `MalformedText` as `read` does."""
     try:
-        found = read(text)
+        return [YamlDocument(lines_before + document.line, document.root) for document in read(text)]
     except MalformedText as malformed:
-        line = lines_before + (malformed.line or 1)
+        # What is missing at the end is missing on the line after it.
+        line = lines_before + min(malformed.line or 1, text.count("\n") + 1)
         raise malformed.relocated(line=line, source=None, path=malformed.path) from None
-    for document in found:
-        root = _typed(document.root)
-        yield Document(orjson.dumps(root).decode(), what, root, lines_before + document.line - 1)
 
 
 def _typed(value: Yaml) -> object:
