@@ -96,7 +96,7 @@ def test_nodes_of_msk_in_yaml() -> None:
         ('"leader": 103', '"leader": "x"', "topics/0/partitions/1/leader", 16),
         ('[103, 102, 101], "isr"', '[103, 103], "isr"', "topics/0/partitions/1/replicas", 16),
         ('"nodeId": 102', '"nodeId": -3', "brokers/1/nodeId", 4),
-        ('"partitionId": 1', '"partitionId": 0', "one list of replicas for each partition", 16),
+        ('"partitionId": 1', '"partitionId": 0', "each partition once", 16),
         ('"name": "orders"', '"name": "a b"', "topics/0/name", 13),
     ],
 )

@@ -64,7 +64,6 @@ def read(text: str) -> GroupTexts:
     if texts.unknown:
         line = min(texts.unknown)
         raise rejection(line, expected=_EXPECTED, actual=shown(text.split("\n")[line - 1]))
-    described = texts.parts.get(_DESCRIBED)
     types: dict[str, GroupType] = {}
 
     def sections(table: Table, form: TableForm[Row]) -> tuple[Section[Row], ...]:
@@ -89,8 +88,21 @@ def read(text: str) -> GroupTexts:
         *sections(Table.SHARE_STATES, share_groups.STATES),
         *sections(Table.STREAMS_STATES, streams_groups.STATES),
     )
+    answers = _answers(texts.parts.get(_DESCRIBED, ""))
+    return GroupTexts(
+        (*offsets, answers.offsets()),
+        (*members, answers.members()),
+        (*states, answers.states()),
+        streams_members,
+        tuple(answers.described),
+        types,
+    )
+
+
+def _answers(text: str) -> GroupAnswers:
+    """What documents say of groups, each of which is described once."""
     answers, names = GroupAnswers(), set[str]()
-    for document in each_document(described or "", "described groups"):
+    for document in each_document(text, "described groups"):
         before = len(answers.described)
         if group_answers.owns(document.root):
             answers.take(document)
@@ -101,14 +113,7 @@ def read(text: str) -> GroupTexts:
                 actual = f"{shown(group.group_id)} again"
                 raise rejection(document.lines_before + 1, expected="each group once", actual=actual)
             names.add(group.group_id)
-    return GroupTexts(
-        (*offsets, answers.offsets()),
-        (*members, answers.members()),
-        (*states, answers.states()),
-        streams_members,
-        tuple(answers.described),
-        types,
-    )
+    return answers
 
 
 def _mark(content: str, current: str | None) -> Mark:

@@ -19,7 +19,7 @@ from app.core.model import INT32_MAX, Broker
 from app.errors import FieldPath
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax.documents import Document
-from app.formats.syntax.yaml_documents import each_document
+from app.formats.syntax.yaml_documents import ROW, each_document
 
 _NODES = "NodeInfoList"
 SUBNET = "subnet-"
@@ -79,6 +79,6 @@ SOURCE = Source(
     "aws kafka list-nodes",
     read,
     re.compile(rf"{_NODES}:\s*$"),
-    re.compile(r"\s+\S|- |[A-Z]\w{1,40}:"),
+    ROW,
     lambda document: isinstance(document, dict) and _NODES in document,
 )

@@ -37,6 +37,10 @@ class LooseObject:
         """Whether the field is there."""
         return any(name in self.keys for name in names)
 
+    def has_all(self, *names: str) -> bool:
+        """Whether all of these fields are there."""
+        return all(name in self.keys for name in names)
+
     def integer(self, *names: str) -> int:
         """The whole number of a field, from 0."""
         path, value = self.get(*names)
@@ -51,6 +55,12 @@ class LooseObject:
         """The name of a topic; None if it is missing or null."""
         path, value = self.get(*names)
         return None if value is None else self.document.topic_name(value, path)
+
+    def numbers(self, *names: str) -> tuple[int, ...]:
+        """The whole numbers of a list, from 0; none if it is missing or null."""
+        path, values = self.get(*names)
+        listed = self.document.array([] if values is None else values, path)
+        return tuple([self.document.integer(value, (*path, i)) for i, value in enumerate(listed)])
 
     def each(self, *names: str) -> Iterator["LooseObject"]:
         """The objects of a list; none if it is missing or null."""
