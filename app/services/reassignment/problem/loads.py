@@ -49,6 +49,11 @@ class PartitionSizes:
         """The number of partitions of the scope whose size is unknown."""
         return int(np.count_nonzero(~self.is_known))
 
+    @property
+    def mean_bytes(self) -> int | None:
+        """The mean size of the scope's partitions, rounded; None if any is unknown."""
+        return None if self.unknown else round(int(self.size_bytes.sum()) / max(1, len(self.size_bytes)))
+
     def require(self, what: str, path: FieldPath) -> None:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
         if self.unknown:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
@@ -19,12 +19,23 @@ from app.services.plans import as_json
 from app.services.reassignment.requests.balance import BalanceRequest, Evenness, Tolerance
 from app.services.reassignment.requests.broker_sets import BrokerSetName, TopicSetsRequest
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
-from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, Number, PinRequest
+from app.services.reassignment.requests.parts import (
+    BatchesRequest,
+    EvacuateRequest,
+    IsolateRequest,
+    MovementCost,
+    Number,
+    PinRequest,
+)
 from app.services.reassignment.requests.resources import GoalsRequest, ResourceFields, stated_fields
 from app.services.snapshot_choice import SnapshotFields
 
 KIND = "reassignment"
 """What this kind of plan is called, everywhere."""
+MOST_BYTES_PER_REPLICA = 1 << 30
+"""Upper limit on the default cost of moving a replica."""
+_Minimised = Literal["bytes", "replicas", "leader_changes"]
+Minimised: TypeAlias = _Minimised | MovementCost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +110,19 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     lead."""
     balance: BalanceRequest = field(default_factory=BalanceRequest)
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] = "bytes"
-    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    minimise: Annotated[
+        Annotated[
+            Annotated[_Minimised, Tag("word")] | Annotated[MovementCost, Tag("share")],
+            Discriminator(word_or_object),
+        ]
+        | None,
+        Field(
+            description="What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with "
+            "balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the "
+            "bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` "
+            "and no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."
+        ),
+    ] = None
     max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool = False
@@ -148,6 +169,29 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
         """The band that leaders are to be in; `preferred` leaves the lists as they are, and `moved` has no band."""
         leaders = balance_of(self).leaders
         return KEEP if leaders is None or (isinstance(leaders, str) and leaders != "tight") else _balance(leaders)
+
+
+def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised:
+    """What is minimised, with its default.
+
+    The fewest bytes that relieve a broker often are those of hundreds of small replicas, where a few larger ones would
+    do. So a replica costs the mean size of a partition, up to 1 GiB: a plan moves more bytes than the fewest only for
+    fewer replicas, and at most that much for each.
+
+    Parameters
+    ----------
+    mean_bytes : mean size of the partitions that may move; None if any is unknown.
+    """
+    if request.minimise is not None:
+        return request.minimise
+    if request.objective != "relieve" or request.max_moved_bytes is not None or mean_bytes is None:
+        return "bytes"
+    return MovementCost(min(mean_bytes, MOST_BYTES_PER_REPLICA))
+
+
+def bytes_per_replica(minimise: Minimised | None) -> int | None:
+    """What each moved replica costs beside its bytes; None if replicas are minimised."""
+    return minimise.bytes_per_replica if isinstance(minimise, MovementCost) else None if minimise == "replicas" else 0
 
 
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:

@@ -57,8 +57,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
-    if request.max_moved_bytes is not None and request.minimise != "bytes":
-        detail = f"max_moved_bytes is a budget of bytes, and minimise is {request.minimise}"
+    if request.max_moved_bytes is not None and request.minimise not in ("bytes", None):
+        what = request.minimise if isinstance(request.minimise, str) else "bytes_per_replica"
+        detail = f"max_moved_bytes is a budget of bytes, and minimise is {what}"
         yield ("max_moved_bytes",), request.max_moved_bytes, detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
