@@ -147,6 +147,9 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
+    spread_leaders: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, whose leaders are spread over their brokers.")
+    ] = None,
     minimise: Annotated[
         str | None,
         typer.Option(help="bytes, replicas, leader_changes, or what a replica costs beside its bytes: 1GiB."),

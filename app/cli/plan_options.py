@@ -222,6 +222,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _leaders),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
+        "spread_leaders": ("spread_leaders", listed),
         "topic_leaders": ("balance.per_topic.leaders", _balance),
         "merge_running": ("running_reassignment", lambda _: "merge"),
         "limit": ("limits", limits),

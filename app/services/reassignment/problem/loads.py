@@ -19,6 +19,7 @@ from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.leader_constraints import (
     preferred_racks_of,
+    spread_of,
     topic_minimums_of,
 )
 from app.services.reassignment.problem.scope import PartitionScope
@@ -272,6 +273,7 @@ def _leader_objective(
         counts_actual=request.balance.leaders == "preferred",
         preferred=preferred_racks_of(request, brokers, scope),
         minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
+        spread=spread_of(request, scope),
     )
 
 

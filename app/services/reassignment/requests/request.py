@@ -66,7 +66,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None = None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
     `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Annotated[RackMode, Read(Literal["enforced", "safe", "disabled"], RackMode)] = RackMode.ENFORCED
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
@@ -108,6 +108,10 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     min_leaders_per_broker: Mapping[TopicName, Number] = field(default_factory=dict)
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and may
     lead."""
+    spread_leaders: ListOf[TopicName] = field(default_factory=list)
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other topics
+    are chosen afterwards, and by default stay."""
     balance: BalanceRequest = field(default_factory=BalanceRequest)
     """How replicas and leaders are balanced over brokers."""
     minimise: Annotated[
@@ -208,7 +212,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    for name in ("preferred_racks", "min_leaders_per_broker", "broker_sets", "topic_sets"):
+    for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders", "broker_sets", "topic_sets"):
         if not getattr(request, name):
             del fields[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none
@@ -260,7 +264,7 @@ def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"
     if request.topic_leaders_tolerance is not None:
         return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
-    is_of_leaders = request.leaders_only or request.balance.leaders_move_replicas
+    is_of_leaders = (request.leaders_only and not request.spread_leaders) or request.balance.leaders_move_replicas
     return "tight" if is_of_leaders else "moved" if is_removal else "keep"
 
 
@@ -276,6 +280,7 @@ def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
         (
             *request.replication_factor,
             *request.partitions,
+            *request.spread_leaders,
             *(topic for isolated in request.isolate for topic in isolated.topics),
             *(pin.topic for pin in request.pins),
         )
