@@ -261,8 +261,8 @@ class CertificateDocument(BaseModel):
     """The solver that computed the answer and its bound."""
     constraints: list[str] | None = None
     """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas"] | None = None
-    """Of a reassignment."""
+    minimised: Literal["bytes", "replicas", "cost"] | None = None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
     moved_replicas: int | None = None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None = None
@@ -271,6 +271,12 @@ class CertificateDocument(BaseModel):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None = None
     """The same in replicas, if those are minimised."""
+    bytes_per_replica: int | None = None
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None = None
+    """What is minimised then."""
+    lower_bound_cost: int | None = None
+    """The same of the cost, if that is minimised."""
     unknown_size_replicas: int | None = None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None = None

@@ -147,7 +147,13 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
-    minimise: Annotated[str | None, typer.Option(help="The objective: bytes, replicas or leader_changes.")] = None,
+    spread_leaders: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, whose leaders are spread over their brokers.")
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        typer.Option(help="bytes, replicas, leader_changes, or what a replica costs beside its bytes: 1GiB."),
+    ] = None,
     max_moved_bytes: Annotated[
         str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
     ] = None,

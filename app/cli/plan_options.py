@@ -67,6 +67,14 @@ def _broker(text: str) -> dict[str, Json]:
     return {"id": int(number)} | ({"rack": rack} if ":" in text else {})
 
 
+def _minimised(text: str) -> Json:
+    """A word, or what each replica costs in bytes, such as `1GiB`; the API rejects anything else."""
+    try:
+        return {"bytes_per_replica": number_of(text)}
+    except ValueError:
+        return text
+
+
 def _receivers(texts: list[str]) -> Any:
     """`added`, or the ids of brokers."""
     return "added" if texts == ["added"] else _numbers("receivers")(texts)
@@ -214,6 +222,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _leaders),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
+        "spread_leaders": ("spread_leaders", listed),
         "topic_leaders": ("balance.per_topic.leaders", _balance),
         "merge_running": ("running_reassignment", lambda _: "merge"),
         "limit": ("limits", limits),
@@ -224,12 +233,12 @@ REASSIGNMENT: Fields = MappingProxyType(
         "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
         "relax": ("on_conflict", lambda _: "relax"),
         "throttle": ("batches.throttle_bytes_per_s", _bytes("throttle")),
+        "minimise": ("minimise", _minimised),
         "max_moved_bytes": ("max_moved_bytes", _bytes("max-moved-bytes")),
         **_plain(
             "leaders_only",
             "fix_offline_replicas",
             "rack_mode",
-            "minimise",
             "trade_off",
             "objective",
             "kafka_version",

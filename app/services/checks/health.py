@@ -275,6 +275,7 @@ def _problem(
             running_reassignment="merge",
             repair_racks=True,
             objective="relieve" if is_limited else "balance",
+            minimise="bytes",
             **stated,
         ),
         cluster,

@@ -34,6 +34,7 @@ class ReassignmentProblem(Problem):
         count, or if no replica may move.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s : of the monotonic clock, in seconds.
+    bytes_per_replica : what each moved replica costs beside its bytes; None if replicas are minimised.
     subscriptions : by id of each group that rebalances when racks change, its topics.
     version : of Kafka.
     canonical : the request with nothing left to guess.
@@ -54,6 +55,7 @@ class ReassignmentProblem(Problem):
     relaxed: tuple[Relaxation, ...]
     constraints: tuple[str, ...]
     started_s: float
+    bytes_per_replica: int | None
     subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
     version: KafkaVersion
     canonical: dict[str, Json] = field(repr=False)

@@ -37,6 +37,14 @@ class PinRequest(RequestRecord, schema="PinFields"):
 
 
 @dataclass(frozen=True)
+class MovementCost(RequestRecord, schema="MovementCostFields"):
+    """The cost of a move: its bytes, and a constant for each replica."""
+
+    bytes_per_replica: Annotated[int, InBytes(le=2**50)]
+    """Bytes that one replica less is worth."""
+
+
+@dataclass(frozen=True)
 class EvacuateRequest(RequestRecord, schema="EvacuateFields"):
     """Brokers and racks that lead no partition."""
 
