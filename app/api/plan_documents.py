@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.api.models.warnings import WarningDocument
 from app.core.measures.attributes import AttributeExposure
+from app.core.measures.copysets import CopysetsChoice
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -238,6 +239,11 @@ class PlanDocument(WholePlan):
     """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None = None
     """Of awareness: topics with unassigned replicas."""
+    scatter_width: int | None = None
+    """Of copysets: least number of other brokers with which a broker shares the sets of the largest replication factor,
+    if every set has partitions."""
+    front: list[CopysetsChoice] | None = None
+    """Of copysets, if requested: the choices by ascending scatter width, for the largest replication factor."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]

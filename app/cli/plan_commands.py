@@ -68,7 +68,8 @@ def plan_replicas(
     cluster: ClusterName = None,
     request: Request = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="admin_utils, striped or awareness. Default: that of the cluster's controller.")
+        str | None,
+        typer.Option(help="admin_utils, striped, awareness or copysets. Default: that of the cluster's controller."),
     ] = None,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
@@ -79,6 +80,10 @@ def plan_replicas(
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
     ] = None,
     forced: Annotated[list[str] | None, typer.Option(help="For the policy forced: expected racks.")] = None,
+    scatter_width: Annotated[
+        int | None, typer.Option(help="For copysets: brokers that share partitions with a broker, at least.")
+    ] = None,
+    front: Annotated[bool, typer.Option("--front", help="For copysets: list the scatter widths.")] = False,
     export: ExportFormat = None,
     output: Output = None,
     as_json: AsJson = False,

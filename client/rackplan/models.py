@@ -774,6 +774,21 @@ class Copysets(Record):
     """Largest standard error of a sampled probability; null if they are exact."""
 
 
+class CopysetsChoice(Record):
+    """A choice of sets: the fewer there are, the rarer is a loss, and the more other brokers then lead."""
+
+    scatter_width: int
+    """Smallest number of other brokers that share a set with a broker."""
+    sets: int
+    """Number of distinct sets."""
+    loss_probability: dict[str, float | None]
+    """As in `copysets` of the measures, if every set has partitions."""
+    unwritable_pairs: int | None
+    """Pairs of brokers whose loss makes a partition unwritable; null if `min.insync.replicas` is unknown."""
+    largest_load_after_loss: float
+    """Leaders of the most loaded broker after the loss of any one, as a multiple of before."""
+
+
 class CountDocument(Record):
     """The balance of clients."""
 
@@ -2174,6 +2189,11 @@ class PlanDocument(Record):
     """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None
     """Of awareness: topics with unassigned replicas."""
+    scatter_width: int | None
+    """Of copysets: least number of other brokers with which a broker shares the sets of the largest replication
+    factor, if every set has partitions."""
+    front: list[CopysetsChoice] | None
+    """Of copysets, if requested: the choices by ascending scatter width, for the largest replication factor."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]

@@ -514,7 +514,7 @@ class DrawsSweepRequest(TypedDict, total=False):
     """Brokers to place on, each once; null if a snapshot has them."""
     topics: Required[Sequence[NewTopicRequest]]
     """Topics to place, in the order in which they are created."""
-    algorithm: Literal["admin_utils", "striped", "awareness"]
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"]
     """Name of the placement algorithm."""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement; the default is the algorithm's."""
@@ -1113,12 +1113,13 @@ class PlaceRequest(TypedDict, total=False):
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
     snapshot. `cordoned` of `brokers` adds to them."""
-    algorithm: Literal["admin_utils", "striped", "awareness"] | None
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"] | None
     """By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under ZooKeeper,
     and `striped` with the warning `algorithm_assumed` if the kind of controller is unknown; `admin_utils` with
     `fixed_start_index`. `admin_utils`: AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36);
     `striped`: StripedReplicaPlacer: KRaft controllers; `awareness`: not an algorithm of Kafka: over any
-    attributes of brokers, by a policy, balanced by weight"""
+    attributes of brokers, by a policy, balanced by weight; `copysets`: not an algorithm of Kafka: on few replica
+    sets, so that simultaneous losses rarely contain one"""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers
     without one as a rack. Not for awareness."""
@@ -1126,7 +1127,7 @@ class PlaceRequest(TypedDict, total=False):
     """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
     seed: int | None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and
-    the plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    the plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: DefaultsFields | None
     """What counts for new topics, and for those of which the snapshot does not know it."""
     policy: Literal["spread", "forced", "hdfs", "redis", "kafka"] | None
@@ -1141,6 +1142,12 @@ class PlaceRequest(TypedDict, total=False):
     forced: Mapping[str, list[str]] | None
     """By attribute, the values that are expected: the share of a value without a live broker is not assigned. For
     the policy `forced` alone. For the algorithm `awareness`."""
+    scatter_width: int | None
+    """Least number of other brokers with which every broker shares partitions, at least the replication factor − 1.
+    By default the smallest at which no broker leads more than 1.25 times as much after any one loss. For the
+    algorithm `copysets`."""
+    front: bool | None
+    """Whether to list, for every scatter width, the odds and the load after a loss. For the algorithm `copysets`."""
     topics: Required[Sequence[NewTopicRequest]]
     """Topics to place, in the order in which they are created."""
     kafka_version: str | None
@@ -1156,7 +1163,7 @@ class PlaceRequest(TypedDict, total=False):
 class PlacementRequest(TypedDict, total=False):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
-    algorithm: Literal["admin_utils", "striped", "awareness"]
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"]
     """Name of the placement algorithm."""
     seed: int | None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
