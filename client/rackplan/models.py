@@ -508,8 +508,8 @@ class CertificateDocument(Record):
     """The solver that computed the answer and its bound."""
     constraints: list[str] | None
     """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas"] | None
-    """Of a reassignment."""
+    minimised: Literal["bytes", "replicas", "cost"] | None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
     moved_replicas: int | None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None
@@ -518,6 +518,12 @@ class CertificateDocument(Record):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None
     """The same in replicas, if those are minimised."""
+    bytes_per_replica: int | None
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None
+    """What is minimised then."""
+    lower_bound_cost: int | None
+    """The same of the cost, if that is minimised."""
     unknown_size_replicas: int | None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None
@@ -530,6 +536,20 @@ class CertificateDocument(Record):
     """Lower bound on the largest load, if one is balanced."""
 
 
+class ChangeLeftOut(Record):
+    """A change whose traffic cannot be computed."""
+
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
+    reason: str
+    """Why not."""
+
+
 class ChangedDocument(Record):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
@@ -539,6 +559,29 @@ class ChangedDocument(Record):
     """Number of reassigned partitions that it has otherwise."""
     partitions: list[PartitionChange]
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
+
+
+class ChangedTraffic(Record):
+    """The traffic under a change, once the group has rebalanced."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
 
 
 class CheckDocument(Record):
@@ -711,6 +754,9 @@ class ComparedAssignor(Record):
     """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None
     """Where bytes are read, in bytes/s; absent if the rates are unknown."""
+    traffic: TrafficSums | None
+    """Bytes/s from rack to rack; null if no rate is known, or the assignor fails, absent from plans of earlier
+    releases."""
     moved: int | None
     """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
@@ -1265,6 +1311,9 @@ class GroupPlanDocument(Record):
     """Whether the rounds end."""
     locality: LocalityDocument
     """Where partitions are read."""
+    traffic: TrafficDocument | None
+    """Bytes/s from rack to rack; null if no rate is known, or for a share group; absent from plans of earlier
+    releases."""
     loads: LoadsDocument
     """Balance of members, and the load of each."""
     moved: int | None
@@ -1473,6 +1522,8 @@ class LeadersBalance(Record):
     """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    spread: list[SpreadTopic] | None
+    """With `spread_leaders`: each of these topics, by name; by broker set if there are any."""
     weights: list[BrokerWeight] | None
     """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str
@@ -1800,6 +1851,19 @@ class MemberTasksDocument(Record):
     """Ids of tasks of which the member has a standby, ascending."""
 
 
+class MemberTraffic(Record):
+    """Bytes/s of a member."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    member_id: str
+    """Id of the member."""
+
+
 class MembersPerPartition(Record):
     """Members of a partition of a share group."""
 
@@ -2018,6 +2082,20 @@ class PartitionsDocument(Record):
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class PauseDocument(Record):
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
+    included, such as that of the session of a member that fails."""
+
+    partitions: int
+    """Number of partitions that are revoked from a member and assigned afterwards. Eager members revoke all."""
+    seconds: float
+    """The longest time that one of them has no member: `rebalance_seconds`, for each rebalance that revokes it."""
+    is_default: bool
+    """Whether the request has no `rebalance_seconds`."""
+    lag_bytes: int | None
+    """Bytes that producers write to them meanwhile; null if a rate is unknown."""
 
 
 class PerBroker(Record):
@@ -2321,6 +2399,15 @@ class PreferredRacksDocument(Record):
     """Number of partitions led in none of these racks."""
 
 
+class PriceDocument(Record):
+    """The price of traffic."""
+
+    cross_rack_per_gib: float
+    """Price of a GiB from rack to rack."""
+    is_default: bool
+    """Whether the request has no `prices`."""
+
+
 class ProgressDocument(Record):
     """The progress of a reassignment, by the output of `--verify`."""
 
@@ -2373,6 +2460,17 @@ class RackAwareDocument(Record):
     """Smallest possible number of these; null if it is off."""
     solver: str | None
     """The solver that computed it; null if it is off."""
+
+
+class RackPairTraffic(Record):
+    """Bytes/s from brokers of a rack to members of a rack; also within one rack."""
+
+    from_: str | None
+    """Rack of the brokers; null if it is unknown."""
+    to: str | None
+    """Rack of the members; null if it is unknown."""
+    bytes_per_s: float
+    """Bytes/s that are read."""
 
 
 class RacksPerPartition(Record):
@@ -2982,6 +3080,25 @@ class Spread(Record):
     """Largest count minus the smallest."""
 
 
+class SpreadTopic(Record):
+    """A topic whose leaders are spread, over the brokers with a replica that may lead."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
+    brokers: list[int]
+    """Ids of these brokers, ascending."""
+
+
 class StandbyCertificateDocument(Record):
     """Lower bounds for standbys with as many ideal tasks and distinct values."""
 
@@ -3043,6 +3160,8 @@ class StepDocument(Record):
     """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
     """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
+    pause: PauseDocument | None
+    """The partitions that are not read meanwhile; null for a share group, absent from plans of earlier releases."""
     sharing: SharingDocument | None
     """How partitions are covered; null unless it is a share group."""
     added: int | None
@@ -3456,6 +3575,19 @@ class TopicEnds(Record):
     """Extremes before the plan."""
 
 
+class TopicTraffic(Record):
+    """Bytes/s of a topic."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    topic: str
+    """Name of the topic."""
+
+
 class TotalExcess(Record):
     """The sum of (load − limit) / limit over brokers and resources."""
 
@@ -3480,6 +3612,59 @@ class TradeOffPoint(Record):
     """Bytes that are copied, of replicas of known size."""
     optimal: bool
     """Whether no plan within this band moves less."""
+
+
+class TrafficDocument(Record):
+    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack."""
+    rates: Literal["request", "snapshot"]
+    """Where the rates of partitions are from."""
+    price: PriceDocument
+    """The price of the costs."""
+    unrated_partitions: int
+    """Number of assigned partitions of unknown rate, which no figure contains."""
+    per_rack_pair: list[RackPairTraffic]
+    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    per_topic: list[TopicTraffic]
+    """Bytes/s by topic, by name."""
+    per_member: list[MemberTraffic]
+    """Bytes/s by member, in the order of the group."""
+    before: TrafficSums | None
+    """The traffic of the partitions that members own before the plan; null if they own none."""
+    if_: list[ChangedTraffic]
+    """The traffic under each change of one thing."""
+    left_out: list[ChangeLeftOut]
+    """Changes whose traffic cannot be computed; empty if there are none."""
+
+
+class TrafficSums(Record):
+    """Bytes/s from rack to rack, and their cost of a month of 365 / 12 days."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
 
 
 class TriggerDocument(Record):

@@ -299,7 +299,7 @@ class ChangesRequest(TypedDict, total=False):
     """The balance constraints of every scenario; null for their defaults."""
     limits: LimitsWithLogDirs | None
     """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] | None
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; null for the default."""
     partitioners: (
         Sequence[
@@ -933,6 +933,13 @@ class MemberOverrideRequest(TypedDict, total=False):
     """Their client library."""
 
 
+class MovementCostFields(TypedDict, total=False):
+    """The cost of a move: its bytes, and a constant for each replica."""
+
+    bytes_per_replica: Required[float | str]
+    """Bytes that one replica less is worth."""
+
+
 class NewTopicRequest(TypedDict, total=False):
     """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
 
@@ -1221,8 +1228,17 @@ class PlanGroupRequest(TypedDict, total=False):
     """Events of the group, in order."""
     previous_snapshot_id: str | None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Mapping[str, Sequence[int]] | None
-    """The rate at which each partition is read, the weight of reads in rack."""
+    bytes_per_s: Mapping[str, float | str | list[float | str]] | None
+    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
+    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
+    `replica.selector.class`; otherwise `traffic` is read from leaders."""
+    prices: PricesFields | None
+    """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
+    rebalance_seconds: float | None
+    """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
+    Kafka's defaults: 3, and 5 if the coordinator assigns."""
     lag: Mapping[str, Sequence[int]] | None
     """Records that remain to be read; those of the snapshot's group by default."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
@@ -1299,8 +1315,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -1336,11 +1352,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
@@ -1485,7 +1507,7 @@ class PricesFields(TypedDict, total=False):
     """Prices, in any currency."""
 
     cross_rack_per_gib: float
-    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
+    """Price of a GiB from rack to rack; the answer then has the cost of a month."""
 
 
 class PricesRequest(TypedDict, total=False):
@@ -1619,8 +1641,8 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -1656,11 +1678,17 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
