@@ -94,7 +94,7 @@ CAUTIONS: Mapping[str, str] = {
     "partition_owned_twice": "Two members claim to own a partition.",
     "partitions_not_subscribed": "Kafka's sticky assignor assigns partitions to members that do not subscribe to "
     "their topic.",
-    "partitions_without_rate": "Rates of some partitions of a group are unknown; `traffic` leaves these partitions out.",
+    "partitions_without_rate": "Rates of some partitions of a group are unknown; `traffic` leaves these out.",
     "partitions_withheld": "Partitions are revoked in one phase and assigned in the next; between them they have "
     "no member.",
     "partitions_without_topic": "Partitions are on disk and in no text of topics; they do not count.",
