@@ -227,6 +227,18 @@ def plan_group(
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
+    bytes_per_s: Annotated[
+        list[str] | None, typer.Option(help="Rates, by commas: orders=4MB. Default: the snapshot's.")
+    ] = None,
+    follower_fetching: Annotated[
+        bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
+    ] = False,
+    cross_rack_per_gib: Annotated[
+        float | None, typer.Option(help="Price of a GiB from rack to rack. Default: 0.02.", min=0)
+    ] = None,
+    rebalance_seconds: Annotated[
+        float | None, typer.Option(help="Seconds of a rebalance. Default: 3, or 5 if the coordinator assigns.", min=0)
+    ] = None,
     kafka_version: KafkaVersion = None,
     export: ExportFormat = None,
     output: Output = None,
