@@ -314,6 +314,40 @@ def plan_restart(
     _plan("restart", dict(locals()))
 
 
+@plan.command("consumers")
+def plan_consumers(
+    files: Files = None,
+    snapshot: Snapshot = None,
+    brokers: Brokers = None,
+    topics: Topics = None,
+    log_dirs: LogDirs = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(help="JSON: the field `series` of a request, or an answer of Prometheus' query_range."),
+    ] = None,
+    capacity: Annotated[str | None, typer.Option(help="Bytes/s that a consumer can read, as 5e6 or '5 MB'.")] = None,
+    delay_s: Annotated[float | None, typer.Option(help="Seconds that a record may wait. Default: 0.")] = None,
+    start_s: Annotated[float | None, typer.Option(help="Seconds until a new consumer reads. Default: 0.")] = None,
+    hold_s: Annotated[float | None, typer.Option(help="Seconds of a dip that is ignored. Default: 0.")] = None,
+    spare: Annotated[int | None, typer.Option(help="Consumers beyond the fewest. Default: 0.")] = None,
+    least: Annotated[int | None, typer.Option("--min", help="The fewest consumers. Default: 1.")] = None,
+    most: Annotated[int | None, typer.Option("--max", help="The most consumers. Default: any number.")] = None,
+    price: Annotated[float | None, typer.Option(help="Price of a consumer for an hour.")] = None,
+    assignor: Annotated[str | None, typer.Option(help="Kafka's assignor to compare with. Default: uniform.")] = None,
+    workload: Annotated[str | None, typer.Option(help="Name of the Deployment. Default: consumer.")] = None,
+    kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Scale the consumers of a group over time. The JSON is that of POST /v1/plans/consumers."""
+    _plan("consumers", dict(locals()))
+
+
 @plan.command("keys")
 def plan_keys(
     file: Annotated[Path, typer.Argument(help="One key a line; `-` is standard input.")],

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.cli.disk_options import capacities, directory_bytes, drained
+from app.cli.offline import read_json
 from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -109,6 +110,12 @@ def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]],
 
 def _bytes(option: str) -> Callable[[str], Json]:
     return lambda text: _by_name(option, [f"{option}={text}"], "bytes, such as 3.4TB", number_of)[option]
+
+
+def _series(file: Path) -> Json:
+    """The series of a file; an answer of Prometheus has `data`."""
+    document = read_json(file, "series")
+    return {"prometheus": document} if isinstance(document, Mapping) and "data" in document else document
 
 
 def _balance(text: str) -> Json:
@@ -279,6 +286,16 @@ RESTART: Fields = MappingProxyType(
         **_plain("per", "max_brokers_per_wave", "restart_seconds", "catch_up_bytes_per_s", "pod_name", "kafka_version"),
     }
 )
+CONSUMERS: Fields = MappingProxyType(
+    {
+        "series": ("series", _series),
+        "capacity": ("capacity_bytes_per_s", _bytes("capacity")),
+        "price": ("price_per_consumer_hour", _as_typed),
+        "least": ("min", _as_typed),
+        "most": ("max", _as_typed),
+        **_plain("delay_s", "start_s", "hold_s", "spare", "assignor", "workload", "kafka_version"),
+    }
+)
 KEYS: Fields = MappingProxyType(
     {
         "partitioner": ("partitioner", _names),
@@ -290,6 +307,13 @@ KEYS: Fields = MappingProxyType(
     }
 )
 OF_KIND: Mapping[str, Fields] = MappingProxyType(
-    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS, "restart": RESTART}
+    {
+        "replicas": REPLICAS,
+        "reassignment": REASSIGNMENT,
+        "group": GROUP,
+        "streams": STREAMS,
+        "restart": RESTART,
+        "consumers": CONSUMERS,
+    }
 )
 """The options of each kind of plan."""

@@ -802,6 +802,158 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in `with`."""
 
 
+class ConsumerCounts(Record):
+    """Counts of two plans of consumers."""
+
+    intervals: int
+    """Number of intervals on either side."""
+    changed: int
+    """Number of intervals whose consumers differ in number."""
+    consumer_hours_before: float
+    """Consumer hours before; 0 without a plan to compare with."""
+    consumer_hours_after: float
+    """Consumer hours after."""
+
+
+class ConsumersAssignor(Record):
+    """The same with one of Kafka's assignors, which do not know rates."""
+
+    name: str
+    """Name of the assignor."""
+    consumers_needed: int | None
+    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
+    number of partitions and to 1,000 more than the plan has."""
+    intervals_above_capacity: int
+    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
+
+
+class ConsumersDiffDocument(Record):
+    """The intervals whose number of consumers differs."""
+
+    summary: ConsumerCounts
+    """Counts over all intervals, not only those of the page."""
+    items: list[IntervalConsumers]
+    """Intervals with another number of consumers."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
+
+
+class ConsumersFront(Record):
+    """One choice between fewer consumers and less movement."""
+
+    hold_s: float
+    """`hold_s` of a request for this choice."""
+    spare: int
+    """`spare` of a request for this choice."""
+    consumer_hours: float
+    """Sum over consumers of the time for which each is there."""
+    cost: float | None
+    """Its price; null without `price_per_consumer_hour`."""
+    moved_bytes_per_s: float
+    """Mean of `moved_bytes_per_s` over intervals; a request for this choice may find less."""
+
+
+class ConsumersInterval(Record):
+    """The consumers of one interval."""
+
+    from_: str
+    """Begin of the interval."""
+    consumers: int
+    """Number of consumers."""
+    lower_bound: int
+    """No assignment within capacity, and no `min`, allows fewer consumers."""
+    bytes_per_s: int
+    """Rate at which all consumers read; with `delay_s` it differs from the rate of the series."""
+    assignment: dict[str, list[int]]
+    """By topic, the number of each partition's consumer, from 0. Consumers keep their numbers."""
+    moved_bytes_per_s: int
+    """Rate of the partitions with another consumer than in the interval before; 0 in the first."""
+    moved_lower_bound: int
+    """No assignment to as many consumers moves less from the interval before."""
+    lost_bytes_per_s: int
+    """Rate above the capacity of consumers, by which lag grows: of oversized partitions, and if `max` is too small."""
+    backlog_bytes: int
+    """Bytes that wait at the end of the interval, within `delay_s`."""
+
+
+class ConsumersPlanDocument(Record):
+    """The consumers of a group over time."""
+
+    id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
+    kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
+    hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
+    engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
+    created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
+    cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    labels: dict[str, str]
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
+    kafka: KafkaReleases | None
+    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
+    the release that it is made for was not compared."""
+    compared_kafka_versions: list[ComparedRelease] | None
+    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    intervals: list[ConsumersInterval]
+    """The intervals of the series."""
+    step_s: int
+    """Seconds of an interval."""
+    proven_consumers: int
+    """Number of intervals whose number of consumers is proven to be the fewest."""
+    proven_moves: int
+    """Number of intervals whose movement is proven to be least."""
+    consumer_hours: float
+    """Sum over consumers of the time for which each is there."""
+    cost: float | None
+    """Its price; null without `price_per_consumer_hour`."""
+    moved_bytes_per_s: float
+    """Mean of `moved_bytes_per_s` over intervals."""
+    front: list[ConsumersFront]
+    """Choices of which none has both fewer consumer hours and less movement than another, by consumer hours."""
+    schedule: list[ConsumersStep]
+    """When to have how many consumers."""
+    assignor: ConsumersAssignor
+    """The same with one of Kafka's assignors."""
+    oversized: list[OversizedPartition]
+    """Partitions above the capacity of a consumer."""
+    partitions: list[PartitionsNeeded]
+    """Partitions that each topic needs; empty unless requested."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+
+
+class ConsumersStep(Record):
+    """A change of the number of consumers."""
+
+    from_: str
+    """When to order it: `start_s` before it is needed, if there are more."""
+    consumers: int
+    """Number of consumers from then on."""
+
+
 class Copysets(Record):
     """The distinct sets of brokers that have all replicas of a partition."""
 
@@ -1266,7 +1418,7 @@ class GroupPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -1393,6 +1545,17 @@ class HistogramDocument(Record):
     """Edges of the bins, ascending, in the unit of the figure; one more than `counts`."""
     counts: list[int]
     """Number of scenarios in each bin."""
+
+
+class IntervalConsumers(Record):
+    """An interval with another number of consumers."""
+
+    interval: int
+    """Number of the interval, from 1."""
+    before: int | None
+    """Number of consumers before; null if there is no such interval."""
+    after: int | None
+    """Number of consumers after; null if there is no such interval."""
 
 
 class JobDocument(Record):
@@ -1960,6 +2123,21 @@ class OverLimitDocument(Record):
     """The limit of the broker, in the same unit."""
 
 
+class OversizedPartition(Record):
+    """A partition above the capacity of a consumer, which has a consumer of its own, and what helps."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    bytes_per_s: int
+    """Its largest rate: a consumer with this capacity could read it."""
+    intervals: int
+    """Number of intervals in which it exceeds the capacity."""
+    partitions_needed: int
+    """Partitions of the topic with which its share fits, if its keys spread; `/v1/keys` states which keys move."""
+
+
 class PairLosses(Record):
     """The loss of each two live brokers."""
 
@@ -2076,12 +2254,31 @@ class PartitionersDocument(Record):
 class PartitionsDocument(Record):
     """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    items: (
+        list[PartitionDocument]
+        | list[ReadPartitionDocument]
+        | list[PlannedTaskDocument]
+        | list[PlannedWaveDocument]
+        | list[ScaledPartitionDocument]
+    )
     """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class PartitionsNeeded(Record):
+    """How many partitions a topic needs until the end of the horizon."""
+
+    topic: str
+    """Name of the topic."""
+    partitions: int
+    """The fewest partitions, a multiple of the number of racks of the cluster; they cannot be reduced later."""
+    current: int
+    """Number of partitions of the series."""
+    lasts_months: int | None
+    """Whole months until the largest partition exceeds a consumer; null if it never does."""
 
 
 class PauseDocument(Record):
@@ -2226,7 +2423,7 @@ class PlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2333,7 +2530,7 @@ class PlanSummary(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2578,7 +2775,7 @@ class ReassignmentPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2773,7 +2970,7 @@ class RestartPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2820,6 +3017,17 @@ class RestartPlanDocument(Record):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class ScaledPartitionDocument(Record):
+    """One partition, with its consumer over time."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    consumers: list[int]
+    """Number of its consumer, from 0, in each interval."""
 
 
 class ScatterWidth(Record):
@@ -3215,7 +3423,7 @@ class StreamsPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str

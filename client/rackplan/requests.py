@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypeAlias, TypedDict
 
-ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
+ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart", "consumers"]
 
 
 ListPlansStatus: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -19,6 +19,9 @@ ExportPlanFormat: TypeAlias = Literal[
     "kubernetes",
     "replica_assignment",
     "script",
+    "keda",
+    "hpa",
+    "schedule",
     "csv",
     "loads",
     "losses",
@@ -91,7 +94,7 @@ ListScenariosSort: TypeAlias = Literal[
 ]
 
 
-ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
+ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart", "consumers"]
 
 
 ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -977,6 +980,15 @@ class NullKeysRequest(TypedDict, total=False):
     """The rack of the leader of each available partition; the answer then has `cross_rack`."""
 
 
+class PartitionGrowth(TypedDict, total=False):
+    """For how long the partitions of a topic are to be enough."""
+
+    growth_per_month: float
+    """Growth of rates in a month; 0.1 is 10 %."""
+    horizon_months: float
+    """Months after which no partition may exceed a consumer."""
+
+
 class PartitionRequest(TypedDict, total=False):
     """The state of a partition; the first of `replicas` is the preferred leader."""
 
@@ -1174,6 +1186,46 @@ class PlacementRequest(TypedDict, total=False):
     """Name of the placement algorithm."""
     seed: int | None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
+
+
+class PlanConsumersRequest(TypedDict, total=False):
+    """Rates of partitions over time, and what consumers can do."""
+
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+    topics: list[str] | None
+    """The topics of the group; by default all of the series."""
+    series: Required[RateSeries]
+    capacity_bytes_per_s: Required[float | str]
+    """Rate that one consumer can read and process."""
+    delay_s: float
+    """Longest time for which a record may wait; whole intervals count. Peaks are then worked off later."""
+    start_s: float
+    """Time from ordering a consumer until it reads: the schedule has more consumers this much sooner."""
+    hold_s: float
+    """Fewer consumers that suffice for no longer than this are ignored; whole intervals count."""
+    spare: int
+    """Consumers beyond the fewest, with which fewer partitions move."""
+    min: int
+    """The fewest consumers of any interval."""
+    max: int | None
+    """The most consumers of any interval; `lost_bytes_per_s` states what they cannot read."""
+    price_per_consumer_hour: float | None
+    """Price of a consumer for an hour, in any currency; null leaves out costs."""
+    assignor: Literal["uniform", "server-range", "range", "roundrobin"]
+    """Kafka's assignor to compare with."""
+    partitions: PartitionGrowth | None
+    """Counts the partitions that each topic needs; null does not."""
+    workload: str
+    """Name of the Deployment of the consumers, in files for Kubernetes."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
 class PlanGroupRequest(TypedDict, total=False):
@@ -1564,6 +1616,20 @@ class RackedBroker(TypedDict, total=False):
     """Id of the broker."""
     rack: str | None
     """Its rack after the change; null for none."""
+
+
+class RateSeries(TypedDict, total=False):
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `bytes_per_s`, or `prometheus`."""
+
+    start: str | None
+    """Begin of the first interval."""
+    step_s: int | None
+    """Seconds of an interval."""
+    bytes_per_s: Mapping[str, Sequence[Sequence[float]]] | None
+    """By topic a list of intervals, each a list with the rate of each partition, by id."""
+    prometheus: Mapping[str, Any] | None
+    """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and
+    bytes/s. Its times are the begins of intervals."""
 
 
 class ReassignedPartition(TypedDict, total=False):
