@@ -193,7 +193,7 @@ class TestDesired:
         [
             ("any", "", []),
             ("cross-rack", "", []),
-            ("in-rack", "", [(False, 6)]),
+            ("in-rack", "", [(True, 6)]),
             ("static", f"    staticAssignments: {[[101, 104, 108]] * 6}\n", [(True, 6)]),
             ("static-in-rack", "    staticRackAssignments: [a, a, a, a, a, a]\n", [(False, 6)]),
         ],

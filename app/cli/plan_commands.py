@@ -152,6 +152,9 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
+    in_rack: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, of which each partition is in one rack.")
+    ] = None,
     spread_leaders: Annotated[
         list[str] | None, typer.Option(help="Topics, by commas, whose leaders are spread over their brokers.")
     ] = None,

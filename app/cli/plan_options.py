@@ -224,6 +224,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "replication_factor": ("replication_factor", _pairs("replication-factor")),
         "partitions": ("partitions", _pairs("partitions")),
         "topic": ("topics", _as_typed),
+        "in_rack": ("placement", lambda texts: dict.fromkeys(listed(texts), "in_rack")),
         "broker_sets": ("broker_sets", broker_sets),
         "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),

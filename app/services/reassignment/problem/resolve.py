@@ -135,6 +135,7 @@ def resolve(
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         weights=weights,
         counts_bytes=cost == 0,
+        in_rack=frozenset(request.placement),
         bytes_per_replica=cost,
         pins=domains.pins,
         replicas=loads.replicas,
