@@ -411,6 +411,9 @@ class CheckRequest(TypedDict, total=False):
     allow_lower_factor: bool
     """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are to be in one rack, otherwise it is the violation
+    `not_in_rack`; the topic does not have to span racks."""
 
 
 class ClientsRequest(TypedDict, total=False):
@@ -1375,6 +1378,9 @@ class PlanReassignmentRequest(TypedDict, total=False):
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1715,6 +1721,9 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
