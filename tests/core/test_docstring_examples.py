@@ -25,6 +25,7 @@ MODULES = (
     "app.core.capacity.ranking",
     "app.core.replica_lists",
     "app.core.replicas.awareness.placing",
+    "app.core.replicas.copysets",
     "app.core.sweeps.fields",
     "app.core.replicas.admin_utils",
     "app.core.replicas.striped",

@@ -18,6 +18,7 @@ from app.services.rates import partition_rates
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.leader_constraints import (
     preferred_racks_of,
+    spread_of,
     topic_minimums_of,
 )
 from app.services.reassignment.problem.scope import PartitionScope
@@ -48,6 +49,11 @@ class PartitionSizes:
     def unknown(self) -> int:
         """The number of partitions of the scope whose size is unknown."""
         return int(np.count_nonzero(~self.is_known))
+
+    @property
+    def mean_bytes(self) -> int | None:
+        """The mean size of the scope's partitions, rounded; None if any is unknown."""
+        return None if self.unknown else round(int(self.size_bytes.sum()) / max(1, len(self.size_bytes)))
 
     def require(self, what: str, path: FieldPath) -> None:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
@@ -258,6 +264,7 @@ def _leader_objective(
         counts_actual=request.balance.leaders == "preferred",
         preferred=preferred_racks_of(request, brokers, scope),
         minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
+        spread=spread_of(request, scope),
     )
 
 

@@ -36,6 +36,8 @@ class ReassignmentProblem(Problem):
         count, or if no replica may move.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s : of the monotonic clock, in seconds.
+    in_rack : topics of which all replicas of a partition are in one rack.
+    bytes_per_replica : what each moved replica costs beside its bytes; None if replicas are minimised.
     subscriptions : by id of each group that rebalances when racks change, its topics.
     version : of Kafka.
     canonical : the request with nothing left to guess.
@@ -57,6 +59,8 @@ class ReassignmentProblem(Problem):
     relaxed: tuple[Relaxation, ...]
     constraints: tuple[str, ...]
     started_s: float
+    in_rack: frozenset[str]
+    bytes_per_replica: int | None
     subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
     version: KafkaVersion
     canonical: dict[str, Json] = field(repr=False)
