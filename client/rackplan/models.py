@@ -1080,6 +1080,8 @@ class CrossRackDocument(Record):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] | None
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 class DeliveriesPage(Record):
@@ -1399,6 +1401,25 @@ class GoalDocument(Record):
     """Lower bound on `largest`."""
     gap: float
     """Relative optimality gap: (largest − bound) / largest."""
+
+
+class GroupCrossRack(Record):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from
+    leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
 
 
 class GroupDiffDocument(Record):
