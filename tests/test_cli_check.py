@@ -306,7 +306,7 @@ class TestDesired:
             ("[" * 100, "levels of YAML"),
             ("a: [\n", "expected YAML"),
             ("? [a]\n: 1\n", "expected a text as the key"),
-            ("x: 1\n", "expected a KafkaTopic of Strimzi or a topic of topicctl"),
+            ("x: 1\n", "expected topics of Strimzi, topicctl, Redpanda"),
             ("kind: KafkaTopic\nmetadata: {name: a/b}\n", "expected the name of a topic"),
             (
                 "kind: KafkaTopic\nmetadata: {name: t}\nspec: {partitions: 0}\n",

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.cli.disk_options import capacities, directory_bytes, drained
+from app.cli.offline import read_json
 from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -111,6 +112,12 @@ def _bytes(option: str) -> Callable[[str], Json]:
     return lambda text: _by_name(option, [f"{option}={text}"], "bytes, such as 3.4TB", number_of)[option]
 
 
+def _series(file: Path) -> Json:
+    """The series of a file; an answer of Prometheus has `data`."""
+    document = read_json(file, "series")
+    return {"prometheus": document} if isinstance(document, Mapping) and "data" in document else document
+
+
 def _balance(text: str) -> Json:
     """A word, or a tolerance; the API rejects anything else."""
     try:
@@ -206,7 +213,9 @@ REPLICAS: Fields = MappingProxyType(
     {
         "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
         "forced": ("forced", lambda texts: {"rack": listed(texts)}),
-        **_plain("algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version", "policy"),
+        **_plain(
+            "algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version", "policy", "scatter_width", "front"
+        ),
     }
 )
 REASSIGNMENT: Fields = MappingProxyType(
@@ -257,7 +266,12 @@ GROUP: Fields = MappingProxyType(
     {
         "assignor": ("assignor", _names),
         "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        **_plain("group", "kafka_version"),
+        "bytes_per_s": (
+            "bytes_per_s",
+            lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+        ),
+        **_plain("group", "follower_fetching", "rebalance_seconds", "kafka_version"),
+        **_plain("cross_rack_per_gib", within="prices."),
     }
 )
 STREAMS: Fields = MappingProxyType(
@@ -278,6 +292,16 @@ RESTART: Fields = MappingProxyType(
         **_plain("per", "max_brokers_per_wave", "restart_seconds", "catch_up_bytes_per_s", "pod_name", "kafka_version"),
     }
 )
+CONSUMERS: Fields = MappingProxyType(
+    {
+        "series": ("series", _series),
+        "capacity": ("capacity_bytes_per_s", _bytes("capacity")),
+        "price": ("price_per_consumer_hour", _as_typed),
+        "least": ("min", _as_typed),
+        "most": ("max", _as_typed),
+        **_plain("delay_s", "start_s", "hold_s", "spare", "assignor", "workload", "kafka_version"),
+    }
+)
 KEYS: Fields = MappingProxyType(
     {
         "partitioner": ("partitioner", _names),
@@ -289,6 +313,13 @@ KEYS: Fields = MappingProxyType(
     }
 )
 OF_KIND: Mapping[str, Fields] = MappingProxyType(
-    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS, "restart": RESTART}
+    {
+        "replicas": REPLICAS,
+        "reassignment": REASSIGNMENT,
+        "group": GROUP,
+        "streams": STREAMS,
+        "restart": RESTART,
+        "consumers": CONSUMERS,
+    }
 )
 """The options of each kind of plan."""

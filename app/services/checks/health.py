@@ -20,6 +20,7 @@ from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.cautions import Caution
 from app.services.checks.disks import disk_violations, reassigned
 from app.services.plans import Allowance, LossSelection
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
@@ -30,7 +31,7 @@ from app.services.reassignment.reports.losses import (
 )
 from app.services.reassignment.requests.parts import InRack
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import Limited, PricesRequest, ResourceFields
+from app.services.reassignment.requests.resources import Limited, ResourceFields
 from app.services.reassignment.solve import least_repair
 
 MOST_LOADS_OF_LOSSES = 20_000

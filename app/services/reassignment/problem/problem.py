@@ -9,6 +9,7 @@ from app.core.model import Assignment, Int32s, LogDirectory
 from app.core.reassignment.problem import Problem
 from app.errors import FieldPath, Json
 from app.services.cautions import Caution
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.conflicts import Groups, Option
@@ -17,7 +18,6 @@ from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.log_dirs import StatedLogDirs
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.resources import PricesRequest
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
