@@ -69,8 +69,7 @@ class GroupAnswers:
         if item.has("groups"):
             self.described += [_of_kafkajs(group) for group in item.each("groups")]
         elif item.has("error"):
-            path, status = item.get("status")
-            self._take_burrow(LooseObject.of(document, status, path))
+            self._take_burrow(item.child("status"))
         else:
             for one in item.each("data") if item.has("data") else [item]:
                 self._take_rest(one)
@@ -145,7 +144,7 @@ class GroupAnswers:
 
     def _assign(self, group: str, member_id: str, item: LooseObject) -> None:
         partitions = self._assigned.setdefault((group, member_id), [])
-        topic = _topic(item)
+        topic = item.required_topic("topicname", "topic")
         partitions.append(TopicPartitions(topic, (item.integer("partitionid", "partition"),)))
 
 
@@ -169,10 +168,9 @@ def _section(rows: Iterable[tuple[int, Record]]) -> Section[Record]:
 
 def _row(item: LooseObject, group: str, member: str | None, host: str | None = None) -> PartitionOffsets:
     """The offsets of a partition; of Burrow the last ones that it has seen."""
-    path, end = item.get("end")
-    seen = LooseObject.of(item.document, end, path) if end is not None else item
+    seen = item.child("end") if item.has("end") else item
     return PartitionOffsets(
-        _topic(item),
+        item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),
         _amount(seen, "currentoffset", "offset"),
         _amount(item, "logendoffset"),
@@ -195,11 +193,6 @@ def _name(item: LooseObject, *names: str) -> str:
     """A text that has to be there."""
     path, value = item.get(*names)
     return described_groups.text_of(item.document, value, path)
-
-
-def _topic(item: LooseObject) -> str:
-    path, value = item.get("topicname", "topic")
-    return item.document.topic_name(value, path)
 
 
 def _of_kafkajs(group: LooseObject) -> DescribedGroup:
