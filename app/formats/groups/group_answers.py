@@ -36,7 +36,7 @@ from app.formats.syntax.documents import Document
 from app.formats.syntax.loose_objects import LooseObject
 
 _INT64_MAX = 2**63 - 1
-_NO_COORDINATOR, _UNCOUNTED = "-:0 (0)", -1
+_UNCOUNTED = -1
 _STATES = ("", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 """By the number that librdkafka's clients state."""
 _KEYS = {"member_id": "memberid", "client_id": "clientid", "client_host": "clienthost"} | {
@@ -115,9 +115,8 @@ class GroupAnswers:
             self._offsets.append((self._line, _row(item, group, member)))
         elif member is None:
             state = (item.text("state") or "").replace("_", " ").title().replace(" ", "")
-            self._states.append(
-                (self._line, GroupState(_NO_COORDINATOR, state, _UNCOUNTED, item.text("partitionassignor"), group))
-            )
+            assignor = item.text("partitionassignor")
+            self._states.append((self._line, GroupState("-:0 (0)", state, _UNCOUNTED, assignor, group)))
         elif item.has("partitionid"):
             self._assign(group, member, item)
         else:
@@ -135,12 +134,8 @@ class GroupAnswers:
             self.described.append(DescribedGroup(group, "", "", (), error))
 
     def _add(self, group: str, member_id: str, item: LooseObject) -> None:
-        host, client = item.text("host") or "", item.text("clientid") or ""
-        instance = item.text("instanceid")
-        self._members[group, member_id] = (
-            self._line,
-            GroupMember(member_id, host, client, group=group, group_instance_id=instance),
-        )
+        host, client, instance = item.text("host") or "", item.text("clientid") or "", item.text("instanceid")
+        self._members[group, member_id] = self._line, GroupMember(member_id, host, client, None, group, instance)
 
     def _assign(self, group: str, member_id: str, item: LooseObject) -> None:
         partitions = self._assigned.setdefault((group, member_id), [])

@@ -231,11 +231,8 @@ def _is_partition(item: LooseObject) -> bool:
 
 def _nodes(item: LooseObject) -> list[LooseObject]:
     """The replicas of a partition if they are brokers, and not their ids."""
-    return list(item.each(*_REPLICAS)) if _first_is_object(item.get(*_REPLICAS)[1]) else []
-
-
-def _first_is_object(values: object) -> bool:
-    return isinstance(values, list) and bool(values) and isinstance(values[0], dict)
+    listed = item.get(*_REPLICAS)[1]
+    return list(item.each(*_REPLICAS)) if isinstance(listed, list) and isinstance(next(iter(listed), 0), dict) else []
 
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
