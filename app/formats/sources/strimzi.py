@@ -216,7 +216,7 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate([*lines, "{"]):
         key = line.partition(":")[0]
         if line.startswith("{") or key in keys:
-            for document in yaml_documents.read_part("\n".join(lines[start:number]), start):
+            for document in yaml_documents.documents_of_part("\n".join(lines[start:number]), start):
                 yield document.line, document.root
             start = number
             keys.clear()
