@@ -193,7 +193,7 @@ class TestDesired:
         [
             ("any", "", []),
             ("cross-rack", "", []),
-            ("in-rack", "", [(False, 6)]),
+            ("in-rack", "", [(True, 6)]),
             ("static", f"    staticAssignments: {[[101, 104, 108]] * 6}\n", [(True, 6)]),
             ("static-in-rack", "    staticRackAssignments: [a, a, a, a, a, a]\n", [(False, 6)]),
         ],
@@ -223,7 +223,7 @@ class TestDesired:
             ("[" * 100, "levels of YAML"),
             ("a: [\n", "expected YAML"),
             ("? [a]\n: 1\n", "expected a text as the key"),
-            ("x: 1\n", "expected a KafkaTopic of Strimzi or a topic of topicctl"),
+            ("x: 1\n", "expected topics of Strimzi, topicctl, Redpanda"),
             ("kind: KafkaTopic\nmetadata: {name: a/b}\n", "expected the name of a topic"),
             (
                 "kind: KafkaTopic\nmetadata: {name: t}\nspec: {partitions: 0}\n",

@@ -25,7 +25,9 @@ from app.formats.syntax.garbage import uncollected
 
 Desired = Annotated[
     list[Path] | None,
-    typer.Option(help="Topics as they are to be: YAML of Strimzi's KafkaTopics or of topicctl, a file or a folder."),
+    typer.Option(
+        help="Topics as they are to be: YAML of Strimzi, topicctl and others, Terraform's JSON; a file or a folder."
+    ),
 ]
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
@@ -138,15 +138,16 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     desired = _desired(gate.desired)
     conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
     allowance = Allowance(Settings().limits, is_job=True)
+    stated = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
     if gate.reassignment is None:
         if gate.request.allow_lower_factor:
             detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
             raise ConflictingFields(detail, path=("allow_lower_factor",))
-        checked = checks.check_cluster(cluster, gate.kafka_version, gate.request, allowance)
+        checked = checks.check_cluster(cluster, gate.kafka_version, stated, allowance)
     else:
         running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
         posted = _reassignment(gate.reassignment)
-        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, gate.request, allowance)
+        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, stated, allowance)
     differences = checks.compare(cluster, desired) if desired else None
     subject = Subject(checked, None if differences is None else len(differences.differences))
     return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])

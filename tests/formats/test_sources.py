@@ -19,9 +19,10 @@ from app.services.snapshots.cautions import of_cluster
 from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample
 from tests.profiles import costly, examples
 
+CLIENTS = "a client's or an API's JSON"
 SAMPLES = {
     "kcat-list.txt": "kcat -L",
-    "kcat-list.json": "kcat -L -J",
+    "kcat-list.json": CLIENTS,
     "rpk-cluster-info.txt": "rpk",
     "rpk-topic-describe-all.txt": "rpk",
     "msk-list-nodes.json": "aws kafka list-nodes",
@@ -36,10 +37,19 @@ SAMPLES = {
     "cruise-control-partition-load.json": "Cruise Control",
     "prometheus-log-size.json": "Prometheus",
     "prometheus-bytes-in.json": "Prometheus",
-    "akhq-nodes.json": "AKHQ or kafka-ui",
-    "akhq-topics.json": "AKHQ or kafka-ui",
-    "kafka-ui-brokers.json": "AKHQ or kafka-ui",
-    "kafka-ui-topics.json": "AKHQ or kafka-ui",
+    "akhq-nodes.json": CLIENTS,
+    "akhq-topics.json": CLIENTS,
+    "kafka-ui-brokers.json": CLIENTS,
+    "kafka-ui-topics.json": CLIENTS,
+    "kafkajs-metadata.json": CLIENTS,
+    "confluent-kafka-go-metadata.json": CLIENTS,
+    "node-rdkafka-metadata.json": CLIENTS,
+    "kafka-python-cluster.json": CLIENTS,
+    "confluent-rest-replicas.json": CLIENTS,
+    "rpk-cluster-partitions.json": CLIENTS,
+    "rpk-topic-describe.json": CLIENTS,
+    "msk-topic-partitions.json": CLIENTS,
+    "msk-topic-partitions.yaml": CLIENTS,
 }
 ORDERS = {0: [102, 101, 103], 1: [103, 102, 101], 2: [101, 103, 102]}
 """The replicas of the topic that most samples describe."""
@@ -508,7 +518,7 @@ def wrong(change: Change) -> str:
 def test_what_a_topic_contradicts_is_rejected(
     change: Callable[[list[dict[str, object]]], object], expected: str
 ) -> None:
-    assert expected in rejected(SOURCES["kcat -L -J"].read, wrong(change)).detail
+    assert expected in rejected(SOURCES[CLIENTS].read, wrong(change)).detail
 
 
 def test_a_rejection_names_the_upload_the_line_and_the_place() -> None:

@@ -66,7 +66,7 @@ class _PlaceFields(OnSnapshot):
     """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
     seed: Seed | None = None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
-    plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: Defaults | None = None
     """What counts for new topics, and for those of which the snapshot does not know it."""
 
@@ -88,6 +88,8 @@ _ANNOTATIONS: Mapping[str, Callable[[Option], Any]] = {
     "choice": lambda option: Literal[option.choices],
     "names": lambda _: Annotated[list[AttributeName], Field(min_length=1, max_length=16)],
     "values_by_name": lambda _: Annotated[dict[AttributeName, OptionValues], Field(min_length=1, max_length=16)],
+    "integer": lambda option: Annotated[Int32, Field(ge=option.bounds[0], le=option.bounds[1])],
+    "flag": lambda _: bool,
 }
 
 

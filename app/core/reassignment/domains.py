@@ -21,6 +21,7 @@ class PartitionKind:
     repairs : whether partitions that violate the rack rule now have to satisfy it afterwards. Otherwise they may keep
         their current counts per rack, not exceed them, and span no fewer racks.
     to_span : the racks to span, as of `RackRule`, if they differ from those of other kinds; None is the rule's.
+    rack : index of the one rack that has all replicas, whatever the rule; None if they are spread.
     """
 
     factor: int
@@ -28,6 +29,7 @@ class PartitionKind:
     may_receive: NDArray[np.bool_]
     repairs: bool = True
     to_span: int | None = None
+    rack: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,11 @@ def find_domains(
         for first in firsts:
             origin = (number, int(rows[first]))
             eligible = sizes + alike[first, :racks]
-            least, most = _spread(kind.factor, eligible, of_kind, origin)
+            least, most = (
+                _spread(kind.factor, eligible, of_kind, origin)
+                if kind.rack is None
+                else _in_rack(kind.factor, eligible, kind.rack, origin)
+            )
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
             domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first], eligible))
         domain_of[rows] = len(domains) - len(firsts) + place
@@ -209,6 +215,13 @@ def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int])
         np.concatenate([np.minimum(named, lower), np.zeros_like(nameless)]),
         np.concatenate([np.minimum(named, level), nameless]),
     )
+
+
+def _in_rack(factor: int, sizes: Int64s, rack: int, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:
+    if sizes[rack] < factor:
+        raise NoLegalPlacement("brokers", needed=factor, there=int(sizes[rack]), kind=origin[0], row=origin[1])
+    every = np.where(np.arange(len(sizes)) == rack, factor, 0)
+    return every, every.copy()
 
 
 def _level(replicas: int, sizes: Int64s) -> int:

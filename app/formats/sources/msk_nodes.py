@@ -1,4 +1,4 @@
-"""What `aws kafka list-nodes` of Amazon MSK prints: JSON.
+"""What `aws kafka list-nodes` of Amazon MSK prints: JSON, or YAML with `--output yaml`.
 
     {"NodeInfoList": [{"NodeType": "BROKER", "InstanceType": "m5.large", "BrokerNodeInfo": {"BrokerId": 1.0,
     "ClientSubnet": "subnet-0a1b", "Endpoints": ["b-1.prod.kafka.eu-west-1.amazonaws.com"],
@@ -12,11 +12,14 @@ node of ZooKeeper tells ZooKeeper.
 Source: the API reference of Amazon MSK, `NodeInfo`.
 """
 
+import re
+
 from app.core.kafka_versions import Controller
 from app.core.model import INT32_MAX, Broker
 from app.errors import FieldPath
 from app.formats.sources.contents import Contents, Note, Source
-from app.formats.syntax.documents import Document, each_document
+from app.formats.syntax.documents import Document
+from app.formats.syntax.yaml_documents import ROW, each_document
 
 _NODES = "NodeInfoList"
 SUBNET = "subnet-"
@@ -33,7 +36,7 @@ def read(text: str) -> Contents:
     Raises
     ------
     MalformedText
-        The text is no JSON, or a broker lacks its id or has one that is not valid.
+        The text is neither JSON nor YAML, or a broker lacks its id or has one that is not valid.
     """
     brokers: dict[int, Broker] = {}
     versions: set[str] = set()
@@ -72,4 +75,10 @@ def _broker(document: Document, value: object, path: FieldPath) -> tuple[Broker,
     return Broker(int(broker_id), rack or None), stated
 
 
-SOURCE = Source("aws kafka list-nodes", read, owns=lambda document: isinstance(document, dict) and _NODES in document)
+SOURCE = Source(
+    "aws kafka list-nodes",
+    read,
+    re.compile(rf"{_NODES}:\s*$"),
+    ROW,
+    lambda document: isinstance(document, dict) and _NODES in document,
+)

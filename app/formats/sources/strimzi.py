@@ -19,12 +19,10 @@ from dataclasses import dataclass, field
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
-from app.errors.texts import MalformedText
 from app.formats.clusters.stated_configs import Configs, of_brokers, recorded
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
-from app.formats.syntax.yaml_documents import YamlDocument
 
 _GROUP = "kafka.strimzi.io/"
 _CLUSTER, _BROKER_ROLE = "strimzi.io/cluster", "strimzi.io/broker-role"
@@ -216,21 +214,12 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate([*lines, "{"]):
         key = line.partition(":")[0]
         if line.startswith("{") or key in keys:
-            for document in _read("\n".join(lines[start:number]), start):
-                yield start + document.line, document.root
+            for document in yaml_documents.read_part("\n".join(lines[start:number]), start):
+                yield document.line, document.root
             start = number
             keys.clear()
         if key in ("apiVersion", "kind"):
             keys.add(key)
-
-
-def _read(chunk: str, lines_before: int) -> list[YamlDocument]:
-    try:
-        return yaml_documents.read(chunk)
-    except MalformedText as malformed:
-        # What is missing at the end is missing on the line after it.
-        line = min(malformed.line or 1, chunk.count("\n") + 1)
-        raise malformed.relocated(line=lines_before + line, source=None, path=malformed.path) from None
 
 
 def _mapping(members: Mapping[str, object], key: str) -> Mapping[str, object]:

@@ -54,7 +54,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return solve(problem)
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
-        illegal = (each.detail for each in violations(solution.tally) if each.severity == "illegal")
+        illegal = (each.detail for each in violations(solution.tally, problem.in_rack) if each.severity == "illegal")
         return [*verify(problem, solution), *illegal]
 
     def title(self, plan: NewPlan) -> str:

@@ -15,6 +15,8 @@ from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import Broker, Cluster, NewTopic, Placement
 from app.core.replicas.awareness.rules import Rules
+from app.core.replicas.copyset_rounds import front_of, rounds_of_width
+from app.core.replicas.copysets import SetChoice
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
@@ -184,6 +186,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             "violations": as_json(violations(counts)),
             "warnings": [caution.as_json() for caution in (*problem.cautions, *_topic_cautions(problem))],
         }
+        if isinstance(problem.options, SetChoice):
+            return answer | _set_choice(problem, problem.options)
         if not isinstance(problem.options, Rules):
             return answer
         report = awareness.look(
@@ -208,6 +212,17 @@ def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str,
     }
     lacking = awareness.unassigned_of(head.answer, row.topic)
     return document | {"unassigned": lacking} if lacking else document
+
+
+def _set_choice(problem: ReplicasProblem, choice: SetChoice) -> dict[str, Json]:
+    """The scatter width of the sets of the largest replication factor, and the front of other choices if requested."""
+    brokers = sorted(problem.brokers, key=lambda broker: broker.id)
+    factor = max(topic.replication_factor for topic in problem.topics)
+    widest = {topic.name for topic in problem.topics if topic.replication_factor == factor}
+    chosen = rounds_of_width(brokers, factor, choice.scatter_width).measured
+    min_isr = max((least for topic, least in problem.min_isr.items() if topic in widest), default=None)
+    front: Json = as_json(front_of(brokers, factor, min_isr)) if choice.front else None
+    return {"scatter_width": chosen.scatter_width.min, "front": front}
 
 
 def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, int], tuple[Caution, ...]]:

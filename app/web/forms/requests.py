@@ -32,10 +32,11 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "group": ("Assign a consumer group", "Which member reads which partition, and what an event moves."),
     "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
     "restart": ("Restart a cluster", "The fewest waves of restarts in which every partition stays writable."),
+    "consumers": ("Scale consumers", "The fewest consumers of each interval, and when to start them."),
     "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
 }
 """The title and the purpose of each kind of request, in the order of the page."""
-_PLANNED_AGAIN = ("reassignment", "streams", "restart")
+_PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
 _OPERATIONS = {"sweep": "/v1/sweeps"}
 FIELDS_OF: Mapping[str, dict[str, str]] = {

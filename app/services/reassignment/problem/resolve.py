@@ -52,7 +52,13 @@ from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
-from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
+from app.services.reassignment.requests.request import (
+    ReassignmentRequest,
+    bytes_per_replica,
+    canonical_fields,
+    minimised,
+    repaired_topics,
+)
 
 NO_LIMIT = 2**63 - 1
 DISK_SHARE = ("batches", "max_disk_share")
@@ -87,7 +93,8 @@ def resolve(
     limits = limits_of(request, brokers, resources.capacity)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
     limits = _with_directories(request, limits, log_dirs)
-    counts_bytes = request.minimise != "replicas" and not sizes.unknown
+    folded = replace(folded, minimise=minimised(request, sizes.mean_bytes))
+    cost = bytes_per_replica(folded.minimise) if not sizes.unknown else None
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,
@@ -99,7 +106,7 @@ def resolve(
         current=current,
         is_copied=is_copied,
         must_keep=np.full(len(before), NO_REPLICA, np.int32),
-        weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+        weight=np.ones(len(before), np.int64) if cost is None else sizes.size_bytes + cost,
         share=None if request.leaders_only else weights,
         floor_cap=_floor_cap(shares),
         in_sync=kept_first(brokers, scope, before, is_ready, current, is_copied),
@@ -127,7 +134,9 @@ def resolve(
         topics=topics,
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         weights=weights,
-        counts_bytes=counts_bytes,
+        counts_bytes=cost == 0,
+        in_rack=frozenset(request.placement),
+        bytes_per_replica=cost,
         pins=domains.pins,
         replicas=loads.replicas,
         leaders=loads.leaders,

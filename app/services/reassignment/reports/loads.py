@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.capacity.costs import SECONDS_PER_MONTH, CrossRack
+from app.core.capacity.costs import CrossRack, cost_per_month
 from app.core.capacity.placed_traffic import (
     NONE_LOST,
     Losses,
@@ -22,13 +22,13 @@ from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Li
 from app.core.reassignment.resources.model import MILLION
 from app.core.replica_lists import per_broker
 from app.errors import Json
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.units import in_unit
-from app.services.reassignment.requests.resources import COUNTS, PricesRequest
+from app.services.reassignment.requests.resources import COUNTS
 
 _NIC_OUT, _CPU, _LEADERS = (RESOURCES.index(name) for name in ("nic_out", "cpu", "leaders"))
-_GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +182,7 @@ def cross_rack_json(report: LoadReport, prices: PricesRequest | None) -> Mapping
 
 
 def _cost(crossing: CrossRack, prices: PricesRequest) -> float:
-    return round(crossing.total * SECONDS_PER_MONTH / _GIB * prices.cross_rack_per_gib, 2)
+    return round(cost_per_month(crossing.total, prices.cross_rack_per_gib), 2)
 
 
 def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = None) -> PlacedTraffic:

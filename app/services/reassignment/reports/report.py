@@ -54,7 +54,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally, min_isr)),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
-        "violations": as_json(violations(solution.tally)),
+        "violations": as_json(violations(solution.tally, problem.in_rack)),
         "warnings": [
             caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
         ],
