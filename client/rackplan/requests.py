@@ -270,7 +270,8 @@ class CapacitySweepRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
     kind: Literal["capacity"]
     """Kind of the sweep; the default if it is missing."""
     base: Required[BaseRequest | MeasuredBaseRequest]
@@ -358,7 +359,8 @@ class ChangesRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
 
 
 class CheckRequest(TypedDict, total=False):
@@ -1603,7 +1605,7 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster, and the log of the execution."""
+    """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
