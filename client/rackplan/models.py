@@ -810,9 +810,9 @@ class ConsumerCounts(Record):
     changed: int
     """Number of intervals whose consumers differ in number."""
     consumer_hours_before: float
-    """Consumer hours before; 0 without a plan to compare with."""
+    """Sum of the time of all consumers before; 0 without a plan to compare with."""
     consumer_hours_after: float
-    """Consumer hours after."""
+    """Sum of the time of all consumers after."""
 
 
 class ConsumersAssignor(Record):

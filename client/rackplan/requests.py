@@ -1204,6 +1204,7 @@ class PlanConsumersRequest(TypedDict, total=False):
     topics: list[str] | None
     """The topics of the group; by default all of the series."""
     series: Required[RateSeries]
+    """Rates of the partitions over time."""
     capacity_bytes_per_s: Required[float | str]
     """Rate that one consumer can read and process."""
     delay_s: float

@@ -1,13 +1,16 @@
 """Plans of consumers over time: series and their defects, schedules, files."""
 
 import csv
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
 
+from app.cli.plan_options import CONSUMERS, fields_of
 from app.core.model import Broker, Cluster
 from app.errors import Failure
 from app.errors.reassignments import UnknownTopic
@@ -233,3 +236,17 @@ def test_a_large_group_is_planned_with_bounds() -> None:
     document = answer(series=series({"a": rates}), capacity_bytes_per_s=1_000)
     assert all(each["lower_bound"] <= each["consumers"] <= 55 for each in document["intervals"])
     assert all(each["moved_lower_bound"] <= each["moved_bytes_per_s"] for each in document["intervals"])
+
+
+def test_the_command_reads_a_series_or_an_answer_of_prometheus(tmp_path: Path) -> None:
+    file = tmp_path / "rates.json"
+    for document, field in ((HOURS, HOURS), (prometheus()["prometheus"], prometheus())):
+        file.write_text(json.dumps(document), encoding="utf-8")
+        options = dict.fromkeys(CONSUMERS) | {"series": file, "capacity": "3 MB", "least": 2, "most": 4, "price": 0.5}
+        assert fields_of(options, CONSUMERS) == {
+            "series": field,
+            "capacity_bytes_per_s": 3 * MB,
+            "min": 2,
+            "max": 4,
+            "price_per_consumer_hour": 0.5,
+        }

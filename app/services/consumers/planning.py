@@ -38,8 +38,8 @@ from app.store.records import NewPlan, PlanHead
 KIND = "consumers"
 MOST_TRIES = 1_000
 """Numbers of consumers for which Kafka's assignor is computed."""
-_WORK = 10
-"""Partitions of another plan that take as long as one rate."""
+_RATE_WORK, _INTERVAL_WORK = 10, 50
+"""Partitions of another plan that take as long as one rate; rates that take as long as an interval without any."""
 _HOUR = 3_600
 
 
@@ -80,7 +80,8 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
 
     def resolve(self, request: ConsumersRequest, site: Site, allowance: Allowance) -> Scaling:
         rates = rates_of(request, allowance.limits)
-        allowance.check_work(rates.bytes_per_s.size * _WORK, path=("series",))
+        intervals, partitions = rates.bytes_per_s.shape
+        allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
         check_step(request, rates)
         check_topics(rates, site.cluster)
         core = ConsumersProblem(
@@ -164,7 +165,7 @@ def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
 
 def _intervals_json(problem: Scaling, solution: Sequence[Interval]) -> Iterator[dict[str, Json]]:
     consumed, arrived = problem.core.rates, problem.rates.bytes_per_s
-    backlog = (arrived - consumed).sum(axis=1).cumsum() * problem.rates.step_s
+    backlog = (arrived - consumed).sum(axis=1, dtype=np.float64).cumsum() * problem.rates.step_s
     for place, each in enumerate(solution):
         yield {
             "from": problem.rates.moment(place),
@@ -264,5 +265,5 @@ def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) ->
         )
         yield Caution("consumers_too_few", detail)
     if oversized:
-        detail = f"{counted(oversized, 'partition')} exceed a consumer, so that lag grows; `oversized` has what helps"
+        detail = f"lag of {counted(oversized, 'partition')} above the capacity of a consumer grows; `oversized` has it"
         yield Caution("oversized_partitions", detail)

@@ -63,6 +63,7 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
     """The topics of the group; by default all of the series."""
     series: RateSeries
+    """Rates of the partitions over time."""
     capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=MOST_BYTES_PER_S)]
     """Rate that one consumer can read and process."""
     delay_s: Seconds = 0.0
