@@ -551,7 +551,7 @@ class TestWarnings:
         assert found == colliding
 
     def test_configurations_of_new_topics_count_in_losses(self, client: httpx.Client) -> None:
-        """With min.insync.replicas of 2 and two replicas, the loss of either broker stops writes; with 1 it does not."""
+        """With min.insync.replicas of 2, two replicas and two brokers, either loss stops writes; with 1 it does not."""
         for least, unwritable in (("1", 0), ("2", 4)):
             topic = {"name": "t", "partitions": 4, "replication_factor": 2, "configs": {"min.insync.replicas": least}}
             body = {"brokers": [{"id": 1}, {"id": 2}], "topics": [topic]}

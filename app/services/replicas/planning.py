@@ -47,7 +47,8 @@ class ReplicasProblem:
     is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
     cordoned_brokers : as requested; None is what the snapshot says.
     partitions : of topics of the cluster, by name.
-    configs : by topic to place, as requested. defaults : as requested. min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
+    configs : by topic to place, as requested. defaults : as requested.
+    min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
     """
 
     topics: tuple[NewTopic, ...]
@@ -234,14 +235,13 @@ def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, i
     """
     named = {topic.name for topic in request.topics}
     known = dict(min_isr_of(topic for topic in cluster.topics if topic.name in named))
-    known |= {
-        name: int(each[MIN_INSYNC_REPLICAS]) for name, each in request.configs.items() if MIN_INSYNC_REPLICAS in each
-    }
-    least = None if request.defaults is None else request.defaults.min_insync_replicas
-    if least is None:
+    stated = {name: configs.get(MIN_INSYNC_REPLICAS) for name, configs in request.configs.items()}
+    known |= {name: int(least) for name, least in stated.items() if least is not None}
+    default = None if request.defaults is None else request.defaults.min_insync_replicas
+    if default is None:
         return known, ()
     unknown = [topic.name for topic in request.topics if topic.name not in known]
-    return {**dict.fromkeys(unknown, least), **known}, assumed(unknown, least)
+    return {**dict.fromkeys(unknown, default), **known}, assumed(unknown, default)
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:
