@@ -429,6 +429,22 @@ class ClientsRequest(TypedDict, total=False):
     """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
+class ConfiguredTopicRequest(TypedDict, total=False):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    """Number of partitions to place."""
+    replication_factor: Required[int]
+    """Number of replicas of each partition."""
+    start_partition_id: int
+    """Id of the first partition to place; 0 for a new topic."""
+    configs: Mapping[str, str]
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
+
+
 class CordonableBrokerRequest(TypedDict, total=False):
     """A broker, its log directories, and what is cordoned of it."""
 
@@ -1172,7 +1188,7 @@ class PlaceRequest(TypedDict, total=False):
     algorithm `copysets`."""
     front: bool | None
     """Whether to list, for every scatter width, the odds and the load after a loss. For the algorithm `copysets`."""
-    topics: Required[Sequence[NewTopicRequest]]
+    topics: Required[Sequence[ConfiguredTopicRequest]]
     """Topics to place, in the order in which they are created."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
