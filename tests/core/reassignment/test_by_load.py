@@ -9,11 +9,11 @@ from hypothesis import example, given
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment.loads.by_load import LoadPlacement
 from app.core.reassignment.loads.heavy_bound import heavy_movement_bound
 from app.core.reassignment.loads.rules import load_rules
-from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
+from app.core.reassignment.model import KEEP, NO_LIMIT, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.resources.by_load import search_by_load
+from app.core.reassignment.resources.forced import LoadPlacement
 from app.core.reassignment.verifier import placement_violations
 from app.errors.requests import LimitExceeded
 from tests import draws as st
@@ -116,7 +116,7 @@ def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, data:
     problem, load, base_load = case
     largest = [max(target_loads(problem, load, base_load, each), default=0) for each in placements(problem)]
     ceiling = data.draw(st.sampled_from(largest)) + data.draw(st.integers(0, 3))
-    bound = heavy_movement_bound(load_rules(problem, load), base_load, ceiling)
+    bound = heavy_movement_bound(load_rules(problem, load), base_load, np.where(problem.target, ceiling, NO_LIMIT))
     for placement in placements(problem):
         if max(target_loads(problem, load, base_load, placement), default=0) <= ceiling:
             assert bound <= moved_weight(problem, placement)
@@ -137,8 +137,10 @@ def test_a_replica_as_large_as_the_ceiling_is_alone() -> None:
         must_keep=np.full(5, -1, np.int32),
         weight=size_bytes,
     )
-    assert heavy_movement_bound(load_rules(problem, size_bytes), np.zeros(2, np.int64), 11) == 3
-    assert heavy_movement_bound(load_rules(problem, size_bytes), np.zeros(2, np.int64), 9) == 5
+    for ceiling, least in ((11, 3), (9, 5)):
+        assert (
+            heavy_movement_bound(load_rules(problem, size_bytes), np.zeros(2, np.int64), np.full(2, ceiling)) == least
+        )
 
 
 def forced_replicas(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:

@@ -1,4 +1,4 @@
-"""The cheapest legal set of brokers of one partition: for the initial placement, and under dual prices of the load.
+"""The cheapest legal set of brokers of one partition, and the initial placement.
 
 Sets with between `least` and `most` members of each rack, `factor` in all, are the bases of a laminar matroid: taking
 the cheapest of every rack up to its minimum, then the cheapest of the rest in racks below their maximum, is optimal.
@@ -7,7 +7,7 @@ the cheapest of every rack up to its minimum, then the cheapest of the rest in r
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
@@ -179,102 +179,6 @@ def _choose(
         choices,
         per_rack,
     )
-
-
-LIMB = 30
-"""Costs of rows are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
-
-
-@compiled
-def sum_of_cheapest_sets(
-    rules: LoadRules,
-    settled: BoolVector,
-    prices: Int64Vector,
-    move_cost: Int64Vector,
-    receivers: Int64Matrix,
-    starts: Int64Matrix,
-    used: Int64Vector,
-) -> tuple[int, int]:
-    """The sum of the least costs of all rows as (high, low) limbs; the load of the chosen sets is added to `used`.
-
-    A replica costs prices[broker] · load, and move_cost[row] more if it is moved.
-
-    Parameters
-    ----------
-    settled : (rows,) bool, rows that `rows_legal_in_place` lists.
-    prices : (brokers,) int64. move_cost : (rows,) int64. No row's cost exceeds 60 bits.
-    receivers : (domains, brokers) brokers that may receive, by rack, then by price; starts : (domains, racks + 1) where
-        each rack's begin. used : (brokers,) int64.
-    """
-    racks = rules.least.shape[1]
-    widest = rules.current.shape[1] + int(rules.factor.max()) * racks
-    brokers, costs = np.empty(widest, np.int32), np.empty(widest, np.int64)
-    choices, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
-    cheapest = np.full(len(starts), np.iinfo(np.int64).max >> 4, np.int64)
-    for domain in range(len(starts)):
-        for rack in range(racks):
-            if starts[domain, rack] < starts[domain, rack + 1]:
-                cheapest[domain] = min(cheapest[domain], prices[receivers[domain, starts[domain, rack]]])
-    high = low = np.int64(0)
-    for row in range(len(rules.load)):
-        domain, load = rules.domain_of[row], rules.load[row]
-        factor = rules.factor[domain]
-        if settled[row]:
-            # If no current broker costs more than any receiver, no other set costs less than the current brokers.
-            costliest, cost = prices[rules.current[row, 0]], np.int64(0)
-            for column in range(rules.current.shape[1]):
-                current_broker = rules.current[row, column]
-                if current_broker >= 0:
-                    costliest = max(costliest, prices[current_broker])
-                    cost += prices[current_broker] * load
-            if costliest <= cheapest[domain] or (costliest - cheapest[domain]) * load <= move_cost[row]:
-                for column in range(rules.current.shape[1]):
-                    if rules.current[row, column] >= 0:
-                        used[rules.current[row, column]] += load
-                high += cost >> LIMB
-                low += cost & ((np.int64(1) << LIMB) - 1)
-                continue
-        count = int(np.int64(0))
-        for column in range(rules.current.shape[1]):
-            current_broker = rules.current[row, column]
-            if current_broker >= 0:
-                brokers[count] = current_broker
-                costs[count] = prices[current_broker] * load + (0 if rules.stays_free[row, column] else move_cost[row])
-                count += 1
-        current = count
-        for rack in range(racks):
-            slack = min(factor, rules.most[domain, rack])
-            for at in range(starts[domain, rack], starts[domain, rack + 1]):
-                if slack == 0:
-                    break
-                broker = np.int32(receivers[domain, at])
-                is_known = False
-                for i in range(current):
-                    is_known |= brokers[i] == broker
-                if not is_known:
-                    brokers[count] = broker
-                    costs[count] = prices[broker] * load + move_cost[row]
-                    count += 1
-                    slack -= 1
-        cheapest_legal_set(
-            brokers,
-            costs,
-            count,
-            rules.rack_of,
-            rules.least[domain],
-            rules.most[domain],
-            factor,
-            rules.must_keep[row],
-            choices,
-            per_rack,
-        )
-        cost = np.int64(0)
-        for i in range(factor):
-            cost += costs[choices[i]]
-            used[brokers[choices[i]]] += load
-        high += cost >> LIMB
-        low += cost & ((np.int64(1) << LIMB) - 1)
-    return int(high), int(low)
 
 
 @compiled

@@ -10,15 +10,15 @@ from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling
-from app.core.reassignment.loads.by_load import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.loads.exact_model import NotProven
 from app.core.reassignment.loads.local_search import candidate, initial_placement
-from app.core.reassignment.loads.rules import LoadRules, load_rules, moved_weight
-from app.core.reassignment.model import Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement, capped_floors
+from app.core.reassignment.loads.rules import LoadRules, load_rules, moved_weight, within_band
+from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
 from app.core.reassignment.resources.answers import EXACT_SOLVER, LEGAL
 from app.core.reassignment.resources.balancing import CLOSE
 from app.core.reassignment.resources.exact import Stages, is_small
-from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.resources.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
+from app.core.reassignment.resources.model import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
 from app.core.reassignment.resources.one_load import OneLoad
 from app.core.reassignment.resources.search import SearchedPlacement
 from app.core.reassignment.resources.start import first_leaders, led_by
@@ -96,10 +96,10 @@ def search_by_load(
         aimed = balance.band(total, targets, Band(floor - int(floor * CLOSE), aimed.high))
     resources = _one_resource(problem, rules.load, base_load)
     start = initial_placement(rules, base_load).at
-    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), _within(rules, aimed))
+    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), within_band(rules, aimed))
     best = one.search(is_over)
     band = _reached(rules, best, aimed)
-    best, moved_bound = one.widened(_within(rules, band)).improve(best, is_over)
+    best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
     placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
     return load_placement(
         problem,
@@ -109,12 +109,6 @@ def search_by_load(
         bound=moved_bound,
         largest_bound=min(bound, placement.largest),
     )
-
-
-def _within(rules: LoadRules, band: Band) -> BrokerBounds:
-    """The bounds that a band sets on each broker."""
-    low = np.maximum(capped_floors(band.low, rules.target, rules.floor_cap), 0)
-    return BrokerBounds(low, np.where(rules.target, np.int64(band.high), NO_LIMIT))
 
 
 def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:

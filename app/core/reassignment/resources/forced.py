@@ -7,6 +7,7 @@ Replicas in sync are kept before others by exchanges at equal movement (`in_sync
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,15 @@ from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.in_sync import exchange_sources, in_sync_exchanges
-from app.core.reassignment.loads.bounds import least_cost
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
-    balance_without_moves,
     candidate,
     initial_placement,
+    redistributed,
 )
-from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
+from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.model import Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.resources.movement_bound import least_load
 
 SOLVER = "relaxation by flow and prices, local search, CP-SAT"
 
@@ -56,7 +57,7 @@ def place_forced(
     """
     start = initial_placement(rules, base_load)
     bound = _keep_lower_bound(rules, base_load, start)
-    placement = balance_without_moves(rules, start, bound, is_over)
+    placement = redistributed(rules, start, bound, is_over, keep_current=True)
     placement = with_replicas_in_sync(problem, rules, placement, None)
     bound = max(bound, _keep_lower_bound(rules, base_load, placement))
     return load_placement(problem, placement, band=None, requested=None, bound=placement.moved, largest_bound=bound)
@@ -90,16 +91,12 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
     """
     if not rules.target.any() or not len(rules.load):
         return int(base_load[rules.target].max(initial=0))
-    heaviest, factor = int(rules.load.max()), int(rules.factor.max())
-    above = factor * heaviest + 1
-    if 2 * factor * above > LARGEST_SUM:
-        return int(base_load[rules.target].max())
-    move_cost = np.where((rules.current >= 0).any(axis=1), np.int64(above), 0)
-    fewest = least_cost(rules, np.zeros(len(base_load), np.int64), move_cost)[0]
-    bound = 0
+    above = int(rules.factor.max()) * int(rules.load.max()) + 1
+    moving = rules._replace(cost=np.where((rules.current >= 0).any(axis=1), np.int64(above), 0))
+    fewest, bound = moved_weight(moving, placement.at), 0
     for group in _groups(rules, placement):
-        cost, _ = least_cost(rules, group.astype(np.int64), move_cost)
-        bound = max(bound, -(-(cost - fewest + int(base_load[group].sum())) // int(np.count_nonzero(group))))
+        load = least_load(moving, group) - fewest + int(base_load[group].sum())
+        bound = max(bound, ceil(load / int(np.count_nonzero(group)) - 0.5))
     return bound
 
 
