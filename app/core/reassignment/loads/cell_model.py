@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.loads.exact_model import add_legal_set
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
@@ -140,29 +141,12 @@ class CellModel:
 
     def _add_row(self, place: int) -> dict[int, Any]:
         """The Booleans of a row by broker: as many replicas on the free brokers as at the start, with legal racks."""
-        rules, free, model = self._rules, self._free, self._model
-        row = int(free.rows[place])
-        domain = int(rules.domain_of[row])
+        row, free = int(self._free.rows[place]), self._free
         at_start = {broker for broker in self._start.at[row].tolist() if broker != NO_REPLICA}
-        cells = {broker: model.new_bool_var("") for broker in free.brokers[free.is_free[place]].tolist()}
-        fixed = at_start - cells.keys()
-        by_rack: dict[int, list[Any]] = {}
+        brokers = free.brokers[free.is_free[place]].tolist()
+        cells = add_legal_set(self._model, self._rules, row, brokers, at_start.difference(brokers))
         for broker, cell in cells.items():
-            model.add_hint(cell, broker in at_start)
-            by_rack.setdefault(int(rules.rack_of[broker]), []).append(cell)
-        count = len(at_start) - len(fixed)
-        for rack, inside in by_rack.items():
-            there = sum(int(rules.rack_of[broker]) == rack for broker in fixed)
-            least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
-            if len(by_rack) > 1 and (least > 0 or most < min(count, len(inside))):
-                model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
-        if count == 1:
-            model.add_exactly_one(cells.values())
-        else:
-            model.add(sum(cells.values()) == count)
-        pinned = int(rules.must_keep[row])
-        if pinned in cells:
-            model.add(cells[pinned] == 1)
+            self._model.add_hint(cell, broker in at_start)
         return cells
 
     def _load(self, broker: int) -> Any:

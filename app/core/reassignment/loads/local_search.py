@@ -15,6 +15,7 @@ from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.legal_sets_kernel import initial_places
 from app.core.reassignment.loads.moves_kernel import WorkingPlacement, redistribute, shed_load
 from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
+from app.core.reassignment.model import NO_LIMIT
 
 MAX_ROUNDS = 16
 
@@ -112,9 +113,8 @@ def _lower(rules: LoadRules, working: WorkingPlacement, ceiling: int, *, gathers
     of_sender = place[flat[slots]]
     slots = slots[np.argsort(of_sender, kind="stable")]
     ends = np.cumsum(np.bincount(of_sender, minlength=len(senders)))
-    lightest = np.lexsort((np.where(rules.target, loads, -1), rules.rack_of))
-    starts = np.searchsorted(rules.rack_of[lightest], np.arange(rules.least.shape[1] + 1))
-    shed_load(rules, working, slots, np.append(0, ends), senders, lightest, starts, ceiling, keep_current, is_shed)
+    least = int(np.where(rules.target, loads, 0)[rules.may_receive.any(axis=0)].min(initial=NO_LIMIT))
+    shed_load(rules, working, slots, np.append(0, ends), senders, least, ceiling, keep_current, is_shed)
     shed = np.flatnonzero(is_shed)
     redistribute(rules, working, shed[np.argsort(-of_slot[shed], kind="stable")], ceiling, keep_current)
 

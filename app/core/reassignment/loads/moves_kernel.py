@@ -132,22 +132,21 @@ def shed_load(
     slots: Int64Vector,
     slots_of: Int64Vector,
     senders: Int64Vector,
-    lightest: Int64Vector,
-    starts: Int64Vector,
+    least: int,
     ceiling: int,
     keep_current: bool,
     is_shed: BoolVector,
 ) -> None:
     """Let each sender in turn choose what to shed of its load above the ceiling, and mark that in `is_shed`.
 
-    A shed replica still is at its broker, whose load no longer includes it.
+    A shed replica still is at its broker, whose load no longer includes it. Replicas are not shed if they would load
+    the least loaded broker more than their own is loaded.
 
     Parameters
     ----------
     slots : of the senders, sender by sender, by ascending cost for the load, then by descending load.
     slots_of : (senders + 1,) where each sender's begin.
-    lightest : the brokers by rack, those that are no target first, then by load.
-    starts : (racks + 1,) where each rack's begin.
+    least : load of a broker that receives.
     keep_current : a replica on a current broker may only go to another one where it costs nothing.
     """
     width = working.at.shape[1]
@@ -159,7 +158,10 @@ def shed_load(
         for at in range(slots_of[i], slots_of[i + 1]):
             slot = slots[at]
             row = slot // width
-            if not is_shed[slot] and _can_leave(rules, working, slot, keep_current, lightest, starts):
+            if is_shed[slot] or least + rules.load[row] >= working.loads[broker]:
+                continue
+            lighter = other_current(rules, working, slot, int(working.loads[broker]))
+            if lighter >= 0 or not (keep_current and is_current(rules, row, broker)):
                 in_place = stays_free(rules, row, broker) and other_current(rules, working, slot, ceiling) < 0
                 choice[count] = slot
                 loads[count] = rules.load[row]
@@ -187,36 +189,6 @@ def redistribute(
         to = _destination(rules, working, slot, ceiling, keep_current)
         working.loads[to] += rules.load[slot // width]
         working.at[slot // width, slot % width] = to
-
-
-@subroutine
-def _can_leave(
-    rules: LoadRules,
-    working: WorkingPlacement,
-    slot: int,
-    keep_current: bool,
-    lightest: Int64Vector,
-    starts: Int64Vector,
-) -> bool:
-    """Whether some broker would have less load with the replica than its broker has now.
-
-    Brokers are tried from the lightest: since only the heaviest have shed load, the others are not lighter now.
-    """
-    width = working.at.shape[1]
-    row = slot // width
-    broker = int(np.int64(working.at[row, slot % width]))
-    keeps_current = keep_current and is_current(rules, row, broker)
-    is_open = _open_racks(rules, working, slot)
-    for rack in range(len(is_open)):
-        if not is_open[rack]:
-            continue
-        for at in range(starts[rack], starts[rack + 1]):
-            to = lightest[at]
-            if rules.target[to] and working.loads[to] + rules.load[row] >= working.loads[broker]:
-                break
-            if (not keeps_current or stays_free(rules, row, to)) and may_move(rules, working, slot, to):
-                return True
-    return False
 
 
 @subroutine
