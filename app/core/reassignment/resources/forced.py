@@ -24,6 +24,7 @@ from app.core.reassignment.loads.local_search import (
 )
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.model import Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.resources.answers import LEGAL
 from app.core.reassignment.resources.movement_bound import least_load
 
 SOLVER = "relaxation by flow and prices, local search, CP-SAT"
@@ -35,16 +36,12 @@ class LoadPlacement:
 
     Parameters
     ----------
-    placement : its band is `requested`, widened if whole replicas cannot be within it; its floor is 0 if only a ceiling
-        was requested.
-    requested : the band of loads that the balance asks for; None with `keep`.
-    smallest_load : of the target brokers, partitions outside the problem included.
+    placement : its band is that of the balance, widened if whole replicas cannot be within it, with a floor of 0 if
+        tight; None with `keep`.
     largest : certificate of the largest load of a target broker; with `keep`, among the placements that move as little.
     """
 
     placement: ReplicaPlacement
-    requested: Band | None
-    smallest_load: int
     largest: Certificate[int]
 
 
@@ -60,7 +57,7 @@ def place_forced(
     placement = redistributed(rules, start, bound, is_over, keep_current=True)
     placement = with_replicas_in_sync(problem, rules, placement, None)
     bound = max(bound, _keep_lower_bound(rules, base_load, placement))
-    return load_placement(problem, placement, band=None, requested=None, bound=placement.moved, largest_bound=bound)
+    return load_placement(problem, placement, band=None, bound=placement.moved, largest_bound=bound)
 
 
 def with_replicas_in_sync(
@@ -118,9 +115,9 @@ def load_placement(
     placement: CandidatePlacement,
     *,
     band: Band | None,
-    requested: Band | None,
     bound: int,
     largest_bound: int,
+    solver: str = SOLVER,
 ) -> LoadPlacement:
     """The answer for a placement, within a band or with forced moves alone.
 
@@ -128,9 +125,8 @@ def load_placement(
     ----------
     bound : lower bound on the movement. largest_bound : lower bound on the largest load.
     """
-    limits = ["replicas on distinct brokers that may keep or receive them", "least and most replicas per rack"]
-    limits.append("only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
-    movement = Certificate("moved weight", placement.moved, bound, SOLVER, tuple(limits))
-    largest = Certificate("largest load", placement.largest, largest_bound, SOLVER, tuple(limits))
+    limits = (*LEGAL, "only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
+    movement = Certificate("moved weight", placement.moved, bound, solver, limits)
+    largest = Certificate("largest load", placement.largest, largest_bound, solver, limits)
     replicas = ReplicaPlacement(in_order(problem, placement.at), band, movement)
-    return LoadPlacement(replicas, requested, placement.smallest, largest)
+    return LoadPlacement(replicas, largest)
