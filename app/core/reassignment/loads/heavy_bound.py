@@ -74,12 +74,8 @@ def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: Int64s, region: R
     costs = np.full((len(heavy), len(base_load)), NOT_POSSIBLE)
     least = np.zeros(len(heavy), np.int64)
     for place, row in enumerate(heavy.tolist()):
-        there = rules.current[row][is_here[row]]
-        eligible = rules.may_receive[rules.domain_of[row]] & inside
-        eligible[there] = True
-        moved = np.full(len(base_load), rules.cost[row])
-        moved[rules.current[row][is_here[row] & rules.stays_free[row]]] = 0
-        for broker in np.flatnonzero(eligible).tolist():
+        moved = _moved(rules, row, is_here[row], inside)
+        for broker in np.flatnonzero(moved != NOT_POSSIBLE).tolist():
             beside = shedding.cost(broker, int(ceiling[broker] - rules.load[row]))
             if beside != NOT_POSSIBLE:
                 costs[place, broker] = max(0, beside - int(shed[broker])) + int(moved[broker])
@@ -87,6 +83,14 @@ def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: Int64s, region: R
     forced = np.maximum(count, 0) * rules.cost
     forced[heavy] = 0
     return HeavyPlaces(heavy, costs, least, int(forced.sum()) + int(shed[inside].sum()) + int(least.sum()))
+
+
+def _moved(rules: LoadRules, row: int, is_here: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Int64s:
+    """(brokers,) int64: the cost of a replica of the row if it is moved to a broker of the region."""
+    moved = np.where(rules.may_receive[rules.domain_of[row]] & inside, rules.cost[row], NOT_POSSIBLE)
+    moved[rules.current[row][is_here]] = rules.cost[row]
+    moved[rules.current[row][is_here & rules.stays_free[row]]] = 0
+    return moved
 
 
 def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:

@@ -7,7 +7,7 @@ the cheapest of every rack up to its minimum, then the cheapest of the rest in r
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
@@ -46,31 +46,33 @@ def cheapest_legal_set(
             per_rack[rack_of[must_keep]] += 1
             count = 1
             break
-    for rack in range(len(least)):
-        while per_rack[rack] < least[rack]:
-            best = ALLOWED_NONE
-            for i in range(candidates):
-                if free[i] and rack_of[brokers[i]] == rack and (best < 0 or costs[i] < costs[best]):
-                    best = i
-            if best < 0 or count == factor:
-                return False
+    for bounds in (least, most):
+        best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
+        while best >= 0 and count < factor:
             free[best] = False
             choices[count] = best
-            per_rack[rack] += 1
+            per_rack[rack_of[brokers[best]]] += 1
             count += 1
-    while count < factor:
-        best = ALLOWED_NONE
-        for i in range(candidates):
-            rack = rack_of[brokers[i]]
-            if free[i] and per_rack[rack] < most[rack] and (best < 0 or costs[i] < costs[best]):
-                best = i
-        if best < 0:
-            return False
-        free[best] = False
-        choices[count] = best
-        per_rack[rack_of[brokers[best]]] += 1
-        count += 1
-    return True
+            best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
+    return bool(count == factor and (per_rack >= least).all())
+
+
+@subroutine
+def _cheapest(
+    brokers: Int32Vector,
+    costs: Int64Vector,
+    free: BoolVector,
+    rack_of: Int32Vector,
+    per_rack: Int64Vector,
+    bounds: Int64Vector,
+) -> int:
+    """The cheapest free candidate of the racks that have fewer replicas than a bound; -1 if there is none."""
+    best = ALLOWED_NONE
+    for i in range(len(free)):
+        rack = rack_of[brokers[i]]
+        if free[i] and per_rack[rack] < bounds[rack] and (best < 0 or costs[i] < costs[best]):
+            best = i
+    return best
 
 
 IN_PLACE = np.int64(0)
