@@ -18,6 +18,7 @@ MODULES = (
     "app.core.keys.partitioners",
     "app.core.measures.movement",
     "app.core.measures.tally",
+    "app.core.measures.traffic",
     "app.core.measures.transfers",
     "app.core.measures.violations",
     "app.core.reassignment.domains",
