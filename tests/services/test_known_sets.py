@@ -103,7 +103,7 @@ def test_no_extra_bytes_of_changes_that_peers_were_measured_on(case: PeerCase) -
     "change", [{"objective": "relieve", "limits": {"replicas": {"absolute": 50}}}, {"balance": {"resources": ["disk"]}}]
 )
 def test_several_resources_are_placed_without_regard_to_sets(change: dict[str, Any]) -> None:
-    with pytest.raises(ConflictingFields, match="copysets restricts replicas") as raised:
+    with pytest.raises(ConflictingFields, match="copysets restricts replicas that are balanced by one load") as raised:
         plan(cluster("a"), {**change, "copysets": "no_new"})
     assert raised.value.path == ("copysets",)
 

@@ -199,8 +199,7 @@ def _round(rack_of: Int64s, factor: int, shared: Int64s, start: int) -> Int32s:
     rack_of : (brokers,) int64. shared : (brokers, brokers) int64 sets of earlier rounds. start : chooses among equals.
     """
     brokers, racks = len(rack_of), int(rack_of.max()) + 1
-    number = brokers // gcd(brokers, factor)
-    least = factor // racks
+    number, least = brokers // gcd(brokers, factor), factor // racks
     left = np.full(brokers, number * factor // brokers)
     beyond = np.bincount(rack_of) * left[0] - least * number  # replicas of each rack beyond the least of every set
     order = (np.arange(brokers) - 7 * start) % brokers
@@ -213,13 +212,13 @@ def _round(rack_of: Int64s, factor: int, shared: Int64s, start: int) -> Int32s:
         due = [*np.repeat(np.arange(racks), least).tolist(), *np.flatnonzero(is_due).tolist()]
         may_add, is_free, repeated = (beyond > 0) & ~is_due, left > 0, np.zeros(brokers, np.int64)
         for column in range(factor):
-            is_eligible = rack_of == due[column] if column < len(due) else may_add[rack_of]
-            among = np.flatnonzero(is_free & is_eligible)
-            broker = among[np.lexsort((order[among], widths[among], repeated[among], -left[among]))[0]]
+            among = np.flatnonzero(is_free & (rack_of == due[column] if column < len(due) else may_add[rack_of]))
+            sets[row, column] = broker = among[
+                np.lexsort((order[among], widths[among], repeated[among], -left[among]))[0]
+            ]
             if column >= len(due):
                 may_add[rack_of[broker]] = False
                 beyond[rack_of[broker]] -= 1
-            sets[row, column] = broker
             is_free[broker] = False
             left[broker] -= 1
             repeated += is_shared[broker]

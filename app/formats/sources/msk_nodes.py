@@ -52,13 +52,13 @@ def read(text: str) -> Contents:
                 info = node.child("brokernodeinfo")
                 broker = Broker(_broker_id(info), info.text("clientsubnet"))
                 brokers[broker.id] = broker
-                is_express |= (node.text("instancetype") or "").startswith("express.")
+                is_express |= str(node.text("instancetype")).startswith("express.")
                 if info.get("currentbrokersoftwareinfo")[1]:
                     versions.add(info.child("currentbrokersoftwareinfo").text("kafkaversion") or "")
     if any(version.endswith(".kraft") for version in versions):
         controller = "kraft"
     notes: tuple[Note, ...] = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
-    notes += (deciders.EXPRESS,) if is_express else ()
+    notes += (deciders.EXPRESS,) * is_express
     version = max(versions, default="").removesuffix(".kraft").removesuffix(".tiered").removesuffix(".x")
     return Contents(tuple(brokers.values()), controller=controller, kafka_version=version or None, notes=notes)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,10 @@ def on_known_sets(
     return None
 
 
+_Choices: TypeAlias = dict[int, list[tuple[Any, list[int]]]]
+"""By row its lists, each with the variable that chooses it."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Choice:
     """Parameters are those of `on_known_sets`."""
@@ -96,42 +100,52 @@ class _Choice:
         """(rows, widest) int32 positions on known sets; None if there are none, or none was found in time."""
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-        problem, before = self.problem, self.placement.replicas
-        rows = np.union1d(np.flatnonzero(not_among(before, problem.current).any(axis=1)), self.opened)
-        if moves_others:
-            others = np.setdiff1d(np.arange(len(before)), rows)
-            rows = np.union1d(rows, others[np.argsort(-self.load[others], kind="stable")][:MOST_OTHERS])
-        model, terms = cp_model.CpModel(), dict[tuple[int, int], list[Any]]()
-        choices, costs = list[tuple[int, list[Any], list[list[int]]]](), list[Any]()
-        for row in rows.tolist():
-            lists = self._lists(row, moves_others=moves_others)
-            if not lists:
-                return None
-            chosen = [model.new_bool_var("") for _ in lists]
-            model.add_exactly_one(chosen)
-            choices.append((row, chosen, lists))
-            topic = 0 if self.topic_of is None else int(self.topic_of[row])
-            for variable, brokers in zip(chosen, lists, strict=True):
-                if moves_others:
-                    arriving = ~np.isin(brokers, self._there[row])
-                    costs.append((variable, int(self._cost[row]) * int(arriving.sum())))
-                for broker in brokers:
-                    terms.setdefault((topic, broker), []).append((variable, int(self.load[row])))
+        rows = self._rows(moves_others=moves_others)
+        lists = {row: self._lists(row, moves_others=moves_others) for row in rows.tolist()}
+        model = cp_model.CpModel()
+        choices = {row: [(model.new_bool_var(""), brokers) for brokers in of_row] for row, of_row in lists.items()}
+        for of_row in choices.values():
+            model.add_exactly_one([variable for variable, _ in of_row])
+        terms = self._terms(choices)
         for cell, low, high in self._bounds(rows, is_same_load=is_same_load, moves_others=moves_others):
             variables, loads = zip(*terms.get(cell, [(0, 0)]), strict=True)
             model.add_linear_constraint(cp_model.LinearExpr.weighted_sum(variables, loads), low, high)
-        if costs:
-            model.minimize(cp_model.LinearExpr.weighted_sum(*zip(*costs, strict=True)))
+        if moves_others:
+            model.minimize(cp_model.LinearExpr.weighted_sum(*zip(*self._costs(choices), strict=True)))
         solver = integer_solver()
         solver.parameters.max_deterministic_time = solver_time
         solver.parameters.max_time_in_seconds = max(self.seconds, 0.0)
-        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        if not all(lists.values()) or solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
-        after = before.copy()
-        for row, chosen, lists in choices:
-            brokers = next(each for each, variable in zip(lists, chosen, strict=True) if solver.value(variable))
-            after[row] = self._ordered(row, brokers)
+        after = self.placement.replicas.copy()
+        for row, of_row in choices.items():
+            after[row] = self._ordered(row, next(brokers for variable, brokers in of_row if solver.value(variable)))
         return after
+
+    def _rows(self, *, moves_others: bool) -> Int64s:
+        """The rows that choose, ascending: those that move, and the largest of the others."""
+        before = self.placement.replicas
+        rows = np.union1d(np.flatnonzero(not_among(before, self.problem.current).any(axis=1)), self.opened)
+        if not moves_others:
+            return rows
+        others = np.setdiff1d(np.arange(len(before)), rows)
+        return np.union1d(rows, others[np.argsort(-self.load[others], kind="stable")][:MOST_OTHERS])
+
+    def _terms(self, choices: _Choices) -> dict[tuple[int, int], list[tuple[Any, int]]]:
+        """By topic and broker, the variables of the lists with it, and the load of each."""
+        terms: dict[tuple[int, int], list[tuple[Any, int]]] = {}
+        for row, of_row in choices.items():
+            topic = 0 if self.topic_of is None else int(self.topic_of[row])
+            for variable, brokers in of_row:
+                for broker in brokers:
+                    terms.setdefault((topic, broker), []).append((variable, int(self.load[row])))
+        return terms
+
+    def _costs(self, choices: _Choices) -> Iterator[tuple[Any, int]]:
+        """The variables, and the weight that the list of each copies."""
+        for row, of_row in choices.items():
+            for variable, brokers in of_row:
+                yield variable, int(self._cost[row]) * int((~np.isin(brokers, self._there[row])).sum())
 
     def _bounds(
         self, rows: Int64s, *, is_same_load: bool, moves_others: bool
@@ -201,8 +215,7 @@ class _Choice:
                 must_keep in (NO_REPLICA, *staying)
                 and domain.may_receive[new].all()
                 and domain.may_keep[staying].all()
-                and (in_racks >= domain.least).all()
-                and (in_racks <= domain.most).all()
+                and (np.clip(in_racks, domain.least, domain.most) == in_racks).all()
             ):
                 lists.append(brokers)
         return lists

@@ -102,6 +102,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
         if getattr(request, name) and balanced:
             words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
             yield (name,), balanced[0], words
+    if request.copysets is not None:
+        detail = f"{together}, and copysets restricts replicas that are balanced by one load"
+        yield ("copysets",), request.copysets, detail
     if request.trade_off:
         yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
     if request.balance.leaders_by != "count":

@@ -114,11 +114,6 @@ def resolve(
     )
     movement = with_source_kept(movement, is_ready, before)
     movement = replace(movement, must_keep=leaders_to_keep(brokers, scope, movement, before, domains.pins))
-    objective = objective_of(
-        request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
-    )
-    if request.copysets is not None and objective is not None:
-        raise ConflictingFields(_SETS_OF_ONE_LOAD, path=("copysets",), value=request.copysets)
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
@@ -148,8 +143,10 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective,
-        known_sets=None if request.copysets is None else _known_sets(brokers, scope, before),
+        objective=objective_of(
+            request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
+        ),
+        known_sets=_known_sets(request, brokers, scope, before),
         prices=request.prices,
         batches=_batch_rules(
             *(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
@@ -178,14 +175,14 @@ def resolve(
     )
 
 
-_SETS_OF_ONE_LOAD = (
-    "copysets restricts replicas that are balanced by count, bytes or throughput; goals, resources, limits and "
-    "relieve place them by other means"
-)
-
-
-def _known_sets(brokers: BrokerTable, scope: PartitionScope, before: Int32s) -> KnownSets:
-    """The replica sets of all topics, with successors in place of the brokers that they replace."""
+def _known_sets(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, before: Int32s
+) -> KnownSets | None:
+    """The replica sets of all topics, with successors in place of the brokers that they replace; None if sets do not
+    count.
+    """
+    if request.copysets is None:
+        return None
     others = [positions_of(topic.destination.replicas, brokers.ids) for topic in scope.others]
     return KnownSets.of(np.append(brokers.successor_of, [-1, -1])[stacked([before, *others])], len(brokers.ids))
 
