@@ -37,6 +37,10 @@ ClusterName = Annotated[
     str | None,
     typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
 ]
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
+]
 Limit = Annotated[
     list[str] | None,
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
@@ -174,10 +178,7 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
-    ] = None,
+    capacity: Capacity = None,
     drain_log_dir: Annotated[
         list[str] | None, typer.Option(help="broker:path: log directories to empty, by commas: 101:/data/d1.")
     ] = None,

@@ -74,6 +74,7 @@ CAUTIONS: Mapping[str, str] = {
     "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts, or 1 in restarts.",
     "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
     "take for a difference.",
+    "name_collides": "Names of topics differ in periods and underscores alone, which metrics do not distinguish.",
     "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",
     "no_members": "The group has no members.",
     "no_repair": "No reassignment repairs racks and limits together.",
