@@ -19,6 +19,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     replicas/     placement of new partitions, one algorithm a file, one `place` verb, and its verifier
     reassignment/ replicas and leaders moved as little as possible, with the proof, in batches within limits
     restarts/     restart waves: the fewest that keep partitions writable, with the proof
+    consumers/    consumers of a group over time: the fewest, with the least movement, and the proof
     streams/      Kafka Streams: assignment of active, standby and warm-up tasks
     capacity/     the capacity model: load of each broker, failures, headroom, cost; its sweeps
     sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind

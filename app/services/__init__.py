@@ -6,6 +6,7 @@ reassignment/    change a cluster with the least movement
 groups/          predict a consumer group
 streams/         predict a Kafka Streams application
 restarts/        plan the restart of a cluster in waves
+consumers/       plan the consumers of a group over time
 snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
@@ -24,6 +25,7 @@ spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
 defaults.py      what a request states for topics of which the snapshot does not know it
+rates.py         rates of partitions and prices of traffic
 seeds.py         hashes of requests, and seeds derived from them
 limits.py        limits on the size of one request
 quotas.py        the quotas of each team

@@ -10,6 +10,7 @@ problems.py      exceptions
 exports.py       files of plans and sweeps
 notebook.py      plans and sweeps as HTML
 records.py       documents as objects
+bench/           KafkaBench: placement problems with bounds, and the judge of solutions
 models.py requests.py
                  generated from the OpenAPI document: the documents, and the fields of requests
 """
@@ -18,7 +19,7 @@ from rackplan.client import AsyncClient, Client
 from rackplan.exports import Export
 from rackplan.flows import Async, Sync
 from rackplan.jobs import Job
-from rackplan.plans import GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan
+from rackplan.plans import ConsumersPlan, GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan
 from rackplan.problems import (
     BadRequest,
     Conflict,
@@ -44,6 +45,7 @@ __all__ = [
     "BadRequest",
     "Client",
     "Conflict",
+    "ConsumersPlan",
     "Export",
     "Forbidden",
     "GroupPlan",

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.services import groups, reassignment, restarts, streams
+from app.services import consumers, groups, reassignment, restarts, streams
 from app.store.records import PlanHead
+from app.web.plans.reassignment import bound_words
 from app.web.words import byte_size, known_size, number, share
 
 
@@ -20,6 +21,8 @@ def figures(head: PlanHead) -> dict[str, str]:
             found = _assigned(answer)
         case restarts.KIND:
             found = _restarted(answer)
+        case consumers.KIND:
+            found = _scaled(answer)
         case _:
             found = {}
     measures = answer.get("measures") or {}
@@ -37,12 +40,10 @@ def figures(head: PlanHead) -> dict[str, str]:
 
 def _moved(certificate: Mapping[str, Any]) -> dict[str, str]:
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
-    by_bytes = certificate["minimised"] == "bytes"
-    bound = certificate["lower_bound_bytes" if by_bytes else "lower_bound_replicas"]
     return {
         "Replicas moved": number(replicas),
         "Bytes moved": known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown),
-        "Lower bound": "" if bound is None else byte_size(bound) if by_bytes else number(bound),
+        "Lower bound": bound_words(certificate),
         "Optimality gap": "none, proven" if certificate["optimal"] else _share(certificate["gap"]),
         "Solver": f"{certificate['solver']}, {certificate['seconds']:.3g} s",
     }
@@ -118,6 +119,14 @@ def _restarted(answer: Mapping[str, Any]) -> dict[str, str]:
         "Lower bound": number(answer["certificate"]["lower_bound_waves"]),
         "Seconds of all waves": number(answer["seconds"]),
         "Blocked partitions": number(answer["blocked_partitions"]),
+    }
+
+
+def _scaled(answer: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Consumer hours": number(answer["consumer_hours"]),
+        "Most consumers": number(max(each["consumers"] for each in answer["intervals"])),
+        "Moved, mean": f"{byte_size(answer['moved_bytes_per_s'])}/s",
     }
 
 
