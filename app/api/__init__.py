@@ -2,7 +2,8 @@
 
 One router a resource, each with the models of its requests and answers:
 
-    replicas/  reassignment/  groups/  streams/  restarts/   one plan kind each; plan_kinds.py: their documents
+    replicas/  reassignment/  groups/  streams/  restarts/  consumers/
+                 one plan kind each; plan_kinds.py: their documents
     plans/        list, read, compare, export and delete plans of every kind
     checks/       a reassignment of any origin, or a cluster as it is
     snapshots.py  keys.py  jobs.py  health.py

@@ -23,7 +23,7 @@ from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import LimitExceeded
 from app.formats.syntax import unique_json
-from app.services import keys, reassignment, restarts, sweeps, webhooks
+from app.services import consumers, keys, reassignment, restarts, sweeps, webhooks
 from app.services.checks import Check
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
@@ -43,6 +43,7 @@ _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
         "group": TypeAdapter(PlanGroupRequest),
         "streams": TypeAdapter(PlanStreamsRequest),
         "restart": restarts.READER,
+        "consumers": consumers.READER,
         SWEEP: TypeAdapter(SweepSubmission),
     }
 )
@@ -53,6 +54,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "group": examples.GROUP_REQUEST,
         "streams": examples.STREAMS_REQUEST,
         "restart": examples.RESTART_REQUEST,
+        "consumers": examples.CONSUMERS_REQUEST,
         SWEEP: examples.SWEEP_REQUEST,
     }
 )

@@ -53,7 +53,7 @@ class PlanSummary(BaseModel):
     id: UUID
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -350,10 +350,27 @@ class PlannedWaveDocument(BaseModel):
     """Ids of the brokers that are restarted in it, ascending."""
 
 
+class ScaledPartitionDocument(BaseModel):
+    """One partition, with its consumer over time."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    consumers: list[int]
+    """Number of its consumer, from 0, in each interval."""
+
+
 class PartitionsDocument(BaseModel):
     """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    items: (
+        list[PartitionDocument]
+        | list[ReadPartitionDocument]
+        | list[PlannedTaskDocument]
+        | list[PlannedWaveDocument]
+        | list[ScaledPartitionDocument]
+    )
     """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""

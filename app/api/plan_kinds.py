@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pydantic import BaseModel
 
+from app.api.consumers.documents import ConsumersDiffDocument, ConsumersPlanDocument
 from app.api.groups.documents import GroupDiffDocument, GroupPlanDocument
 from app.api.plan_documents import DiffDocument, PlanDocument
 from app.api.reassignment.diff_documents import ReassignmentDiffDocument
@@ -29,6 +30,7 @@ PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
         "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
         "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
         "restart": PlanResource(RestartPlanDocument, RestartDiffDocument),
+        "consumers": PlanResource(ConsumersPlanDocument, ConsumersDiffDocument),
     }
 )
 """Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""

@@ -12,6 +12,7 @@ ROUTERS = Registry[APIRouter](
         "POST /v1/plans/group": "app.api.groups.operation:router",
         "POST /v1/plans/streams": "app.api.streams.operation:router",
         "POST /v1/plans/restart": "app.api.restarts.operation:router",
+        "POST /v1/plans/consumers": "app.api.consumers.operation:router",
         "GET /v1/plans": "app.api.plans.listing:router",
         "/v1/plans": "app.api.plans.stored:router",
         "/v1/checks": "app.api.checks.operation:router",

@@ -4,7 +4,8 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
     plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
     disk_options.py   the options about log directories and capacities, as fields of a request
-    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
+    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
+                      gate_files.py: JUnit and SARIF
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`

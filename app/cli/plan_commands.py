@@ -37,6 +37,10 @@ ClusterName = Annotated[
     str | None,
     typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
 ]
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
+]
 Limit = Annotated[
     list[str] | None,
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
@@ -152,6 +156,9 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
+    in_rack: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, of which each partition is in one rack.")
+    ] = None,
     spread_leaders: Annotated[
         list[str] | None, typer.Option(help="Topics, by commas, whose leaders are spread over their brokers.")
     ] = None,
@@ -171,10 +178,7 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
-    ] = None,
+    capacity: Capacity = None,
     drain_log_dir: Annotated[
         list[str] | None, typer.Option(help="broker:path: log directories to empty, by commas: 101:/data/d1.")
     ] = None,
@@ -226,6 +230,18 @@ def plan_group(
     event: Annotated[
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
+    ] = None,
+    bytes_per_s: Annotated[
+        list[str] | None, typer.Option(help="Rates, by commas: orders=4MB. Default: the snapshot's.")
+    ] = None,
+    follower_fetching: Annotated[
+        bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
+    ] = False,
+    cross_rack_per_gib: Annotated[
+        float | None, typer.Option(help="Price of a GiB from rack to rack. Default: 0.02.", min=0)
+    ] = None,
+    rebalance_seconds: Annotated[
+        float | None, typer.Option(help="Seconds of a rebalance. Default: 3, or 5 if the coordinator assigns.", min=0)
     ] = None,
     kafka_version: KafkaVersion = None,
     export: ExportFormat = None,
@@ -300,6 +316,40 @@ def plan_restart(
 ) -> None:
     """Restart brokers in the fewest waves. The JSON is that of POST /v1/plans/restart."""
     _plan("restart", dict(locals()))
+
+
+@plan.command("consumers")
+def plan_consumers(
+    files: Files = None,
+    snapshot: Snapshot = None,
+    brokers: Brokers = None,
+    topics: Topics = None,
+    log_dirs: LogDirs = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(help="JSON: the field `series` of a request, or an answer of Prometheus' query_range."),
+    ] = None,
+    capacity: Annotated[str | None, typer.Option(help="Bytes/s that a consumer can read, as 5e6 or '5 MB'.")] = None,
+    delay_s: Annotated[float | None, typer.Option(help="Seconds that a record may wait. Default: 0.")] = None,
+    start_s: Annotated[float | None, typer.Option(help="Seconds until a new consumer reads. Default: 0.")] = None,
+    hold_s: Annotated[float | None, typer.Option(help="Seconds of a dip that is ignored. Default: 0.")] = None,
+    spare: Annotated[int | None, typer.Option(help="Consumers beyond the fewest. Default: 0.")] = None,
+    least: Annotated[int | None, typer.Option("--min", help="The fewest consumers. Default: 1.")] = None,
+    most: Annotated[int | None, typer.Option("--max", help="The most consumers. Default: any number.")] = None,
+    price: Annotated[float | None, typer.Option(help="Price of a consumer for an hour.")] = None,
+    assignor: Annotated[str | None, typer.Option(help="Kafka's assignor to compare with. Default: uniform.")] = None,
+    workload: Annotated[str | None, typer.Option(help="Name of the Deployment. Default: consumer.")] = None,
+    kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Scale the consumers of a group over time. The JSON is that of POST /v1/plans/consumers."""
+    _plan("consumers", dict(locals()))
 
 
 @plan.command("keys")

@@ -7,13 +7,14 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.cli.disk_options import capacities, directory_bytes, drained
+from app.cli.offline import read_json
 from app.cli.output import listed, read_input
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import topics_to_move
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
-from app.services.amounts import number_of
+from app.services.amounts import MOST_PERCENT, number_of
 
 Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -111,6 +112,12 @@ def _bytes(option: str) -> Callable[[str], Json]:
     return lambda text: _by_name(option, [f"{option}={text}"], "bytes, such as 3.4TB", number_of)[option]
 
 
+def _series(file: Path) -> Json:
+    """The series of a file; an answer of Prometheus has `data`."""
+    document = read_json(file, "series")
+    return {"prometheus": document} if isinstance(document, Mapping) and "data" in document else document
+
+
 def _balance(text: str) -> Json:
     """A word, or a tolerance; the API rejects anything else."""
     try:
@@ -131,9 +138,14 @@ def _leaders(text: str) -> Json:
 def limits(texts: Sequence[str]) -> dict[str, Json]:
     """By resource a share, `0.8` or `80%`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
     form = "resource=share or resource=amount, such as disk=0.8"
+    stated = _by_name("limit", listed(texts), form, number_of)
+    for name, amount in stated.items():
+        if name in ("disk", "nic_in", "nic_out") and 1 < amount <= MOST_PERCENT:
+            detail = f"--limit {name}={amount:g} is {amount:g} bytes; a share is {amount / 100:g} or {amount:g}%"
+            raise ConflictingFields(detail, path=("limit",), value=amount)
     return {
         name: {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
-        for name, amount in _by_name("limit", listed(texts), form, number_of).items()
+        for name, amount in stated.items()
     }
 
 
@@ -217,6 +229,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "replication_factor": ("replication_factor", _pairs("replication-factor")),
         "partitions": ("partitions", _pairs("partitions")),
         "topic": ("topics", _as_typed),
+        "in_rack": ("placement", lambda texts: dict.fromkeys(listed(texts), "in_rack")),
         "broker_sets": ("broker_sets", broker_sets),
         "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),
@@ -253,7 +266,12 @@ GROUP: Fields = MappingProxyType(
     {
         "assignor": ("assignor", _names),
         "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        **_plain("group", "kafka_version"),
+        "bytes_per_s": (
+            "bytes_per_s",
+            lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+        ),
+        **_plain("group", "follower_fetching", "rebalance_seconds", "kafka_version"),
+        **_plain("cross_rack_per_gib", within="prices."),
     }
 )
 STREAMS: Fields = MappingProxyType(
@@ -274,6 +292,16 @@ RESTART: Fields = MappingProxyType(
         **_plain("per", "max_brokers_per_wave", "restart_seconds", "catch_up_bytes_per_s", "pod_name", "kafka_version"),
     }
 )
+CONSUMERS: Fields = MappingProxyType(
+    {
+        "series": ("series", _series),
+        "capacity": ("capacity_bytes_per_s", _bytes("capacity")),
+        "price": ("price_per_consumer_hour", _as_typed),
+        "least": ("min", _as_typed),
+        "most": ("max", _as_typed),
+        **_plain("delay_s", "start_s", "hold_s", "spare", "assignor", "workload", "kafka_version"),
+    }
+)
 KEYS: Fields = MappingProxyType(
     {
         "partitioner": ("partitioner", _names),
@@ -285,6 +313,13 @@ KEYS: Fields = MappingProxyType(
     }
 )
 OF_KIND: Mapping[str, Fields] = MappingProxyType(
-    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS, "restart": RESTART}
+    {
+        "replicas": REPLICAS,
+        "reassignment": REASSIGNMENT,
+        "group": GROUP,
+        "streams": STREAMS,
+        "restart": RESTART,
+        "consumers": CONSUMERS,
+    }
 )
 """The options of each kind of plan."""

@@ -94,6 +94,10 @@ def _kind(kind: str) -> tuple[Any, Kind]:
         from app.services import restarts  # noqa: PLC0415 — as above
 
         return restarts.RestartRequest, restarts.PLAN_KIND
+    if kind == "consumers":
+        from app.services import consumers  # noqa: PLC0415 — as above
+
+        return consumers.ConsumersRequest, consumers.PLAN_KIND
     from app.api.streams import PlanStreamsRequest  # noqa: PLC0415 — as above
     from app.services import streams  # noqa: PLC0415 — as above
 

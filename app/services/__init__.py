@@ -6,6 +6,7 @@ reassignment/    change a cluster with the least movement
 groups/          predict a consumer group
 streams/         predict a Kafka Streams application
 restarts/        plan the restart of a cluster in waves
+consumers/       plan the consumers of a group over time
 snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin

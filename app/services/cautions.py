@@ -33,6 +33,7 @@ CAUTIONS: Mapping[str, str] = {
     "has no rack- aware standbys.",
     "client_not_compared": "The assignor of the leader's client library was not compared.",
     "clients_without_tag": "Some clients lack a listed tag.",
+    "consumers_too_few": "`max` is below the consumers that are needed, so that lag grows.",
     "cordoned_brokers": "All log directories of brokers are cordoned, so that Kafka assigns no new replica to them.",
     "cordoned_brokers_left_out": "Cordoned brokers get no replica.",
     "cordoned_brokers_receive": "The reassignment adds replicas to cordoned brokers, which Kafka rejects.",
@@ -73,6 +74,7 @@ CAUTIONS: Mapping[str, str] = {
     "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts, or 1 in restarts.",
     "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
     "take for a difference.",
+    "name_collides": "Names of topics differ in periods and underscores alone, which metrics do not distinguish.",
     "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",
     "no_members": "The group has no members.",
     "no_repair": "No reassignment repairs racks and limits together.",
@@ -84,6 +86,7 @@ CAUTIONS: Mapping[str, str] = {
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "
     "of sets in the order of earlier assignments, so that others may be assigned.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
+    "oversized_partitions": "Partitions exceed the capacity of a consumer, so that lag grows.",
     "overrides_without_member": "`member_overrides` match no member.",
     "owned_partition_missing": "A member owns partitions that do not exist.",
     "owned_without_generation": "A member has owned partitions and no generation, so that the sticky assignor "
@@ -94,7 +97,7 @@ CAUTIONS: Mapping[str, str] = {
     "partition_owned_twice": "Two members claim to own a partition.",
     "partitions_not_subscribed": "Kafka's sticky assignor assigns partitions to members that do not subscribe to "
     "their topic.",
-    "partitions_without_rate": "Rates of some partitions of a group are unknown; `traffic` leaves these partitions out.",
+    "partitions_without_rate": "Rates of some partitions of a group are unknown; `traffic` leaves these out.",
     "partitions_withheld": "Partitions are revoked in one phase and assigned in the next; between them they have "
     "no member.",
     "partitions_without_topic": "Partitions are on disk and in no text of topics; they do not count.",

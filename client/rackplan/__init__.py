@@ -19,7 +19,7 @@ from rackplan.client import AsyncClient, Client
 from rackplan.exports import Export
 from rackplan.flows import Async, Sync
 from rackplan.jobs import Job
-from rackplan.plans import GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan
+from rackplan.plans import ConsumersPlan, GroupPlan, Plan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan
 from rackplan.problems import (
     BadRequest,
     Conflict,
@@ -45,6 +45,7 @@ __all__ = [
     "BadRequest",
     "Client",
     "Conflict",
+    "ConsumersPlan",
     "Export",
     "Forbidden",
     "GroupPlan",

@@ -508,8 +508,8 @@ class CertificateDocument(Record):
     """The solver that computed the answer and its bound."""
     constraints: list[str] | None
     """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas"] | None
-    """Of a reassignment."""
+    minimised: Literal["bytes", "replicas", "cost"] | None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
     moved_replicas: int | None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None
@@ -518,6 +518,12 @@ class CertificateDocument(Record):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None
     """The same in replicas, if those are minimised."""
+    bytes_per_replica: int | None
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None
+    """What is minimised then."""
+    lower_bound_cost: int | None
+    """The same of the cost, if that is minimised."""
     unknown_size_replicas: int | None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None
@@ -530,6 +536,20 @@ class CertificateDocument(Record):
     """Lower bound on the largest load, if one is balanced."""
 
 
+class ChangeLeftOut(Record):
+    """A change whose traffic cannot be computed."""
+
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
+    reason: str
+    """Why not."""
+
+
 class ChangedDocument(Record):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
@@ -539,6 +559,29 @@ class ChangedDocument(Record):
     """Number of reassigned partitions that it has otherwise."""
     partitions: list[PartitionChange]
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
+
+
+class ChangedTraffic(Record):
+    """The traffic under a change, once the group has rebalanced."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
 
 
 class CheckDocument(Record):
@@ -711,6 +754,9 @@ class ComparedAssignor(Record):
     """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None
     """Where bytes are read, in bytes/s; absent if the rates are unknown."""
+    traffic: TrafficSums | None
+    """Bytes/s from rack to rack; null if no rate is known, or the assignor fails, absent from plans of earlier
+    releases."""
     moved: int | None
     """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
@@ -754,6 +800,158 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in the path."""
     second: BestDocument
     """Best scenario of the sweep in `with`."""
+
+
+class ConsumerCounts(Record):
+    """Counts of two plans of consumers."""
+
+    intervals: int
+    """Number of intervals on either side."""
+    changed: int
+    """Number of intervals whose consumers differ in number."""
+    consumer_hours_before: float
+    """Sum of the time of all consumers before; 0 without a plan to compare with."""
+    consumer_hours_after: float
+    """Sum of the time of all consumers after."""
+
+
+class ConsumersAssignor(Record):
+    """The same with one of Kafka's assignors, which do not know rates."""
+
+    name: str
+    """Name of the assignor."""
+    consumers_needed: int | None
+    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
+    number of partitions and to 1,000 more than the plan has."""
+    intervals_above_capacity: int
+    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
+
+
+class ConsumersDiffDocument(Record):
+    """The intervals whose number of consumers differs."""
+
+    summary: ConsumerCounts
+    """Counts over all intervals, not only those of the page."""
+    items: list[IntervalConsumers]
+    """Intervals with another number of consumers."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
+
+
+class ConsumersFront(Record):
+    """One choice between fewer consumers and less movement."""
+
+    hold_s: float
+    """`hold_s` of a request for this choice."""
+    spare: int
+    """`spare` of a request for this choice."""
+    consumer_hours: float
+    """Sum over consumers of the time for which each is there."""
+    cost: float | None
+    """Its price; null without `price_per_consumer_hour`."""
+    moved_bytes_per_s: float
+    """Mean of `moved_bytes_per_s` over intervals; a request for this choice may find less."""
+
+
+class ConsumersInterval(Record):
+    """The consumers of one interval."""
+
+    from_: str
+    """Begin of the interval."""
+    consumers: int
+    """Number of consumers."""
+    lower_bound: int
+    """No assignment within capacity, and no `min`, allows fewer consumers."""
+    bytes_per_s: int
+    """Rate at which all consumers read; with `delay_s` it differs from the rate of the series."""
+    assignment: dict[str, list[int]]
+    """By topic, the number of each partition's consumer, from 0. Consumers keep their numbers."""
+    moved_bytes_per_s: int
+    """Rate of the partitions with another consumer than in the interval before; 0 in the first."""
+    moved_lower_bound: int
+    """No assignment to as many consumers moves less from the interval before."""
+    lost_bytes_per_s: int
+    """Rate above the capacity of consumers, by which lag grows: of oversized partitions, and if `max` is too small."""
+    backlog_bytes: int
+    """Bytes that wait at the end of the interval, within `delay_s`."""
+
+
+class ConsumersPlanDocument(Record):
+    """The consumers of a group over time."""
+
+    id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
+    kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """Movement and result in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
+    hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
+    engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
+    created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
+    cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
+    labels: dict[str, str]
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
+    kafka: KafkaReleases | None
+    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
+    the release that it is made for was not compared."""
+    compared_kafka_versions: list[ComparedRelease] | None
+    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    intervals: list[ConsumersInterval]
+    """The intervals of the series."""
+    step_s: int
+    """Seconds of an interval."""
+    proven_consumers: int
+    """Number of intervals whose number of consumers is proven to be the fewest."""
+    proven_moves: int
+    """Number of intervals whose movement is proven to be least."""
+    consumer_hours: float
+    """Sum over consumers of the time for which each is there."""
+    cost: float | None
+    """Its price; null without `price_per_consumer_hour`."""
+    moved_bytes_per_s: float
+    """Mean of `moved_bytes_per_s` over intervals."""
+    front: list[ConsumersFront]
+    """Choices of which none has both fewer consumer hours and less movement than another, by consumer hours."""
+    schedule: list[ConsumersStep]
+    """When to have how many consumers."""
+    assignor: ConsumersAssignor
+    """The same with one of Kafka's assignors."""
+    oversized: list[OversizedPartition]
+    """Partitions above the capacity of a consumer."""
+    partitions: list[PartitionsNeeded]
+    """Partitions that each topic needs; empty unless requested."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+
+
+class ConsumersStep(Record):
+    """A change of the number of consumers."""
+
+    from_: str
+    """When to order it: `start_s` before it is needed, if there are more."""
+    consumers: int
+    """Number of consumers from then on."""
 
 
 class Copysets(Record):
@@ -882,6 +1080,8 @@ class CrossRackDocument(Record):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] | None
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 class DeliveriesPage(Record):
@@ -1203,6 +1403,25 @@ class GoalDocument(Record):
     """Relative optimality gap: (largest − bound) / largest."""
 
 
+class GroupCrossRack(Record):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from
+    leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
+
+
 class GroupDiffDocument(Record):
     """The partitions whose readers differ, by topic and partition id."""
 
@@ -1220,7 +1439,7 @@ class GroupPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -1265,6 +1484,9 @@ class GroupPlanDocument(Record):
     """Whether the rounds end."""
     locality: LocalityDocument
     """Where partitions are read."""
+    traffic: TrafficDocument | None
+    """Bytes/s from rack to rack; null if no rate is known, or for a share group; absent from plans of earlier
+    releases."""
     loads: LoadsDocument
     """Balance of members, and the load of each."""
     moved: int | None
@@ -1344,6 +1566,17 @@ class HistogramDocument(Record):
     """Edges of the bins, ascending, in the unit of the figure; one more than `counts`."""
     counts: list[int]
     """Number of scenarios in each bin."""
+
+
+class IntervalConsumers(Record):
+    """An interval with another number of consumers."""
+
+    interval: int
+    """Number of the interval, from 1."""
+    before: int | None
+    """Number of consumers before; null if there is no such interval."""
+    after: int | None
+    """Number of consumers after; null if there is no such interval."""
 
 
 class JobDocument(Record):
@@ -1473,6 +1706,8 @@ class LeadersBalance(Record):
     """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    spread: list[SpreadTopic] | None
+    """With `spread_leaders`: each of these topics, by name; by broker set if there are any."""
     weights: list[BrokerWeight] | None
     """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str
@@ -1800,6 +2035,19 @@ class MemberTasksDocument(Record):
     """Ids of tasks of which the member has a standby, ascending."""
 
 
+class MemberTraffic(Record):
+    """Bytes/s of a member."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    member_id: str
+    """Id of the member."""
+
+
 class MembersPerPartition(Record):
     """Members of a partition of a share group."""
 
@@ -1894,6 +2142,21 @@ class OverLimitDocument(Record):
     """Its load: bytes, bytes/s, vCPU or a count."""
     limit: float
     """The limit of the broker, in the same unit."""
+
+
+class OversizedPartition(Record):
+    """A partition above the capacity of a consumer, which has a consumer of its own, and what helps."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    bytes_per_s: int
+    """Its largest rate: a consumer with this capacity could read it."""
+    intervals: int
+    """Number of intervals in which it exceeds the capacity."""
+    partitions_needed: int
+    """Partitions of the topic with which its share fits, if its keys spread; `/v1/keys` states which keys move."""
 
 
 class PairLosses(Record):
@@ -2012,12 +2275,45 @@ class PartitionersDocument(Record):
 class PartitionsDocument(Record):
     """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument] | list[PlannedWaveDocument]
+    items: (
+        list[PartitionDocument]
+        | list[ReadPartitionDocument]
+        | list[PlannedTaskDocument]
+        | list[PlannedWaveDocument]
+        | list[ScaledPartitionDocument]
+    )
     """Partitions, tasks or waves of the page."""
     total: int
     """Number of partitions or tasks on all pages."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class PartitionsNeeded(Record):
+    """How many partitions a topic needs until the end of the horizon."""
+
+    topic: str
+    """Name of the topic."""
+    partitions: int
+    """The fewest partitions, a multiple of the number of racks of the cluster; they cannot be reduced later."""
+    current: int
+    """Number of partitions of the series."""
+    lasts_months: int | None
+    """Whole months until the largest partition exceeds a consumer; null if it never does."""
+
+
+class PauseDocument(Record):
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
+    included, such as that of the session of a member that fails."""
+
+    partitions: int
+    """Number of partitions that are revoked from a member and assigned afterwards. Eager members revoke all."""
+    seconds: float
+    """The longest time that one of them has no member: `rebalance_seconds`, for each rebalance that revokes it."""
+    is_default: bool
+    """Whether the request has no `rebalance_seconds`."""
+    lag_bytes: int | None
+    """Bytes that producers write to them meanwhile; null if a rate is unknown."""
 
 
 class PerBroker(Record):
@@ -2148,7 +2444,7 @@ class PlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2255,7 +2551,7 @@ class PlanSummary(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2321,6 +2617,15 @@ class PreferredRacksDocument(Record):
     """Number of partitions led in none of these racks."""
 
 
+class PriceDocument(Record):
+    """The price of traffic."""
+
+    cross_rack_per_gib: float
+    """Price of a GiB from rack to rack."""
+    is_default: bool
+    """Whether the request has no `prices`."""
+
+
 class ProgressDocument(Record):
     """The progress of a reassignment, by the output of `--verify`."""
 
@@ -2373,6 +2678,17 @@ class RackAwareDocument(Record):
     """Smallest possible number of these; null if it is off."""
     solver: str | None
     """The solver that computed it; null if it is off."""
+
+
+class RackPairTraffic(Record):
+    """Bytes/s from brokers of a rack to members of a rack; also within one rack."""
+
+    from_: str | None
+    """Rack of the brokers; null if it is unknown."""
+    to: str | None
+    """Rack of the members; null if it is unknown."""
+    bytes_per_s: float
+    """Bytes/s that are read."""
 
 
 class RacksPerPartition(Record):
@@ -2480,7 +2796,7 @@ class ReassignmentPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2675,7 +2991,7 @@ class RestartPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -2722,6 +3038,17 @@ class RestartPlanDocument(Record):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class ScaledPartitionDocument(Record):
+    """One partition, with its consumer over time."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    consumers: list[int]
+    """Number of its consumer, from 0, in each interval."""
 
 
 class ScatterWidth(Record):
@@ -2982,6 +3309,25 @@ class Spread(Record):
     """Largest count minus the smallest."""
 
 
+class SpreadTopic(Record):
+    """A topic whose leaders are spread, over the brokers with a replica that may lead."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
+    brokers: list[int]
+    """Ids of these brokers, ascending."""
+
+
 class StandbyCertificateDocument(Record):
     """Lower bounds for standbys with as many ideal tasks and distinct values."""
 
@@ -3043,6 +3389,8 @@ class StepDocument(Record):
     """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
     """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
+    pause: PauseDocument | None
+    """The partitions that are not read meanwhile; null for a share group, absent from plans of earlier releases."""
     sharing: SharingDocument | None
     """How partitions are covered; null unless it is a share group."""
     added: int | None
@@ -3096,7 +3444,7 @@ class StreamsPlanDocument(Record):
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
-    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams` or `restart`."""
+    """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
     """What the plan does, in a few words."""
     summary: str
@@ -3456,6 +3804,19 @@ class TopicEnds(Record):
     """Extremes before the plan."""
 
 
+class TopicTraffic(Record):
+    """Bytes/s of a topic."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    topic: str
+    """Name of the topic."""
+
+
 class TotalExcess(Record):
     """The sum of (load − limit) / limit over brokers and resources."""
 
@@ -3480,6 +3841,59 @@ class TradeOffPoint(Record):
     """Bytes that are copied, of replicas of known size."""
     optimal: bool
     """Whether no plan within this band moves less."""
+
+
+class TrafficDocument(Record):
+    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack."""
+    rates: Literal["request", "snapshot"]
+    """Where the rates of partitions are from."""
+    price: PriceDocument
+    """The price of the costs."""
+    unrated_partitions: int
+    """Number of assigned partitions of unknown rate, which no figure contains."""
+    per_rack_pair: list[RackPairTraffic]
+    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    per_topic: list[TopicTraffic]
+    """Bytes/s by topic, by name."""
+    per_member: list[MemberTraffic]
+    """Bytes/s by member, in the order of the group."""
+    before: TrafficSums | None
+    """The traffic of the partitions that members own before the plan; null if they own none."""
+    if_: list[ChangedTraffic]
+    """The traffic under each change of one thing."""
+    left_out: list[ChangeLeftOut]
+    """Changes whose traffic cannot be computed; empty if there are none."""
+
+
+class TrafficSums(Record):
+    """Bytes/s from rack to rack, and their cost of a month of 365 / 12 days."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
 
 
 class TriggerDocument(Record):

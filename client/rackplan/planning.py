@@ -10,7 +10,15 @@ from rackplan import models
 from rackplan.exchange import exchange, path
 from rackplan.flows import Bound, Flow, K, Request, Session, Step, operation
 from rackplan.jobs import Job
-from rackplan.plans import GroupPlan, ReassignmentPlan, ReplicaPlan, RestartPlan, StreamsPlan, if_match_header
+from rackplan.plans import (
+    ConsumersPlan,
+    GroupPlan,
+    ReassignmentPlan,
+    ReplicaPlan,
+    RestartPlan,
+    StreamsPlan,
+    if_match_header,
+)
 from rackplan.problems import TooLarge
 from rackplan.waiting import Progress
 
@@ -72,6 +80,18 @@ class PlanningOperations(Bound[K]):
         return RestartPlan(made, self._client)
 
     @operation
+    def plan_consumers(
+        self,
+        *,
+        if_match: str | None = None,
+        progress: Progress = False,
+        **request: Unpack[fields.PlanConsumersRequest],
+    ) -> Flow[ConsumersPlan[K]]:
+        """Find the fewest consumers of a group over time, with the least movement."""
+        made = yield from _made(self._client, "consumers", request, if_match, progress)
+        return ConsumersPlan(made, self._client)
+
+    @operation
     def submit_replicas(self, *, if_match: str | None = None, **request: Unpack[fields.PlaceRequest]) -> Flow[Job[K]]:
         """`plan_replicas` as a job."""
         return _submitted(self._client, "replicas", request, if_match)
@@ -101,6 +121,13 @@ class PlanningOperations(Bound[K]):
     ) -> Flow[Job[K]]:
         """`plan_restart` as a job."""
         return _submitted(self._client, "restart", request, if_match)
+
+    @operation
+    def submit_consumers(
+        self, *, if_match: str | None = None, **request: Unpack[fields.PlanConsumersRequest]
+    ) -> Flow[Job[K]]:
+        """`plan_consumers` as a job."""
+        return _submitted(self._client, "consumers", request, if_match)
 
     @operation
     def check_reassignment(self, **request: Unpack[fields.CheckRequest]) -> Flow[models.CheckDocument]:

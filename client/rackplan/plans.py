@@ -15,7 +15,11 @@ from rackplan.records import Record, best_fit
 from rackplan.resources import Resource, items_of_resource, of_resource
 
 Partition: TypeAlias = (
-    models.PartitionDocument | models.ReadPartitionDocument | models.PlannedTaskDocument | models.PlannedWaveDocument
+    models.PartitionDocument
+    | models.ReadPartitionDocument
+    | models.PlannedTaskDocument
+    | models.PlannedWaveDocument
+    | models.ScaledPartitionDocument
 )
 Difference: TypeAlias = (
     models.DiffDocument
@@ -23,12 +27,14 @@ Difference: TypeAlias = (
     | models.GroupDiffDocument
     | models.StreamsDiffDocument
     | models.RestartDiffDocument
+    | models.ConsumersDiffDocument
 )
 _PARTITIONS: Sequence[type[Partition]] = [
     models.PartitionDocument,
     models.ReadPartitionDocument,
     models.PlannedTaskDocument,
     models.PlannedWaveDocument,
+    models.ScaledPartitionDocument,
 ]
 _DIFFERENCES: Mapping[type[Record], type[Difference]] = {
     models.DiffSummary: models.DiffDocument,
@@ -36,6 +42,7 @@ _DIFFERENCES: Mapping[type[Record], type[Difference]] = {
     models.Handover: models.GroupDiffDocument,
     models.TaskMoves: models.StreamsDiffDocument,
     models.WaveCounts: models.RestartDiffDocument,
+    models.ConsumerCounts: models.ConsumersDiffDocument,
 }
 
 
@@ -242,13 +249,20 @@ class RestartPlan(models.RestartPlanDocument, Plan[K]):
     """The waves in which the brokers of a cluster are restarted."""
 
 
-AnyPlan: TypeAlias = ReplicaPlan[K] | ReassignmentPlan[K] | GroupPlan[K] | StreamsPlan[K] | RestartPlan[K]
+class ConsumersPlan(models.ConsumersPlanDocument, Plan[K]):
+    """The consumers of a group over time."""
+
+
+AnyPlan: TypeAlias = (
+    ReplicaPlan[K] | ReassignmentPlan[K] | GroupPlan[K] | StreamsPlan[K] | RestartPlan[K] | ConsumersPlan[K]
+)
 _KINDS: Mapping[str, Any] = {
     "replicas": ReplicaPlan,
     "reassignment": ReassignmentPlan,
     "group": GroupPlan,
     "streams": StreamsPlan,
     "restart": RestartPlan,
+    "consumers": ConsumersPlan,
 }
 
 

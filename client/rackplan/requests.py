@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypeAlias, TypedDict
 
-ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
+ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart", "consumers"]
 
 
 ListPlansStatus: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -19,6 +19,9 @@ ExportPlanFormat: TypeAlias = Literal[
     "kubernetes",
     "replica_assignment",
     "script",
+    "keda",
+    "hpa",
+    "schedule",
     "csv",
     "loads",
     "losses",
@@ -91,7 +94,7 @@ ListScenariosSort: TypeAlias = Literal[
 ]
 
 
-ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart"]
+ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams", "restart", "consumers"]
 
 
 ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -267,7 +270,8 @@ class CapacitySweepRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
     kind: Literal["capacity"]
     """Kind of the sweep; the default if it is missing."""
     base: Required[BaseRequest | MeasuredBaseRequest]
@@ -299,7 +303,7 @@ class ChangesRequest(TypedDict, total=False):
     """The balance constraints of every scenario; null for their defaults."""
     limits: LimitsWithLogDirs | None
     """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] | None
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; null for the default."""
     partitioners: (
         Sequence[
@@ -355,7 +359,8 @@ class ChangesRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
 
 
 class CheckRequest(TypedDict, total=False):
@@ -408,6 +413,9 @@ class CheckRequest(TypedDict, total=False):
     allow_lower_factor: bool
     """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are to be in one rack, otherwise it is the violation
+    `not_in_rack`; the topic does not have to span racks."""
 
 
 class ClientsRequest(TypedDict, total=False):
@@ -419,6 +427,22 @@ class ClientsRequest(TypedDict, total=False):
     """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool
     """Whether consumers read from a replica in their rack (KIP-392)."""
+
+
+class ConfiguredTopicRequest(TypedDict, total=False):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    """Number of partitions to place."""
+    replication_factor: Required[int]
+    """Number of replicas of each partition."""
+    start_partition_id: int
+    """Id of the first partition to place; 0 for a new topic."""
+    configs: Mapping[str, str]
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
@@ -933,6 +957,13 @@ class MemberOverrideRequest(TypedDict, total=False):
     """Their client library."""
 
 
+class MovementCostFields(TypedDict, total=False):
+    """The cost of a move: its bytes, and a constant for each replica."""
+
+    bytes_per_replica: Required[float | str]
+    """Bytes that one replica less is worth."""
+
+
 class NewTopicRequest(TypedDict, total=False):
     """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
 
@@ -968,6 +999,15 @@ class NullKeysRequest(TypedDict, total=False):
     are in `client_rack`."""
     leader_racks: list[str | None] | None
     """The rack of the leader of each available partition; the answer then has `cross_rack`."""
+
+
+class PartitionGrowth(TypedDict, total=False):
+    """For how long the partitions of a topic are to be enough."""
+
+    growth_per_month: float
+    """Growth of rates in a month; 0.1 is 10 %."""
+    horizon_months: float
+    """Months after which no partition may exceed a consumer."""
 
 
 class PartitionRequest(TypedDict, total=False):
@@ -1148,7 +1188,7 @@ class PlaceRequest(TypedDict, total=False):
     algorithm `copysets`."""
     front: bool | None
     """Whether to list, for every scatter width, the odds and the load after a loss. For the algorithm `copysets`."""
-    topics: Required[Sequence[NewTopicRequest]]
+    topics: Required[Sequence[ConfiguredTopicRequest]]
     """Topics to place, in the order in which they are created."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
@@ -1167,6 +1207,47 @@ class PlacementRequest(TypedDict, total=False):
     """Name of the placement algorithm."""
     seed: int | None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
+
+
+class PlanConsumersRequest(TypedDict, total=False):
+    """Rates of partitions over time, and what consumers can do."""
+
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+    topics: list[str] | None
+    """The topics of the group; by default all of the series."""
+    series: Required[RateSeries]
+    """Rates of the partitions over time."""
+    capacity_bytes_per_s: Required[float | str]
+    """Rate that one consumer can read and process."""
+    delay_s: float
+    """Longest time for which a record may wait; whole intervals count. Peaks are then worked off later."""
+    start_s: float
+    """Time from ordering a consumer until it reads: the schedule has more consumers this much sooner."""
+    hold_s: float
+    """Fewer consumers that suffice for no longer than this are ignored; whole intervals count."""
+    spare: int
+    """Consumers beyond the fewest, with which fewer partitions move."""
+    min: int
+    """The fewest consumers of any interval."""
+    max: int | None
+    """The most consumers of any interval; `lost_bytes_per_s` states what they cannot read."""
+    price_per_consumer_hour: float | None
+    """Price of a consumer for an hour, in any currency; null leaves out costs."""
+    assignor: Literal["uniform", "server-range", "range", "roundrobin"]
+    """Kafka's assignor to compare with."""
+    partitions: PartitionGrowth | None
+    """Counts the partitions that each topic needs; null does not."""
+    workload: str
+    """Name of the Deployment of the consumers, in files for Kubernetes."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
 class PlanGroupRequest(TypedDict, total=False):
@@ -1221,8 +1302,17 @@ class PlanGroupRequest(TypedDict, total=False):
     """Events of the group, in order."""
     previous_snapshot_id: str | None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Mapping[str, Sequence[int]] | None
-    """The rate at which each partition is read, the weight of reads in rack."""
+    bytes_per_s: Mapping[str, float | str | list[float | str]] | None
+    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
+    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
+    `replica.selector.class`; otherwise `traffic` is read from leaders."""
+    prices: PricesFields | None
+    """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
+    rebalance_seconds: float | None
+    """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
+    Kafka's defaults: 3, and 5 if the coordinator assigns."""
     lag: Mapping[str, Sequence[int]] | None
     """Records that remain to be read; those of the snapshot's group by default."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
@@ -1299,14 +1389,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1336,11 +1429,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
@@ -1485,7 +1584,7 @@ class PricesFields(TypedDict, total=False):
     """Prices, in any currency."""
 
     cross_rack_per_gib: float
-    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
+    """Price of a GiB from rack to rack; the answer then has the cost of a month."""
 
 
 class PricesRequest(TypedDict, total=False):
@@ -1523,7 +1622,7 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster, and the log of the execution."""
+    """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -1542,6 +1641,20 @@ class RackedBroker(TypedDict, total=False):
     """Id of the broker."""
     rack: str | None
     """Its rack after the change; null for none."""
+
+
+class RateSeries(TypedDict, total=False):
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `bytes_per_s`, or `prometheus`."""
+
+    start: str | None
+    """Begin of the first interval."""
+    step_s: int | None
+    """Seconds of an interval."""
+    bytes_per_s: Mapping[str, Sequence[Sequence[float]]] | None
+    """By topic a list of intervals, each a list with the rate of each partition, by id."""
+    prometheus: Mapping[str, Any] | None
+    """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and
+    bytes/s. Its times are the begins of intervals."""
 
 
 class ReassignedPartition(TypedDict, total=False):
@@ -1619,14 +1732,17 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1656,11 +1772,17 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool

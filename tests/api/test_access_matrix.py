@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from app.api.examples import (
     CHECK_REQUEST,
     CLONE_REQUEST,
+    CONSUMERS_REQUEST,
     EXAMPLE_DELIVERY_ID,
     EXAMPLE_GROUPS_SNAPSHOT_ID,
     EXAMPLE_JOB_ID,
@@ -99,6 +100,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ),
     ("POST", "/v1/plans/streams"): Route(PLAN, body={"tasks": ["0_0"]}),
     ("POST", "/v1/plans/restart"): Route(PLAN, 404, body={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID)}),
+    ("POST", "/v1/plans/consumers"): Route(PLAN, body=CONSUMERS_REQUEST["hours"]["value"]),
     ("GET", "/v1/plans"): Route(READ),
     ("GET", "/v1/plans/{plan_id:uuid}"): Route(READ, 404),
     ("GET", "/v1/plans/{plan_id:uuid}/partitions"): Route(READ, 404),

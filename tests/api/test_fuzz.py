@@ -33,7 +33,7 @@ FEW, MANY = 3, 25
 LARGE = frozenset(
     {
         *("check_reassignment", "clone_sweep", "create_snapshot", "create_sweep", "place_keys", "plan_group"),
-        *("plan_reassignment", "plan_replicas", "plan_streams", "plan_restart", "update_plan"),
+        *("plan_reassignment", "plan_replicas", "plan_streams", "plan_restart", "plan_consumers", "update_plan"),
         *("create_webhook", "export_audit_log", "export_plan", "list_audit_entries", "list_plans", "list_scenarios"),
         "replay_delivery",
     }

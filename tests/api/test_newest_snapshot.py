@@ -14,12 +14,14 @@ Json = dict[str, Any]
 ORDERS = {"topic": "orders", "partition": 0, "replicas": [2, 1]}
 MEASURED = {"name": "orders", "ingress_bytes_per_s": 1, "retained_bytes": 9}
 CLIENT = {"process_id": "00000000-0000-0000-0000-000000000001", "capacity": 1}
+SERIES = {"start": "2026-11-27T06:00:00Z", "step_s": 60, "bytes_per_s": {"orders": [[5]]}}
 REQUESTS: dict[str, tuple[str, Json, str]] = {
     "replicas": ("/v1/plans/replicas", {"topics": [{"name": "t", "partitions": 3, "replication_factor": 2}]}, ""),
     "reassignment": ("/v1/plans/reassignment", {"remove_brokers": [3]}, ""),
     "group": ("/v1/plans/group", {"members": [{"member_id": "m", "topics": ["orders"]}]}, ""),
     "streams": ("/v1/plans/streams", {"tasks": ["0_0"], "clients": [CLIENT]}, ""),
     "restart": ("/v1/plans/restart", {}, ""),
+    "consumers": ("/v1/plans/consumers", {"series": SERIES, "capacity_bytes_per_s": 9}, ""),
     "check": ("/v1/checks", {"reassignment": {"version": 1, "partitions": [ORDERS]}}, ""),
     "draws": (
         "/v1/sweeps",
@@ -154,7 +156,7 @@ class TestRejected:
         assert document["detail"].endswith("; did you mean 'prod-north'?")
 
     def test_none(self, client: httpx.Client, name: str) -> None:
-        if name == "streams":  # whose tasks need no cluster
+        if name in ("streams", "consumers"):  # whose tasks and rates need no cluster
             return
         path, body = _on(name)
         document = problem(client.post(path, json=body), 422, "conflicting_fields")

@@ -20,6 +20,7 @@ OPERATIONS: Mapping[str, Any] = {
 OF_THE_CLIENT = {
     # `Prefer: respond-async`
     *("submit_replicas", "submit_reassignment", "submit_group", "submit_streams", "submit_restart"),
+    "submit_consumers",
     "export_scenarios",  # `list_scenarios` with another `Accept`
 }
 """Methods that are no operations of their own."""

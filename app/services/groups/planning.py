@@ -198,32 +198,34 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
     return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
+_LATER_FIELDS = ("assignable", "member_overrides", "follower_fetching", "prices", "rebalance_seconds")
+"""Fields that a canonical request has only if they are stated: requests without them keep their hash."""
+
+
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Any] = as_json(request)
     del fields["cluster"]
     del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
-    if request.assignable is None:
-        del fields["assignable"]
-    members = [*(fields["members"] or ()), *fields["member_overrides"]]
-    for event in fields["events"]:
-        members += [event["join"], (event["replace"] or {}).get("by")]
-    for member in members:
-        if member is not None and member["client"] is None:
+    joining = [member for event in fields["events"] for member in (event["join"], (event["replace"] or {}).get("by"))]
+    for member in filter(None, [*(fields["members"] or ()), *fields["member_overrides"], *joining]):
+        if member["client"] is None:
             del member["client"]
-    for name in ("follower_fetching", "prices", "rebalance_seconds"):
-        if fields[name] is None or fields[name] is False:
+    default = GroupRequest()
+    for name in _LATER_FIELDS:
+        if getattr(request, name) == getattr(default, name):
             del fields[name]
-    for name, rates in (fields["bytes_per_s"] or {}).items():
-        # Whole rates are integers, as they were when requests had no others.
-        fields["bytes_per_s"][name] = [*map(bytes_of, rates)] if isinstance(rates, list) else bytes_of(rates)
-    if not request.member_overrides:
-        # The hash of a plan that has none stays as it was before there were overrides.
-        del fields["member_overrides"]
     return {
         **fields,
+        "bytes_per_s": request.bytes_per_s
+        and {name: _canonical_rates(rates) for name, rates in request.bytes_per_s.items()},
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,
         "events": [{name: value for name, value in event.items() if value is not None} for event in fields["events"]],
     }
+
+
+def _canonical_rates(stated: float | Sequence[float]) -> Any:
+    """Whole rates are integers, as they were when requests had no others."""
+    return bytes_of(stated) if isinstance(stated, int | float) else [*map(bytes_of, stated)]
 
 
 def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance) -> None:

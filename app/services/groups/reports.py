@@ -250,7 +250,7 @@ def comparison_row(prediction: Prediction, source: GroupSource) -> dict[str, Jso
         _assignor_json(prediction.assignor)
         | locality_json(prediction.members, source, prediction.assignment)
         | {
-            "traffic": None if found is None else sums_json(found.traffic, source),
+            "traffic": None if found is None else sums_json(found, source),
             "moved": prediction.moved,
             "revoked": prediction.revoked,
             "phases": None if prediction.rebalance is None else len(prediction.rebalance.phases),

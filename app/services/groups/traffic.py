@@ -23,27 +23,30 @@ from app.core.groups.measures.group_traffic import (
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.optimal import optimum
 from app.core.groups.registry import ASSIGNORS, assignor_for, assignor_of_library
-from app.core.measures.traffic import ReadTraffic
-from app.core.model import Int32s
+from app.core.model import Int32s, Int64s
 from app.errors import Failure, Json
 from app.services.groups.predictions import Prediction, predict
-from app.services.groups.sources import GroupSource
+from app.services.groups.sources import GroupSource, whole
 
+DIGITS = 3
+"""Decimal places of bytes/s."""
 MOST_CELLS = 400_000
 """The most partitions × racks of a group for which changes are computed."""
 REBALANCE_SECONDS = {Protocol.EAGER: 3.0, Protocol.COOPERATIVE: 3.0, Protocol.RECONCILED: 5.0}
 """By protocol, the seconds of a rebalance that count if none are stated: one heartbeat at Kafka's defaults, after which
 a member knows of it: `heartbeat.interval.ms`, and `group.consumer.heartbeat.interval.ms`.
 """
-Outcome: TypeAlias = ReadTraffic | str
-"""The traffic under a change, or why it cannot be computed."""
+Outcome: TypeAlias = GroupTraffic | str | None
+"""The traffic under a change, or why it cannot be computed; None if no partition of known rate is assigned."""
 
 
 def traffic_of(prediction: Prediction, source: GroupSource) -> GroupTraffic | None:
     """The traffic of a prediction; None if members share partitions, or no assigned partition has a known rate."""
-    if not prediction.assignor.is_exclusive:
+    if source.rates is None or not prediction.assignor.is_exclusive:
         return None
-    return _measured(prediction.members, source, prediction.assignment)
+    arguments = prediction.members, source.metadata, prediction.assignment, source.rates
+    found = group_traffic(*arguments, follower_fetching=source.follower_fetching)
+    return found if len(found.rows) else None
 
 
 def traffic_json(prediction: Prediction, source: GroupSource) -> dict[str, Json] | None:
@@ -51,46 +54,39 @@ def traffic_json(prediction: Prediction, source: GroupSource) -> dict[str, Json]
     found = traffic_of(prediction, source)
     if found is None:
         return None
-    traffic, members = found.traffic, prediction.members
     names = [*found.racks, None]
-    pairs = traffic.per_pair(len(found.racks))
-    before = owned_assignment(members, source.metadata)
-    owned = _measured(members, source, before) if len(before.partitions) else None
+    pairs = found.traffic.per_pair(len(found.racks)).round(DIGITS)
+    before = traffic_of(replace(prediction, assignment=owned_assignment(prediction.members, source.metadata)), source)
     rows, left_out = _changes_json(prediction, source, len(names) * found.table.rows)
-    topics = sorted(set(found.topics.tolist()))
+    topics, topic_of = np.unique(found.topics, return_inverse=True)
     return {
-        **sums_json(traffic, source),
+        **sums_json(found, source),
         "follower_fetching": source.follower_fetching,
         "rates": source.rates_from,
         "price": {"cross_rack_per_gib": _price(source), "is_default": source.prices is None},
         "unrated_partitions": found.unrated,
         "per_rack_pair": [
-            {"from": names[broker], "to": names[reader], "bytes_per_s": _rounded(pairs[broker, reader])}
+            {"from": names[broker], "to": names[reader], "bytes_per_s": float(pairs[broker, reader])}
             for broker, reader in np.argwhere(pairs).tolist()
         ],
-        "per_topic": [
-            {"topic": found.table.topics[topic], **of_topic}
-            for topic, of_topic in zip(topics, _summed(found, found.topics, topics), strict=True)
-        ],
-        "per_member": [
-            {"member_id": member.id, **of_member}
-            for member, of_member in zip(members, _summed(found, found.readers, list(range(len(members)))), strict=True)
-        ],
-        "before": None if owned is None else sums_json(owned.traffic, source),
+        "per_topic": _parts(found, topic_of, "topic", [found.table.topics[topic] for topic in topics]),
+        "per_member": _parts(found, found.readers, "member_id", [member.id for member in prediction.members]),
+        "before": None if before is None else sums_json(before, source),
         "if": rows,
         "left_out": left_out,
     }
 
 
-def sums_json(traffic: ReadTraffic, source: GroupSource) -> dict[str, Json]:
+def sums_json(found: GroupTraffic, source: GroupSource) -> dict[str, Json]:
     """Bytes/s that cross racks, and their cost of a month; those of replication beside them, null if unknown."""
-    price, crossing, replication = _price(source), float(traffic.cross_rack.sum()), float(traffic.replication.sum())
+    traffic, price = found.traffic, _price(source)
+    crossing, replication = float(traffic.cross_rack.sum()), float(traffic.replication.sum())
     is_known = not np.isnan(replication)
     return {
-        "cross_rack_bytes_per_s": _rounded(crossing),
-        "unknown_bytes_per_s": _rounded(traffic.unknown.sum()),
+        "cross_rack_bytes_per_s": round(crossing, DIGITS),
+        "unknown_bytes_per_s": round(float(traffic.unknown.sum()), DIGITS),
         "cost_per_month": round(cost_per_month(crossing, price), 2),
-        "replication_bytes_per_s": _rounded(replication) if is_known else None,
+        "replication_bytes_per_s": round(replication, DIGITS) if is_known else None,
         "replication_cost_per_month": round(cost_per_month(replication, price), 2) if is_known else None,
     }
 
@@ -110,31 +106,17 @@ def pause_json(step: GroupStep, source: GroupSource, protocol: Protocol) -> dict
     }
 
 
-def _measured(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> GroupTraffic | None:
-    if source.rates is None:
-        return None
-    found = group_traffic(
-        members, source.metadata, assignment, source.rates, follower_fetching=source.follower_fetching
-    )
-    return found if len(found.rows) else None
-
-
 def _price(source: GroupSource) -> float:
     return CROSS_RACK_PER_GIB if source.prices is None else source.prices.cross_rack_per_gib
 
 
-def _rounded(bytes_per_s: float) -> float:
-    return round(float(bytes_per_s), 3)
-
-
-def _summed(found: GroupTraffic, of: Int32s, keys: list[int]) -> Iterator[dict[str, Json]]:
-    """The bytes/s that are read, that cross racks and that are unknown, by topic or by member."""
-    columns = found.traffic.bytes_per_s, found.traffic.cross_rack, found.traffic.unknown
-    size = max(keys, default=0) + 1
-    sums = [np.bincount(of, weights=column, minlength=size).tolist() for column in columns]
-    for key in keys:
-        read, crossing, unknown = (_rounded(column[key]) for column in sums)
-        yield {"bytes_per_s": read, "cross_rack_bytes_per_s": crossing, "unknown_bytes_per_s": unknown}
+def _parts(found: GroupTraffic, of: Int64s | Int32s, key: str, names: Sequence[str]) -> list[Json]:
+    """By name, the bytes/s that are read, that cross racks and that are unknown; `of` has the index of each read."""
+    traffic = found.traffic
+    columns = traffic.bytes_per_s, traffic.cross_rack, traffic.unknown
+    sums = [np.bincount(of, column, len(names)).round(DIGITS).tolist() for column in columns]
+    fields = (key, "bytes_per_s", "cross_rack_bytes_per_s", "unknown_bytes_per_s")
+    return [dict(zip(fields, row, strict=True)) for row in zip(names, *sums, strict=True)]
 
 
 def _changes_json(prediction: Prediction, source: GroupSource, cells: int) -> tuple[list[Json], list[Json]]:
@@ -144,7 +126,7 @@ def _changes_json(prediction: Prediction, source: GroupSource, cells: int) -> tu
     too_large = f"partitions × racks are {cells}, and changes are computed up to {MOST_CELLS}"
     for change, value, compute in _changes(prediction, source):
         try:
-            outcome = compute() if cells <= MOST_CELLS else too_large
+            outcome = (compute() if cells <= MOST_CELLS else too_large) or "no partition of known rate is assigned"
         except Failure as failure:
             outcome = failure.detail
         named: dict[str, Json] = {"change": change, "value": value}
@@ -162,22 +144,22 @@ def _changes(prediction: Prediction, source: GroupSource) -> Iterator[tuple[str,
 
     def predicted(name: str) -> Outcome:
         other = assignor_of_library(assignor_for(name, source.version), source.library)
-        return _of(predict(other, source), source)
+        return traffic_of(predict(other, source), source)
 
     def replaced(
         change: Callable[[Sequence[Member], GroupMetadata, GroupAssignment], tuple[GroupMetadata, int]], reason: str
     ) -> Outcome:
         changed, partitions = change(members, metadata, assignment)
         under = replace(source, metadata=changed)
-        return _of(predict(own, under), under) if partitions else reason
+        return traffic_of(predict(own, under), under) if partitions else reason
 
     def best() -> Outcome:
         fetched = metadata if source.follower_fetching else only_leaders(metadata)
-        weights = {name: np.rint(np.nan_to_num(rates)).astype(np.int64) for name, rates in (source.rates or {}).items()}
-        return _of(replace(prediction, assignment=optimum(members, fetched, weights=weights).assignment), source)
+        weights = whole(source.rates or {})
+        return traffic_of(replace(prediction, assignment=optimum(members, fetched, weights=weights).assignment), source)
 
     other = replace(source, follower_fetching=not source.follower_fetching)
-    yield "follower_fetching", other.follower_fetching, partial(_of, prediction, other)
+    yield "follower_fetching", other.follower_fetching, partial(traffic_of, prediction, other)
     for name, assignor in ASSIGNORS.items():
         if assignor.runs_on == own.runs_on and assignor.is_exclusive and name != own.name:
             yield "assignor", name, partial(predicted, name)
@@ -186,8 +168,3 @@ def _changes(prediction: Prediction, source: GroupSource) -> Iterator[tuple[str,
     yield "preferred_leaders", None, partial(replaced, with_leaders_in_rack, reason)
     reason = "every partition has a replica in every rack with a live broker, or one in an unknown rack"
     yield "one_more_replica", None, partial(replaced, with_one_more_replica, reason)
-
-
-def _of(prediction: Prediction, source: GroupSource) -> Outcome:
-    found = traffic_of(prediction, source)
-    return "no partition of known rate is assigned" if found is None else found.traffic

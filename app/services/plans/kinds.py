@@ -20,6 +20,7 @@ KINDS = Registry[Kind](
         "group": "app.services.groups:PLAN_KIND",
         "streams": "app.services.streams:PLAN_KIND",
         "restart": "app.services.restarts:PLAN_KIND",
+        "consumers": "app.services.consumers:PLAN_KIND",
     }
 )
 """Every kind of plan by its name; the API's filter, the pages and the jobs read it."""

@@ -63,7 +63,7 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
 
 def request_of(head: PlanHead) -> dict[str, Json]:
     """The body of a request that makes a plan of one of these kinds again, on the newest snapshot of its cluster:
-    a reassignment, a Streams plan, a restart.
+    a reassignment, a Streams plan, a restart, consumers over time.
 
     Stored requests of the other kinds have another form than those of the API.
     """

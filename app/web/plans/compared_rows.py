@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.services import groups, replicas, restarts, streams
+from app.services import consumers, groups, replicas, restarts, streams
 from app.services.plans import Plan
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
@@ -67,6 +67,11 @@ def _of_broker(change: Any) -> ComparedRow:
     return ComparedRow(str(change.broker), before, after)
 
 
+def _of_interval(change: Any) -> ComparedRow:
+    before, after = (None if count is None else str(count) for count in (change.before, change.after))
+    return ComparedRow(str(change.interval), before, after)
+
+
 def _holders(holders: Any) -> str | None:
     """`client-1; standby client-2, client-3`."""
     if holders is None:
@@ -80,5 +85,6 @@ _ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
     groups.KIND: ("Partition", "Members", _of_partition),
     streams.KIND: ("Task", "Clients", _of_task),
     restarts.KIND: ("Broker", "Wave", _of_broker),
+    consumers.KIND: ("Interval", "Consumers", _of_interval),
 }
 """What a row of each kind is, where it is, and how a difference of it is written."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.services import groups, reassignment, restarts, streams
+from app.services import consumers, groups, reassignment, restarts, streams
 from app.store.records import PlanHead
 from app.web.plans.reassignment import bound_words
 from app.web.words import byte_size, known_size, number, share
@@ -21,6 +21,8 @@ def figures(head: PlanHead) -> dict[str, str]:
             found = _assigned(answer)
         case restarts.KIND:
             found = _restarted(answer)
+        case consumers.KIND:
+            found = _scaled(answer)
         case _:
             found = {}
     measures = answer.get("measures") or {}
@@ -117,6 +119,14 @@ def _restarted(answer: Mapping[str, Any]) -> dict[str, str]:
         "Lower bound": number(answer["certificate"]["lower_bound_waves"]),
         "Seconds of all waves": number(answer["seconds"]),
         "Blocked partitions": number(answer["blocked_partitions"]),
+    }
+
+
+def _scaled(answer: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Consumer hours": number(answer["consumer_hours"]),
+        "Most consumers": number(max(each["consumers"] for each in answer["intervals"])),
+        "Moved, mean": f"{byte_size(answer['moved_bytes_per_s'])}/s",
     }
 
 

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from app.core.model import Cluster
 from app.errors import Failure
 from app.errors.lookups import PlanNotFound
-from app.services import groups, plans, reassignment, replicas, restarts, streams
+from app.services import consumers, groups, plans, reassignment, replicas, restarts, streams
 from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.kinds import KINDS
@@ -25,6 +25,7 @@ from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
 from app.web.plans import comparison, files, labels
+from app.web.plans import consumers as consumer_plans
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
@@ -43,6 +44,7 @@ VIEWS: Mapping[str, View] = {
     groups.KIND: group_plans.VIEW,
     streams.KIND: streams_plans.VIEW,
     restarts.KIND: restart_plans.VIEW,
+    consumers.KIND: consumer_plans.VIEW,
 }
 """The view of each kind of plan."""
 MOST_TOPICS = 300

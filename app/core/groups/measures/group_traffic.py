@@ -83,12 +83,10 @@ class _Placed:
 
     def metadata(self, metadata: GroupMetadata, replicas: Int32s) -> GroupMetadata:
         """The metadata with other replicas: (rows, widest) int32 positions."""
-        ids = np.where(replicas == NO_REPLICA, NO_REPLICA, np.append(self.brokers, 0)[replicas]).astype(np.int32)
-        topics = {
-            name: replace(metadata.topics[name], replicas=ids[start:stop])
-            for name, start, stop in zip(self.table.topics, self.table.starts, self.table.starts[1:], strict=False)
-        }
-        return replace(metadata, topics={name: topics[name] for name in metadata.topics})
+        ids = np.append(self.brokers, NO_REPLICA)[replicas].astype(np.int32)
+        parts = zip(self.table.topics, np.split(ids, self.table.starts[1:-1]), strict=False)
+        changed = {name: replace(metadata.topics[name], replicas=part) for name, part in parts}
+        return replace(metadata, topics=dict(metadata.topics) | changed)
 
 
 def group_traffic(
@@ -140,19 +138,16 @@ def with_leaders_in_rack(
 ) -> tuple[GroupMetadata, int]:
     """The metadata if each partition were led by a replica in the rack of its reader; the leaders that change.
 
-    A leader in another rack changes places with the first replica in that of the reader, if there is one.
+    Replicas in the rack of the reader come first in the list, in their order.
     """
     placed = _Placed.of(members, metadata)
-    replicas = placed.replicas.copy()
     _, reader_racks = placed.readers(members, assignment)
-    is_there = (np.append(placed.rack_of, NO_RACK)[replicas] == reader_racks[:, None]) & (reader_racks != NO_RACK)[
-        :, None
-    ]
-    rows = np.flatnonzero(is_there.any(axis=1) & ~is_there[:, :1].all(axis=1))
-    if len(rows):
-        columns = is_there[rows].argmax(axis=1)
-        replicas[rows, 0], replicas[rows, columns] = replicas[rows, columns], replicas[rows, 0]
-    return placed.metadata(metadata, replicas), len(rows)
+    # Padding is in a rack of its own.
+    of_replicas = np.append(placed.rack_of, len(placed.racks))[placed.replicas]
+    is_there = (of_replicas == reader_racks[:, None]) & (of_replicas != NO_RACK)
+    order = np.argsort(~is_there, axis=1, kind="stable")
+    lists = np.take_along_axis(placed.replicas, order, axis=1)
+    return placed.metadata(metadata, lists), int(np.count_nonzero(order[:, :1]))
 
 
 def with_one_more_replica(
@@ -164,21 +159,17 @@ def with_one_more_replica(
     broker is that of the lowest id. A partition with a replica in every rack, or one in an unknown rack, gets none.
     """
     placed = _Placed.of(members, metadata)
-    racks, rows = len(placed.racks), np.arange(placed.table.rows)
-    first_broker = np.full(racks, NO_REPLICA, np.int32)
-    for place in np.flatnonzero(placed.rack_of != NO_RACK)[::-1].tolist():
-        first_broker[placed.rack_of[place]] = place
-    of_replicas = np.append(placed.rack_of, racks)[placed.replicas]
-    is_free = np.repeat((np.append(first_broker, NO_REPLICA) != NO_REPLICA)[None], len(rows), axis=0)
-    for column in of_replicas.T:
-        is_free[rows, column] = False
+    racked = np.flatnonzero(placed.rack_of != NO_RACK)[::-1]
+    first_broker = np.full(len(placed.racks) + 1, NO_REPLICA, np.int32)
+    first_broker[placed.rack_of[racked]] = racked  # Of several in a rack, the last one is stored.
+    of_replicas = np.append(placed.rack_of, len(placed.racks))[placed.replicas]
     readers, reader_racks = placed.readers(members, assignment)
     is_read = (readers != NO_MEMBER) & (placed.replicas != NO_REPLICA).any(axis=1)
-    is_free[~is_read | (of_replicas == NO_RACK).any(axis=1)] = False
-    chosen = np.where(is_free[rows, reader_racks], reader_racks, is_free.argmax(axis=1))
-    added = np.where(is_free.any(axis=1), np.append(first_broker, NO_REPLICA)[chosen], NO_REPLICA)
-    lists = np.column_stack([placed.replicas, added])
-    # Padding stays on the right.
-    order = np.argsort(lists == NO_REPLICA, axis=1, kind="stable")
-    lists = np.take_along_axis(lists, order, axis=1).astype(np.int32)
-    return placed.metadata(metadata, lists), int(np.count_nonzero(added != NO_REPLICA))
+    is_free = np.outer(is_read & (of_replicas != NO_RACK).all(axis=1), first_broker != NO_REPLICA)
+    np.put_along_axis(is_free, of_replicas.astype(np.int64), False, axis=1)
+    is_in_readers = is_free[np.arange(len(is_free)), reader_racks]
+    added = first_broker[np.where(is_in_readers, reader_racks, is_free.argmax(axis=1))]
+    lists = np.column_stack([placed.replicas, np.where(is_free.any(axis=1), added, NO_REPLICA)])
+    order = np.argsort(lists == NO_REPLICA, axis=1, kind="stable")  # Padding stays on the right.
+    lists = np.take_along_axis(lists, order, axis=1)
+    return placed.metadata(metadata, lists), int(is_free.any(axis=1).sum())

@@ -146,7 +146,7 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
     for field_name in ("replication_factor", "partitions", "min_leaders_per_broker"):
         for name in getattr(request, field_name):
             yield (field_name, name), name, True
-    for field_name in ("topic_sets", "ingress_bytes_per_s"):
+    for field_name in ("topic_sets", "ingress_bytes_per_s", "placement"):
         names = getattr(request, field_name) or ()
         for name in () if isinstance(names, str) else names:
             yield (field_name, name), name, False

@@ -9,6 +9,7 @@ from app.services.amounts import InBytes, InShares
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import BrokerId, Int32, PartitionId, Rack, TopicName
 
+InRack = Literal["in_rack"]
 Number = Annotated[Int32, Field(ge=1)]
 _Bytes = Annotated[int, InBytes(ge=1)]
 

@@ -22,6 +22,7 @@ from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.parts import (
     BatchesRequest,
     EvacuateRequest,
+    InRack,
     IsolateRequest,
     MovementCost,
     Number,
@@ -74,6 +75,9 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     constrained."""
     max_replicas_per_rack: Number | None = None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[TopicName, InRack] = field(default_factory=dict)
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -212,7 +216,14 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders", "broker_sets", "topic_sets"):
+    for name in (
+        "preferred_racks",
+        "min_leaders_per_broker",
+        "spread_leaders",
+        "placement",
+        "broker_sets",
+        "topic_sets",
+    ):
         if not getattr(request, name):
             del fields[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none

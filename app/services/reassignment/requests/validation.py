@@ -51,9 +51,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         yield ("limits", "disk"), True, detail
     if request.balance.per_topic is not None:
         yield from _per_topic_conflicts(request, request.balance.per_topic)
-    if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
-        detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
-        yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
+    yield from _rack_conflicts(request)
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
@@ -67,6 +65,20 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
                 by = request.balance.replicas_by
                 detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
                 yield (name,), by, detail
+
+
+def _rack_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Constraints on racks that do not go together."""
+    most = request.max_replicas_per_rack
+    if request.rack_mode is RackMode.DISABLED:
+        if most is not None:
+            detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
+            yield ("max_replicas_per_rack",), most, detail
+        if request.placement:
+            yield ("placement",), "disabled", "placement is of racks, and rack_mode disabled ignores them"
+    elif request.placement and most is not None:
+        detail = "max_replicas_per_rack spreads replicas over racks, and placement has all of a partition in one"
+        yield ("placement",), most, detail
 
 
 def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
@@ -177,6 +189,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
         "partitions",
         "fix_offline_replicas",
         "max_replicas_per_rack",
+        "placement",
         "broker_sets",
         "isolate",
         "pins",

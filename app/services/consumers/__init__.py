@@ -1,0 +1,21 @@
+"""Plan the consumers of a group over time.
+
+requests.py     the request, and its rates as arrays
+planning.py     the planner and its answer
+differences.py  intervals with another number of consumers
+exports.py      the plan as files: tables, KEDA, Kubernetes
+"""
+
+from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference
+from app.services.consumers.exports import EXPORTS
+from app.services.consumers.planning import KIND, PLANNER, partition_json
+from app.services.consumers.requests import READER, ConsumersRequest
+from app.services.plans import Kind
+
+PLAN_KIND = Kind(
+    planner=PLANNER,
+    partition=partition_json,
+    difference=difference,
+    exports=EXPORTS,
+    content="the consumers of a group over time, and moves no replica",
+)

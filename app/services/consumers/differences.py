@@ -1,0 +1,60 @@
+"""What differs between two plans of consumers: intervals with another number of consumers."""
+
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from app.errors.lookups import PlanNotFound
+from app.services.plans import Difference, Plan, named_plan
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalConsumers:
+    """An interval with another number of consumers."""
+
+    interval: int
+    """Number of the interval, from 1."""
+    before: int | None
+    """Number of consumers before; null if there is no such interval."""
+    after: int | None
+    """Number of consumers after; null if there is no such interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerCounts:
+    """Counts of two plans of consumers."""
+
+    intervals: int
+    """Number of intervals on either side."""
+    changed: int
+    """Number of intervals whose consumers differ in number."""
+    consumer_hours_before: float
+    """Sum of the time of all consumers before; 0 without a plan to compare with."""
+    consumer_hours_after: float
+    """Sum of the time of all consumers after."""
+
+
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+    """The intervals whose number of consumers differs from that of another plan, or all if `against` is None.
+
+    Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
+    """
+    other = None if against is None else named_plan(uow, plan, against)
+    if against is not None and other is None:
+        raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
+    (hours_before, before), (hours_after, after) = _consumers(other), _consumers(plan)
+    pairs = [*enumerate(zip_longest(before, after), 1)]
+    changed = [IntervalConsumers(place, *counts) for place, counts in pairs if counts[0] != counts[1]]
+    counts = ConsumerCounts(len(pairs), len(changed), hours_before, hours_after)
+    return Difference(asdict(counts), len(changed), lambda start, stop: changed[start:stop])
+
+
+def _consumers(plan: Plan | None) -> tuple[float, list[int]]:
+    if plan is None:
+        return 0.0, []
+    answer: Any = plan.head.answer
+    return answer["consumer_hours"], [each["consumers"] for each in answer["intervals"]]

@@ -1,0 +1,117 @@
+"""Consumers over time as files: tables, triggers of KEDA, and CronJobs that set the minimum of an autoscaler."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any
+
+from app.formats.tables import topic_tables
+from app.services.plans import Plan, Write
+from app.store.records import NewPlan
+
+_COLUMNS = ("consumers", "lower_bound", "bytes_per_s", "moved_bytes_per_s", "moved_lower_bound", "lost_bytes_per_s")
+_DAYS = 86_400
+
+
+def _answer(plan: Plan | NewPlan) -> Any:
+    return (plan.head if isinstance(plan, Plan) else plan).answer
+
+
+def _workload(plan: Plan | NewPlan) -> Any:
+    return (plan.head if isinstance(plan, Plan) else plan).request["workload"]
+
+
+def _csv(plan: Plan | NewPlan) -> bytes:
+    rows = (
+        topic_tables.csv_row(each["from"], *(str(each[name]) for name in _COLUMNS))
+        for each in _answer(plan)["intervals"]
+    )
+    return topic_tables.write_csv(("from", *_COLUMNS), rows)
+
+
+def _schedule(plan: Plan | NewPlan) -> bytes:
+    steps = _answer(plan)["schedule"]
+    return "".join(f"{step['from']} {step['consumers']}\n" for step in steps).encode()
+
+
+def _cron(moment: datetime, span_s: float) -> str:
+    """The times of cron in UTC: every day if the plan is of a day, every week if of a week, else every year."""
+    days = (
+        "* * *"
+        if span_s <= _DAYS
+        else f"* * {moment.isoweekday() % 7}"
+        if span_s <= 7 * _DAYS
+        else f"{moment:%-d %-m} *"
+    )
+    return f"{moment.minute} {moment.hour} {days}"
+
+
+def _steps(plan: Plan | NewPlan) -> Iterator[tuple[str, str, int]]:
+    """From when until when the plan has how many consumers, as times of cron in whole minutes."""
+    answer = _answer(plan)
+    span_s = len(answer["intervals"]) * answer["step_s"]
+    end = datetime.fromisoformat(answer["intervals"][0]["from"]) + timedelta(seconds=span_s)
+    moments = [*(datetime.fromisoformat(step["from"]) for step in answer["schedule"]), end]
+    for step, begin, until in zip(answer["schedule"], moments, moments[1:], strict=False):
+        whole = until + timedelta(minutes=ceil(until.second / 60), seconds=-until.second)
+        yield _cron(begin, span_s), _cron(whole, span_s), step["consumers"]
+
+
+def _keda(plan: Plan | NewPlan) -> bytes:
+    name, least = _workload(plan), min(step["consumers"] for step in _answer(plan)["schedule"])
+    triggers = [
+        {
+            "type": "cron",
+            "metadata": {"timezone": "Etc/UTC", "start": begin, "end": end, "desiredReplicas": str(consumers)},
+        }
+        for begin, end, consumers in _steps(plan)
+    ]
+    most = max(step["consumers"] for step in _answer(plan)["schedule"])
+    spec = {
+        "scaleTargetRef": {"name": name},
+        "minReplicaCount": least,
+        "maxReplicaCount": most,
+        "triggers": triggers,
+    }
+    return _yaml([{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": name}, "spec": spec}])
+
+
+def _hpa(plan: Plan | NewPlan) -> bytes:
+    name = _workload(plan)
+    return _yaml([_cron_job(name, number, *step) for number, step in enumerate(_steps(plan), 1)])
+
+
+def _cron_job(name: str, number: int, begin: str, _end: str, consumers: int) -> Mapping[str, Any]:
+    patch = f'{{"spec":{{"minReplicas":{consumers}}}}}'
+    container = {
+        "name": "kubectl",
+        "image": "registry.k8s.io/kubectl:v1.34.0",
+        "command": ["kubectl", "patch", "hpa", name, "--patch", patch],
+    }
+    pod = {"serviceAccountName": f"{name}-schedule", "restartPolicy": "OnFailure", "containers": [container]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": f"{name[:43]}-{number}"},
+        "spec": {
+            "schedule": begin,
+            "timeZone": "Etc/UTC",
+            "concurrencyPolicy": "Replace",
+            "jobTemplate": {"spec": {"template": {"spec": pod}}},
+        },
+    }
+
+
+def _yaml(documents: Sequence[Mapping[str, Any]]) -> bytes:
+    import yaml  # noqa: PLC0415 — for these formats alone
+
+    return str(yaml.safe_dump_all(documents, sort_keys=False, width=1_000)).encode()
+
+
+EXPORTS: Mapping[str, Write] = {
+    "csv": lambda plan, _: _csv(plan),
+    "schedule": lambda plan, _: _schedule(plan),
+    "keda": lambda plan, _: _keda(plan),
+    "hpa": lambda plan, _: _hpa(plan),
+}
+"""The formats of consumers over time."""

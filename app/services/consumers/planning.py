@@ -1,0 +1,269 @@
+"""Plan the consumers of a group: how many in each interval, which partitions each reads, and when to start them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.core.consumers import (
+    ConsumersProblem,
+    Interval,
+    consumer_violations,
+    delayed,
+    front,
+    largest_loads,
+    partitions_needed,
+    scale,
+)
+from app.core.groups.model import Assign
+from app.core.groups.registry import assignor_for
+from app.core.model import Int64s, Placement
+from app.errors import Json
+from app.formats.syntax.quantities import counted
+from app.services.cautions import Caution
+from app.services.consumers.requests import (
+    READER,
+    ConsumersRequest,
+    Rates,
+    check_consumers,
+    check_step,
+    check_topics,
+    rates_of,
+)
+from app.services.limits import Limits
+from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
+from app.store.records import NewPlan, PlanHead
+
+KIND = "consumers"
+MOST_TRIES = 1_000
+"""Numbers of consumers for which Kafka's assignor is computed."""
+_RATE_WORK, _INTERVAL_WORK = 10, 50
+"""Partitions of another plan that take as long as one rate; rates that take as long as an interval without any."""
+_HOUR = 3_600
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """Consumers to plan, with nothing left to look up.
+
+    Parameters
+    ----------
+    core : the problem, whose rates are those of consumption. racks : number of racks of the cluster, at least 1.
+    """
+
+    request: ConsumersRequest
+    rates: Rates
+    core: ConsumersProblem
+    racks: int
+    assign: Assign = field(repr=False)
+    canonical: dict[str, Json] = field(repr=False)
+
+    def in_hours(self, consumers: int) -> float:
+        """Hours of a sum of consumers over intervals."""
+        return consumers * self.rates.step_s / _HOUR
+
+    def cost(self, hours: float) -> float | None:
+        """Their price, or None if prices are unknown."""
+        price = self.request.price_per_consumer_hour
+        return None if price is None else round(hours * price, 6)
+
+
+class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
+    kind, reader = KIND, READER
+
+    def check_site(self, request: ConsumersRequest) -> None:
+        """Nothing: a snapshot is optional."""
+
+    def check(self, request: ConsumersRequest, _limits: Limits) -> None:
+        check_consumers(request)
+
+    def resolve(self, request: ConsumersRequest, site: Site, allowance: Allowance) -> Scaling:
+        rates = rates_of(request, allowance.limits)
+        intervals, partitions = rates.bytes_per_s.shape
+        allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
+        check_step(request, rates)
+        check_topics(rates, site.cluster)
+        core = ConsumersProblem(
+            delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
+            int(request.capacity_bytes_per_s),
+            request.min,
+            request.max,
+            int(request.hold_s // rates.step_s),
+            request.spare,
+        )
+        racks = {broker.rack for broker in site.cluster.brokers if broker.rack} if site.cluster else ()
+        assign = assignor_for(request.assignor, site.version).assign
+        fields: dict[str, Json] = as_json(request)
+        del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
+        return Scaling(request, rates, core, max(1, len(racks)), assign, fields)
+
+    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        return partition_json(head, row)
+
+    def solve(self, problem: Scaling) -> list[Interval]:
+        return scale(problem.core)
+
+    def violations(self, problem: Scaling, solution: list[Interval]) -> Sequence[str]:
+        return [*consumer_violations(problem.core, solution)]
+
+    def title(self, plan: NewPlan) -> str:
+        counts = [interval["consumers"] for interval in _intervals(plan)]
+        topics: Any = plan.request["topics"] or [*_intervals(plan)[0]["assignment"]]
+        least = f"{min(counts)} to " if min(counts) < max(counts) else ""
+        of = topics[0] if len(topics) == 1 else counted(len(topics), "topic")
+        return f"Read {of} with {least}{counted(max(counts), 'consumer')}"
+
+    def summary(self, plan: NewPlan) -> str:
+        answer: Any = plan.answer
+        proven = f"{answer['proven_consumers']} of {counted(len(answer['intervals']), 'interval')} proven fewest"
+        return f"{answer['consumer_hours']:,.4g} consumer hours; {proven}"
+
+    def answer(self, problem: Scaling, solution: list[Interval]) -> dict[str, Json]:
+        oversized = [*_oversized(problem)]
+        hours = problem.in_hours(sum(each.consumers for each in solution))
+        return {
+            "prediction": "pinned",
+            "seed": None,
+            "intervals": [*_intervals_json(problem, solution)],
+            "step_s": problem.rates.step_s,
+            "proven_consumers": sum(each.consumers == each.lower_bound for each in solution),
+            "proven_moves": sum(each.moved == each.moved_lower_bound for each in solution),
+            "consumer_hours": hours,
+            "cost": problem.cost(hours),
+            "moved_bytes_per_s": sum(each.moved for each in solution) / len(solution),
+            "front": _front_json(problem, solution),
+            "schedule": _schedule(problem, [each.consumers for each in solution]),
+            "assignor": _assignor_json(problem, solution),
+            "oversized": oversized,
+            "partitions": [*_partitions(problem)],
+            "warnings": [caution.as_json() for caution in _cautions(problem, solution, len(oversized))],
+        }
+
+    def placements(self, problem: Scaling, solution: list[Interval]) -> Sequence[Placement]:
+        owners = np.column_stack([each.owners for each in solution])
+        return [Placement(name, 0, np.ascontiguousarray(rows)) for name, rows in _by_topic(problem, owners)]
+
+
+PLANNER = _ConsumersPlanner()
+
+
+def partition_json(_head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan, with its consumer in each interval."""
+    return {"topic": row.topic, "partition": row.partition, "consumers": [int(one) for one in row.row]}
+
+
+def _intervals(plan: PlanHead | NewPlan) -> Any:
+    return plan.answer["intervals"]
+
+
+def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
+    """What an array has of each topic; its first axis is that of partitions."""
+    ends = np.cumsum([*problem.rates.topics.values()])
+    yield from zip(problem.rates.topics, np.split(rows, ends[:-1]), strict=True)
+
+
+def _intervals_json(problem: Scaling, solution: Sequence[Interval]) -> Iterator[dict[str, Json]]:
+    consumed, arrived = problem.core.rates, problem.rates.bytes_per_s
+    backlog = (arrived - consumed).sum(axis=1, dtype=np.float64).cumsum() * problem.rates.step_s
+    for place, each in enumerate(solution):
+        yield {
+            "from": problem.rates.moment(place),
+            "consumers": each.consumers,
+            "lower_bound": each.lower_bound,
+            "bytes_per_s": int(consumed[place].sum()),
+            "assignment": {name: owners.tolist() for name, owners in _by_topic(problem, each.owners)},
+            "moved_bytes_per_s": each.moved,
+            "moved_lower_bound": each.moved_lower_bound,
+            "lost_bytes_per_s": each.lost,
+            "backlog_bytes": int(backlog[place]),
+        }
+
+
+def _front_json(problem: Scaling, solution: Sequence[Interval]) -> list[Json]:
+    return [
+        {
+            "hold_s": point.hold * problem.rates.step_s,
+            "spare": point.spare,
+            "consumer_hours": hours,
+            "cost": problem.cost(hours),
+            "moved_bytes_per_s": point.moved,
+        }
+        for point in front(problem.core, solution)
+        for hours in [problem.in_hours(point.consumers)]
+    ]
+
+
+def _schedule(problem: Scaling, counts: Sequence[int]) -> list[Json]:
+    """When to have how many consumers: more of them are ordered so that they read when they are needed."""
+    found: dict[str, Json] = {}
+    before = 0
+    for place, count in enumerate(counts):
+        if count != before:
+            lead = problem.request.start_s / problem.rates.step_s if count > before else 0
+            found[problem.rates.moment(place - lead)] = count
+        before = count
+    return [{"from": moment, "consumers": count} for moment, count in found.items()]
+
+
+def _assignor_json(problem: Scaling, solution: Sequence[Interval]) -> dict[str, Json]:
+    """How Kafka's assignor would do: the consumers that it needs, and where the planned number is too small for it."""
+    capacity, rates, topics = problem.core.capacity, problem.core.rates, problem.rates.topics
+
+    def is_above(consumers: int) -> Any:
+        return largest_loads(rates, topics, consumers, problem.assign) > capacity
+
+    needed = max(each.lower_bound for each in solution)
+    tried = range(needed, min(rates.shape[1], needed + MOST_TRIES) + 1) if rates.max() <= capacity else ()
+    counts: Int64s = np.array([each.consumers for each in solution])
+    above = sum(int(is_above(count)[counts == count].sum()) for count in np.unique(counts).tolist())
+    return {
+        "name": problem.request.assignor,
+        "consumers_needed": next((count for count in tried if not is_above(count).any()), None),
+        "intervals_above_capacity": above,
+    }
+
+
+def _oversized(problem: Scaling) -> Iterator[dict[str, Json]]:
+    """Partitions above the capacity of a consumer at their peak, and what helps."""
+    capacity = problem.core.capacity
+    for name, rates in _by_topic(problem, problem.core.rates.T):
+        for partition in np.flatnonzero(rates.max(axis=1) > capacity).tolist():
+            peak = int(rates[partition].max())
+            needed, _ = partitions_needed(peak, len(rates), capacity, growth=0, months=0, multiple=1)
+            yield {
+                "topic": name,
+                "partition": partition,
+                "bytes_per_s": peak,
+                "intervals": int((rates[partition] > capacity).sum()),
+                "partitions_needed": needed,
+            }
+
+
+def _partitions(problem: Scaling) -> Iterator[Mapping[str, Json]]:
+    wanted = problem.request.partitions
+    if wanted is None:
+        return
+    for name, rates in _by_topic(problem, problem.rates.bytes_per_s.T):
+        needed, months = partitions_needed(
+            float(rates.max()),
+            len(rates),
+            problem.core.capacity,
+            growth=wanted.growth_per_month,
+            months=wanted.horizon_months,
+            multiple=problem.racks,
+        )
+        yield {"topic": name, "partitions": needed, "current": len(rates), "lasts_months": months}
+
+
+def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) -> Iterator[Caution]:
+    lacking = [each for each in solution if each.consumers < each.lower_bound]
+    if lacking:
+        detail = (
+            f"max is {problem.request.max}, and {counted(len(lacking), 'interval')} need up to "
+            f"{max(each.lower_bound for each in lacking)} consumers; lost_bytes_per_s is what lag grows by"
+        )
+        yield Caution("consumers_too_few", detail)
+    if oversized:
+        detail = f"lag of {counted(oversized, 'partition')} above the capacity of a consumer grows; `oversized` has it"
+        yield Caution("oversized_partitions", detail)

@@ -1,0 +1,217 @@
+"""The request for the consumers of a group over time: the body of the API and what a job stores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter
+
+from app.core.capacity.measured import IngressSeries
+from app.core.model import Cluster, Int64s
+from app.errors import FieldPath
+from app.errors.reassignments import UnknownTopic
+from app.errors.requests import ConflictingFields
+from app.formats.clusters.ingress_rates import read_prometheus
+from app.services.amounts import InBytes
+from app.services.bodies import ListOf, RequestRecord
+from app.services.fields import Labels, Moment, RequestedRelease, TopicName
+from app.services.limits import Limits
+from app.services.snapshot_choice import SnapshotFields
+
+Floats = NDArray[np.float64]
+MOST_BYTES_PER_S = 1e12
+MOST_PARTITIONS = 10_000
+Seconds = Annotated[float, Field(ge=0, le=366 * 86_400, allow_inf_nan=False)]
+RateOfPartition = Annotated[float, Field(ge=0, le=MOST_BYTES_PER_S, allow_inf_nan=False)]
+_SERIES: FieldPath = ("series",)
+_RATES: FieldPath = (*_SERIES, "bytes_per_s")
+_PROMETHEUS: FieldPath = (*_SERIES, "prometheus")
+
+
+@dataclass(frozen=True)
+class RateSeries(RequestRecord):
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `bytes_per_s`, or `prometheus`."""
+
+    start: Annotated[Moment | None, Field(strict=False)] = None
+    """Begin of the first interval."""
+    step_s: Annotated[int, Field(ge=1, le=31 * 86_400)] | None = None
+    """Seconds of an interval."""
+    bytes_per_s: Mapping[TopicName, ListOf[ListOf[RateOfPartition]]] | None = None
+    """By topic a list of intervals, each a list with the rate of each partition, by id."""
+    prometheus: dict[str, Any] | None = None
+    """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and bytes/s.
+    Its times are the begins of intervals."""
+
+
+@dataclass(frozen=True)
+class PartitionGrowth(RequestRecord):
+    """For how long the partitions of a topic are to be enough."""
+
+    growth_per_month: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.0
+    """Growth of rates in a month; 0.1 is 10 %."""
+    horizon_months: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 12.0
+    """Months after which no partition may exceed a consumer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
+    """Rates of partitions over time, and what consumers can do."""
+
+    topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
+    """The topics of the group; by default all of the series."""
+    series: RateSeries
+    """Rates of the partitions over time."""
+    capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=MOST_BYTES_PER_S)]
+    """Rate that one consumer can read and process."""
+    delay_s: Seconds = 0.0
+    """Longest time for which a record may wait; whole intervals count. Peaks are then worked off later."""
+    start_s: Seconds = 0.0
+    """Time from ordering a consumer until it reads: the schedule has more consumers this much sooner."""
+    hold_s: Seconds = 0.0
+    """Fewer consumers that suffice for no longer than this are ignored; whole intervals count."""
+    spare: Annotated[int, Field(ge=0, le=MOST_PARTITIONS)] = 0
+    """Consumers beyond the fewest, with which fewer partitions move."""
+    min: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] = 1
+    """The fewest consumers of any interval."""
+    max: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
+    """The most consumers of any interval; `lost_bytes_per_s` states what they cannot read."""
+    price_per_consumer_hour: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
+    """Price of a consumer for an hour, in any currency; null leaves out costs."""
+    assignor: Literal["uniform", "server-range", "range", "roundrobin"] = "uniform"
+    """Kafka's assignor to compare with."""
+    partitions: PartitionGrowth | None = None
+    """Counts the partitions that each topic needs; null does not."""
+    workload: Annotated[str, Field(max_length=52, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")] = "consumer"
+    """Name of the Deployment of the consumers, in files for Kubernetes."""
+    kafka_version: RequestedRelease = None
+    labels: Labels = field(default_factory=dict)
+
+
+READER = TypeAdapter(ConsumersRequest)
+"""Reads the body of a request."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """The rates of a request.
+
+    Parameters
+    ----------
+    topics : number of partitions by name, in order. bytes_per_s : (intervals, partitions) int64, rounded up.
+    """
+
+    topics: Mapping[str, int]
+    start: datetime
+    step_s: int
+    bytes_per_s: Int64s = field(repr=False)
+
+    def moment(self, interval: float) -> str:
+        """The begin of an interval, as in RFC 3339."""
+        return (self.start + timedelta(seconds=self.step_s * interval)).isoformat().replace("+00:00", "Z")
+
+
+def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
+    """Read the series.
+
+    Raises
+    ------
+    ConflictingFields : fields are missing, or the series has gaps or intervals of unequal lengths.
+    UnknownTopic : of `topics`. LimitExceeded : too many rates. ImpossibleValue : of a Prometheus answer.
+    """
+    start, step_s, by_topic = _read(request.series)
+    for place, name in enumerate(request.topics or ()):
+        if name not in by_topic:
+            raise UnknownTopic(f"the series has no topic {name}", path=("topics", place), value=name)
+    names = sorted(by_topic if request.topics is None else {*request.topics})
+    if not names:
+        raise ConflictingFields("the series has no topic", path=_RATES)
+    for name in names:
+        first, other = len(by_topic[names[0]]), len(by_topic[name])
+        if other != first:
+            detail = f"topic {name} has {other} intervals, and topic {names[0]} has {first}"
+            raise ConflictingFields(detail, path=(*_RATES, name), value=other, limit=first)
+    rates = np.hstack([by_topic[name] for name in names])
+    limits.check_number("partitions", rates.size, path=_SERIES)
+    if rates.shape[1] > MOST_PARTITIONS:
+        detail = f"the series has {rates.shape[1]} partitions; the most is {MOST_PARTITIONS}"
+        raise ConflictingFields(detail, path=_SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
+    whole = np.ascontiguousarray(np.ceil(rates)).astype(np.int64)
+    return Rates({name: by_topic[name].shape[1] for name in names}, start, step_s, whole)
+
+
+def _read(series: RateSeries) -> tuple[datetime, int, Mapping[str, Floats]]:
+    """Begin, step and (intervals, partitions) float64 by topic."""
+    if (series.prometheus is None) == (series.bytes_per_s is None):
+        raise ConflictingFields("a series is either bytes_per_s or prometheus", path=_SERIES)
+    if series.prometheus is not None:
+        return _of_prometheus(read_prometheus(series.prometheus, _PROMETHEUS))
+    if series.start is None or series.step_s is None:
+        missing = "step_s" if series.step_s is None else "start"
+        raise ConflictingFields(f"bytes_per_s needs the {missing} of its intervals", path=(*_SERIES, missing))
+    by_topic = {name: _matrix(name, rows) for name, rows in (series.bytes_per_s or {}).items()}
+    return series.start.astimezone(UTC), series.step_s, by_topic
+
+
+def _matrix(topic: str, rows: Sequence[Sequence[float]]) -> Floats:
+    """(intervals, partitions) float64 of a topic. Raises `ConflictingFields`."""
+    if not rows or not rows[0]:
+        raise ConflictingFields(f"topic {topic} has no rates", path=(*_RATES, topic))
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            detail = f"interval {place} of topic {topic} has {len(row)} rates, and interval 0 has {len(rows[0])}"
+            raise ConflictingFields(detail, path=(*_RATES, topic, place), value=len(row), limit=len(rows[0]))
+    return np.array(rows, np.float64)
+
+
+def _of_prometheus(series: Sequence[IngressSeries]) -> tuple[datetime, int, Mapping[str, Floats]]:
+    """Begin, step and (intervals, partitions) float64 by topic. Raises `ConflictingFields` for gaps."""
+    times = np.unique(np.concatenate([each.times for each in series])) if series else np.empty(0)
+    if len(times) < 2:
+        raise ConflictingFields(f"an answer over time is needed; {len(times)} times given", path=_PROMETHEUS)
+    step = int(np.diff(times).min())
+    count = round((times[-1] - times[0]) / max(step, 1)) + 1
+    found: dict[str, dict[int, Any]] = {}
+    for each in series:
+        if each.partition is None:
+            raise ConflictingFields(
+                f"topic {each.topic} has no series by partition", path=_PROMETHEUS, value=each.topic
+            )
+        if len(each.times) != count or step < 1:
+            detail = f"{each.topic}-{each.partition} has {len(each.times)} samples of {count}: the series has a gap"
+            raise ConflictingFields(detail, path=_PROMETHEUS, value=len(each.times))
+        of_topic = found.setdefault(each.topic, {})
+        of_topic[each.partition] = of_topic.get(each.partition, 0) + each.bytes_per_s
+    for topic, by_partition in found.items():
+        missing = sorted({*range(max(by_partition))} - {*by_partition})
+        if missing:
+            raise ConflictingFields(f"{topic}-{missing[0]} has no series", path=_PROMETHEUS, value=topic)
+    start = datetime.fromtimestamp(times[0], UTC)
+    return start, step, {name: np.column_stack([of[at] for at in sorted(of)]) for name, of in found.items()}
+
+
+def check_consumers(request: ConsumersRequest) -> None:
+    """Raise `ConflictingFields` for a maximum below the minimum."""
+    if request.max is not None and request.max < request.min:
+        detail = f"max is {request.max}, and min is {request.min}"
+        raise ConflictingFields(detail, path=("max",), value=request.max)
+
+
+def check_topics(rates: Rates, cluster: Cluster | None) -> None:
+    """Raise `UnknownTopic` for a topic that the cluster does not have, `ConflictingFields` for other partitions."""
+    partitions = {topic.name: len(topic.partition_ids) for topic in cluster.topics} if cluster else rates.topics
+    for name, count in rates.topics.items():
+        if name not in partitions:
+            raise UnknownTopic(f"the cluster has no topic {name}", path=(*_RATES, name), value=name)
+        if count != partitions[name]:
+            detail = f"the series has {count} partitions of topic {name}, and the cluster has {partitions[name]}"
+            raise ConflictingFields(detail, path=(*_RATES, name), value=count)
+
+
+def check_step(request: ConsumersRequest, rates: Rates) -> None:
+    """Raise `ConflictingFields` if a consumer takes longer to start than an interval lasts."""
+    if request.start_s > rates.step_s:
+        detail = f"a consumer takes {request.start_s:g} s to start, and an interval lasts {rates.step_s} s"
+        raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=rates.step_s)

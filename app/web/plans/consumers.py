@@ -1,0 +1,35 @@
+"""The view of consumers over time: rates, consumers and moves as a chart, and a table of the intervals."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.web.pictures import intervals
+from app.web.plans.view import View, ViewedPlan
+from app.web.words import counted
+
+SHOWN_INTERVALS = 500
+
+
+def _draw(viewed: ViewedPlan, style: str) -> str:
+    answer: Any = viewed.head.answer
+    shown = answer["intervals"]
+    proven = f"{answer['proven_consumers']} proven fewest, {answer['proven_moves']} proven to move least"
+    facts = [f"{counted(len(shown), 'interval')}, {proven}; {answer['consumer_hours']:g} consumer hours."]
+    series = [(each["bytes_per_s"], each["consumers"], each["moved_bytes_per_s"]) for each in shown]
+    moments = (shown[0]["from"], shown[-1]["from"])
+    return intervals.draw(viewed.head.title, facts, series, moments, style=style)
+
+
+def _values(viewed: ViewedPlan) -> Mapping[str, object]:
+    answer: Any = viewed.head.answer
+    return {"intervals": answer["intervals"][:SHOWN_INTERVALS], "intervals_in_all": len(answer["intervals"])}
+
+
+VIEW = View(
+    title=lambda head, _: head.title,
+    prediction=lambda _: "Nothing in it is random. It holds as long as rates are those of the series.",
+    draw=_draw,
+    template="consumers_plan.html",
+    values=_values,
+)
+"""How consumers over time are shown."""

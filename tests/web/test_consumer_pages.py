@@ -1,0 +1,59 @@
+"""The page of consumers over time: its chart, schedule and tables; the form, and two plans compared."""
+
+from typing import Any
+
+import httpx
+
+from app.api.examples import CONSUMERS_REQUEST
+from tests.web.browser import Page
+
+HOURS: dict[str, Any] = CONSUMERS_REQUEST["hours"]["value"]
+
+
+def planned(client: httpx.Client, **fields: Any) -> Any:
+    response = client.post("/v1/plans/consumers", json={**HOURS, **fields})
+    assert response.status_code == 201, response.text
+    return response.json()
+
+
+def text_of(client: httpx.Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text[:2000]
+    return " ".join(Page(answer.status_code, answer.headers, answer.text).text.split())
+
+
+def test_a_page_has_the_schedule_the_intervals_and_the_chart(client: httpx.Client) -> None:
+    plan = planned(client)
+    shown = text_of(client, f"/plans/{plan['id']}")
+    assert "2026-11-27T05:58:00Z 1" in shown
+    third = plan["intervals"][2]
+    assert f"2026-11-27T08:00:00Z {third['bytes_per_s']:,} {third['consumers']} {third['lower_bound']}" in shown
+    assert "Seconds held" in shown
+    assert "Partitions above a consumer" not in shown
+    picture = client.get(f"/v1/plans/{plan['id']}/picture.svg")
+    assert picture.status_code == 200
+    assert "5 intervals, 5 proven fewest" in picture.text
+    assert f"up to {max(each['consumers'] for each in plan['intervals'])}<" in picture.text
+
+
+def test_a_partition_above_a_consumer_is_listed_with_what_helps(client: httpx.Client) -> None:
+    plan = planned(client, capacity_bytes_per_s=1_800_000)
+    shown = text_of(client, f"/plans/{plan['id']}")
+    assert "orders-0: 1,900,000 bytes/s in 1 interval; 5 partitions, or a consumer of that capacity" in shown
+
+
+def test_a_stored_request_is_planned_again(client: httpx.Client) -> None:
+    plan = planned(client)
+    assert f'href="/plan/consumers?again={plan["id"]}"' in client.get(f"/plans/{plan['id']}").text
+    form = client.get(f"/plan/consumers?again={plan['id']}")
+    page = Page(form.status_code, form.headers, form.text)
+    [body] = [field.text.removeprefix("\n") for field in page.all("textarea") if field.attributes["name"] == "body"]
+    made = client.post("/plan/consumers", data={"body": body})
+    assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
+
+
+def test_two_plans_are_compared_by_their_intervals(client: httpx.Client) -> None:
+    one, other = planned(client), planned(client, spare=1)
+    shown = text_of(client, f"/plans/compare?a={one['id']}&b={other['id']}")
+    assert "Consumer hours" in shown
+    assert "intervals 5" in shown.lower()
