@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from app.services import reassignment
 from benchmarks import kafkabench, kafkabench_models
 from rackplan import bench
+from tests.conftest import ROOT
 
 Document = dict[str, Any]
 Plant = Callable[[Document], object]
@@ -53,6 +54,17 @@ def test_no_best_known_value_is_below_its_bound() -> None:
     entries = bench.entries().values()
     assert [entry.name for entry in entries if entry.best < entry.bound] == []
     assert 5 <= sum(entry.is_open for entry in entries) <= 20
+
+
+def test_best_known_solutions_of_other_planners_are_there_and_as_good_as_the_index_says() -> None:
+    others = {name for name, entry in bench.entries().items() if entry.planner != "Rackplan"}
+    files = {path.stem: path for path in (ROOT / "benchmarks" / "solutions").iterdir()}
+    assert files.keys() == others
+    for name, path in files.items():
+        text = path.read_text(encoding="utf-8")
+        entry, score = bench.judge(text, name)
+        assert score == bench.Score(entry.best, ())
+        assert json.loads(text)["planner"] == entry.planner
 
 
 @pytest.mark.parametrize("name", SMALL)
