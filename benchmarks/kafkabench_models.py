@@ -98,6 +98,62 @@ def log_dirs(instance: Document, seconds: float = SECONDS) -> Solved:
     return {"partitions": lists}, [total]
 
 
+def assigned(instance: Document, seconds: float = SECONDS) -> Solved:
+    """The fewest partitions read across racks, then the fewest moved, of members that are balanced by count."""
+    members, model = instance["rules"]["members"], cp_model.CpModel()
+    racks = {
+        (topic, number): racks
+        for topic, partitions in instance["rules"]["partitions"].items()
+        for number, racks in enumerate(partitions)
+    }
+    on = {key: {name: model.new_bool_var("") for name in members} for key in racks}
+    low, high = len(racks) // len(members), -(-len(racks) // len(members))
+    for choice in on.values():
+        model.add_exactly_one(choice.values())
+    for name in members:
+        model.add_linear_constraint(sum(choice[name] for choice in on.values()), low, high)
+    crossed = [on[key][name] for key in on for name in members if members[name]["rack"] not in racks[key]]
+    stays = [
+        on[topic, number][name]
+        for name in members
+        for topic, owned in members[name]["owned"].items()
+        for number in owned
+    ]
+    owned = len(stays)  # each partition has an owner
+    value_of, bounds = _in_turn(model, [sum(crossed), owned - sum(stays)], seconds)
+    assignment: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in members}
+    for (topic, number), choice in on.items():
+        assignment[next(name for name in members if value_of(choice[name]))][topic].append(number)
+    return {"assignment": assignment}, bounds
+
+
+def standbys(instance: Document, seconds: float = SECONDS) -> Solved:
+    """The least imbalance of standbys, then the fewest restored copies; active tasks stay."""
+    rules, model = instance["rules"], cp_model.CpModel()
+    clients, restored = rules["clients"], []
+    on = {task: {name: model.new_bool_var("") for name in clients} for task in rules["tasks"]}
+    for task, choice in on.items():
+        model.add(sum(choice.values()) == rules["standbys"])
+        for zone in {each["zone"] for each in clients.values()}:
+            inside = [name for name in clients if clients[name]["zone"] == zone]
+            is_active = any(task in clients[name]["active"] for name in inside)
+            model.add(sum(choice[name] for name in inside) <= 1 - is_active)
+        restored += [choice[name] for name in clients if task not in clients[name]["standby"]]
+    squares = []
+    for name in clients:
+        count = model.new_int_var(0, len(on), "")
+        model.add(count == sum(choice[name] for choice in on.values()))
+        squares.append(model.new_int_var(0, len(on) ** 2, ""))
+        model.add_multiplication_equality(squares[-1], [count, count])
+    value_of, bounds = _in_turn(model, [sum(squares), sum(restored)], seconds)
+    return {
+        "assignment": {
+            name: {"active": each["active"], "standby": [task for task in on if value_of(on[task][name])]}
+            for name, each in clients.items()
+        }
+    }, bounds
+
+
 def consumers(instance: Document, seconds: float = SECONDS) -> Solved:
     """The fewest consumers of each interval, then the least rate moved between all intervals.
 
@@ -174,6 +230,16 @@ def _packed(
         earlier.append(on[place])
     value_of, bound = _solved(model, sum(moved), seconds)
     return [[next(name for name in names if value_of(row[name])) for row in rows] for rows in on], bound
+
+
+def _in_turn(model: cp_model.CpModel, costs: list[Any], seconds: float) -> tuple[Callable[[Any], int], list[int]]:
+    """Minimise each cost among the solutions that are best for those before it. Raises `NotSolved`."""
+    bounds = []
+    for cost in costs:
+        value_of, bound = _solved(model, cost, seconds)
+        bounds.append(bound)
+        model.add(cost <= value_of(cost))
+    return value_of, bounds
 
 
 class NotSolved(Exception):
