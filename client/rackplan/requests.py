@@ -445,6 +445,15 @@ class ConfiguredTopicRequest(TypedDict, total=False):
     that create the topic state them."""
 
 
+class ConsumedTopic(TypedDict, total=False):
+    """A topic of the group."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: int | None
+    """Number of partitions, which is that of the series."""
+
+
 class CordonableBrokerRequest(TypedDict, total=False):
     """A broker, its log directories, and what is cordoned of it."""
 
@@ -1217,8 +1226,8 @@ class PlanConsumersRequest(TypedDict, total=False):
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
-    topics: list[str] | None
-    """The topics of the group; by default all of the series."""
+    topics: list[str | ConsumedTopic] | None
+    """The topics of the group, by name or with their number of partitions; by default all of the series."""
     series: Required[RateSeries]
     """Rates of the partitions over time."""
     capacity_bytes_per_s: Required[float | str]
