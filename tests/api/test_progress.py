@@ -281,8 +281,8 @@ class TestRejected:
         problem(client.post(f"/v1/plans/{UNKNOWN_ID}/progress", json={"cluster": "nothing"}), 404, "plan_not_found")
         for body in ({"snapshot_id": UNKNOWN_ID}, {"cluster": "no-such"}):
             problem(client.post(f"{path}/progress", json=body), 404, "snapshot_not_found")
-        new = {"brokers": [{"id": 1}], "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]}
-        without = client.post("/v1/plans/replicas", json=new).json()["id"]
+        request = {"brokers": [{"id": 1}], "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]}
+        without = client.post("/v1/plans/replicas", json=request).json()["id"]
         answer = client.post(f"/v1/plans/{without}/progress", json={})
         only_error(problem(answer, 422, "conflicting_fields"), "/snapshot_id")
         problem(client.get(f"{path}/export?format=rollback&from={UNKNOWN_ID}"), 404, "snapshot_not_found")

@@ -67,7 +67,7 @@ def front(problem: ConsumersProblem, solved: Sequence[Interval]) -> list[FrontPo
     points = [_point(problem, solved)]
     tried = {tuple(each.consumers for each in solved)}
     spares = sorted({0, 1, max(each.consumers for each in packings) // 10})
-    choices = list(product(sorted({0, 1, length // 8, length // 4, length}), spares))
+    choices = list(product(sorted({0, 1, 2, 4, length // 8, length // 4, length}), spares))
     for hold, spare in choices[: max(2, MOST_FRONT_RATES // problem.rates.size)]:
         other = replace(problem, hold=hold, spare=spare)
         counts = _counts(other, packings)
@@ -88,10 +88,18 @@ def _counts(problem: ConsumersProblem, packings: Sequence[Packing]) -> Int64s:
     """(intervals,) int64: the fewest consumers within `least` and `most`, without dips of at most `hold` intervals."""
     counts = np.array([max(each.consumers + problem.spare, problem.least) for each in packings], np.int64)
     hold = min(problem.hold, len(counts))
-    for reduce, padding in ((np.max, hold), (np.min, 0)):
-        windows = np.lib.stride_tricks.sliding_window_view(np.pad(counts, padding), hold + 1)
-        counts = np.asarray(reduce(windows, axis=1), np.int64)
+    counts = _windows(_windows(np.pad(counts, hold), hold + 1, np.maximum), hold + 1, np.minimum)
     return counts if problem.most is None else np.minimum(counts, problem.most)
+
+
+def _windows(counts: Int64s, width: int, larger: np.ufunc) -> Int64s:
+    """The largest (or smallest) count of each window. O(intervals · log width)."""
+    done = 1
+    while done < width:
+        shift = min(done, width - done)
+        counts = larger(counts[shift:], counts[:-shift])
+        done += shift
+    return counts
 
 
 def _intervals(

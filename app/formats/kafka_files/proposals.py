@@ -61,11 +61,10 @@ class Proposals:
         if not root.has("proposals"):
             raise document.reject((), expected="proposals, which verbose=true adds", actual="the summary alone")
         for item in root.each("proposals"):
-            path, value = item.get("topicpartition")
-            of = LooseObject.of(document, value, path)
+            of = item.child("topicpartition")
             path, replicas = item.get("newreplicas")
             found = PartitionReassignment(
-                of.topic("topic") or "", of.integer("partition"), document.replicas(replicas, path)
+                of.required_topic("topic"), of.integer("partition"), document.replicas(replicas, path)
             )
             self._add(found, partial(document.reject, item.path))
 

@@ -75,7 +75,7 @@ _MORE = Note("topics_without_partitions", "the last answer names a next page, wh
 
 
 @dataclass(slots=True)
-class _Answers:
+class Answers:
     """What the documents list, of a partition the first; with the place that a rejection of its topic names."""
 
     brokers: dict[int, Broker] = field(default_factory=dict)
@@ -108,9 +108,7 @@ class _Answers:
 
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
         """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
-        path, summary = item.get("summary")
-        of_topic = LooseObject.of(item.document, summary, path) if isinstance(summary, dict) else item
-        named = of_topic.topic(*_TOPIC)
+        named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
@@ -122,9 +120,8 @@ class _Answers:
         if named is not None and not isinstance(item.get("partitions")[1], list):
             self.topic = named
             self.notes[_WITHOUT_PARTITIONS] = None
-        path, rate = item.get("bytesinpersec")
-        if named is not None and isinstance(rate, int | float):
-            self.rates[named, None] = item.document.number(rate, path)
+        if named is not None and isinstance(item.get("bytesinpersec")[1], int | float):
+            self.rates[named, None] = item.number("bytesinpersec")
 
     def _take_partition(self, item: LooseObject, topic: str | None) -> None:
         name = topic or item.topic(*_TOPIC[:2]) or self.topic
@@ -161,7 +158,7 @@ class _Answers:
 
     def _take_replica(self, item: LooseObject) -> None:
         """A replica of Confluent's REST API, of a partition whose other replicas follow."""
-        broker, key = item.integer(*_BROKER), (item.topic(*_TOPIC) or "", item.integer(*_PARTITION))
+        broker, key = item.integer(*_BROKER), (item.required_topic(*_TOPIC), item.integer(*_PARTITION))
         leads, is_in_sync = [
             item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))
         ]
@@ -190,7 +187,7 @@ def read(text: str) -> Contents:
     MalformedText
         The text is neither JSON nor YAML, a value is not what it has to be, or partitions have no topic.
     """
-    answers, has_more = _Answers(), False
+    answers, has_more = Answers(), False
     lines = text.split("\n")
     starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
     for start, end in pairwise(starts):
@@ -234,11 +231,8 @@ def _is_partition(item: LooseObject) -> bool:
 
 def _nodes(item: LooseObject) -> list[LooseObject]:
     """The replicas of a partition if they are brokers, and not their ids."""
-    return list(item.each(*_REPLICAS)) if _first_is_object(item.get(*_REPLICAS)[1]) else []
-
-
-def _first_is_object(values: object) -> bool:
-    return isinstance(values, list) and bool(values) and isinstance(values[0], dict)
+    listed = item.get(*_REPLICAS)[1]
+    return list(item.each(*_REPLICAS)) if isinstance(listed, list) and isinstance(next(iter(listed), 0), dict) else []
 
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:

@@ -31,6 +31,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
     f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGTPE")
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
+_SUMS = "; rackplan plan reassignment --remove-broker plans the same, and checks take Cruise Control's proposals"
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
@@ -75,7 +76,8 @@ def read(text: str) -> Contents:
     if not is_any_taken:
         kinds = ", ".join(others[:_LISTED]) or "nothing"
         detail = f"{kinds} is not read: neither a Kafka, KafkaNodePool or KafkaTopic of Strimzi nor a pod or a node"
-        return Contents(notes=(Note("resources_not_read", detail),))
+        sums = _SUMS if shown("KafkaRebalance") in others else ""
+        return Contents(notes=(Note("resources_not_read", detail + sums),))
     return _contents(resources)
 
 
@@ -214,7 +216,7 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate([*lines, "{"]):
         key = line.partition(":")[0]
         if line.startswith("{") or key in keys:
-            for document in yaml_documents.read_part("\n".join(lines[start:number]), start):
+            for document in yaml_documents.documents_of_part("\n".join(lines[start:number]), start):
                 yield document.line, document.root
             start = number
             keys.clear()

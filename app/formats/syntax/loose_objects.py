@@ -46,6 +46,11 @@ class LooseObject:
         path, value = self.get(*names)
         return self.document.integer(value, path)
 
+    def number(self, *names: str) -> float:
+        """The finite number of a field, from 0."""
+        path, value = self.get(*names)
+        return self.document.number(value, path)
+
     def text(self, *names: str) -> str | None:
         """The text of a field; None if it is missing, null or empty."""
         path, value = self.get(*names)
@@ -61,6 +66,16 @@ class LooseObject:
         path, values = self.get(*names)
         listed = self.document.array([] if values is None else values, path)
         return tuple([self.document.integer(value, (*path, i)) for i, value in enumerate(listed)])
+
+    def required_topic(self, *names: str) -> str:
+        """The name of a topic, which has to be there."""
+        path, value = self.get(*names)
+        return self.document.topic_name(value, path)
+
+    def child(self, *names: str) -> "LooseObject":
+        """The object of a field, which has to be there."""
+        path, value = self.get(*names)
+        return LooseObject.of(self.document, value, path)
 
     def each(self, *names: str) -> Iterator["LooseObject"]:
         """The objects of a list; none if it is missing or null."""

@@ -23,10 +23,9 @@ from app.core.reassignment import (
     TopicBalance,
 )
 from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
-from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT as NO_BOUND
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
-from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
@@ -37,6 +36,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable, broker
 from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of, with_capacity_as_weight
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.group_reads import group_reads
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
@@ -165,6 +165,7 @@ def resolve(
         remaining_s=without_deadline
         if request.deadline_s is None
         else partial(_remaining, started + request.deadline_s),
+        reads=group_reads(cluster.groups, scope, resources.racks),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
         canonical=canonical_fields(folded, brokers.requested),
@@ -215,9 +216,9 @@ def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: St
     if request.objective != "relieve" or request.limits.log_dirs is None or log_dirs is None:
         return limits
     upper, is_soft, column = limits.upper.copy(), limits.is_soft.copy(), RESOURCES.index("disk")
-    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= RESOURCE_NO_LIMIT
+    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= NO_BOUND
     is_soft[column] |= is_unlimited.all()
-    upper[:, column] = np.where(together < LOG_DIR_NO_LIMIT, np.minimum(upper[:, column], together), upper[:, column])
+    upper[:, column] = np.where(together < NO_BOUND, np.minimum(upper[:, column], together), upper[:, column])
     return Limits(upper, is_soft)
 
 
