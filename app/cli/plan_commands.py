@@ -169,6 +169,9 @@ def plan_reassignment(
     max_moved_bytes: Annotated[
         str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
     ] = None,
+    copysets: Annotated[
+        str | None, typer.Option(help="no_new: open no replica set that the cluster does not have.")
+    ] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[
         bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
