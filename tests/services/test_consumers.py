@@ -220,9 +220,10 @@ class TestFiles:
 
     @pytest.mark.parametrize(("step", "cron"), [(86_400, "0 6 * * 5"), (10 * 86_400, "0 6 27 11 *")])
     def test_longer_plans_recur_by_week_or_year(self, step: int, cron: str) -> None:
-        plan = planned(series={**HOURS, "step_s": step})
+        plan = planned(series={**HOURS, "step_s": step}, workload="true")
         [document] = yaml.safe_load_all(exported(plan, "keda"))
         assert document["spec"]["triggers"][0]["metadata"]["start"] == cron
+        assert document["metadata"]["name"] == "true"
 
     def test_cron_jobs_set_the_minimum_of_an_autoscaler(self) -> None:
         jobs = list(yaml.safe_load_all(exported(planned(), "hpa")))

@@ -36,7 +36,7 @@ from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_js
 from app.store.records import NewPlan, PlanHead
 
 KIND = "consumers"
-MOST_TRIES = 1_000
+MOST_TRIES = 100
 """Numbers of consumers for which Kafka's assignor is computed."""
 _RATE_WORK, _INTERVAL_WORK = 10, 50
 """Partitions of another plan that take as long as one rate; rates that take as long as an interval without any."""
