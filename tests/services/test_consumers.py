@@ -141,6 +141,15 @@ def samples(partition: int | None, *values: int, times: Any = (0, 60, 120)) -> d
     return {"metric": metric, "values": [[at, str(value)] for at, value in zip(times, values, strict=True)]}
 
 
+def test_a_job_plans_the_request_that_it_stored() -> None:
+    for source in (HOURS, prometheus(samples(0, 7, 8, 3))):
+        request = READER.validate_python({"series": source, "capacity_bytes_per_s": "10 MB", "partitions": {}})
+        stored = json.loads(json.dumps(PLANNER.stored(request)))
+        plans = [draft_plan(PLANNER, each, None, Limits()) for each in (request, PLANNER.restored(stored))]
+        assert plans[0].hash == plans[1].hash
+        assert plans[0].answer == plans[1].answer
+
+
 class TestPrometheus:
     def test_an_answer_is_a_series(self) -> None:
         document = answer(series=prometheus(samples(1, 4, 5, 6), samples(0, 7, 8, 3)), capacity_bytes_per_s=10)
@@ -153,7 +162,9 @@ class TestPrometheus:
             ((samples(0, 1, 2, 3), samples(1, 1, 2, times=(0, 120))), "orders-1 has 2 samples of 3"),
             ((samples(0, 1, 2, 3), samples(2, 1, 2, 3)), "orders-1 has no series"),
             ((samples(None, 1, 2, 3),), "topic orders has no series by partition"),
-            ((samples(0, 1, times=(0,)),), "1 times given"),
+            ((samples(0, 1, times=(0,)),), "times of 1 moments"),
+            ((samples(0, 1, 2, times=(-60, 0)),), "from 1970"),
+            ((samples(0, 1, 2, times=(0, 1e300)),), "until 9000"),
             ((samples(0, 1, 2, times=(0, 0.5)),), "gap"),
         ],
     )
@@ -175,6 +186,9 @@ class TestPrometheus:
         ({"series": series({"a": [[1]]}, start=None)}, ConflictingFields, "series/start", "start"),
         ({"series": {}}, ConflictingFields, "series", "either"),
         ({"series": series({"a": [[1] * 10_001]})}, ConflictingFields, "series", "10001 .* 10000"),
+        ({"series": series({"a": [[1]]}, start="9999-12-31T23:59:59Z")}, ConflictingFields, "series", "until 9000"),
+        ({"series": series({"a": [[1]]}, start="0001-01-01T00:00:00+05:00")}, ConflictingFields, "series", "from 1970"),
+        ({"series": series({"a": [[1]] * 200}, step_s=31 * 86_400)}, ConflictingFields, "series", "535680000 s"),
         ({"topics": ["clicks"]}, UnknownTopic, "topics/0", "clicks"),
         ({"min": 3, "max": 2}, ConflictingFields, "max", "max is 2, and min is 3"),
         ({"start_s": 3601}, ConflictingFields, "start_s", "3601 s .* 3600 s"),

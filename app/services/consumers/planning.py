@@ -27,7 +27,6 @@ from app.services.consumers.requests import (
     ConsumersRequest,
     Rates,
     check_consumers,
-    check_step,
     check_topics,
     rates_of,
 )
@@ -82,7 +81,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         rates = rates_of(request, allowance.limits)
         intervals, partitions = rates.bytes_per_s.shape
         allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
-        check_step(request, rates)
         check_topics(rates, site.cluster)
         core = ConsumersProblem(
             delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
@@ -97,9 +95,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         fields: dict[str, Json] = as_json(request)
         del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
         return Scaling(request, rates, core, max(1, len(racks)), assign, fields)
-
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
 
     def solve(self, problem: Scaling) -> list[Interval]:
         return scale(problem.core)
