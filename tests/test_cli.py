@@ -383,6 +383,15 @@ class TestPlanGroup:
         }
         assert offline["assignor"] == "range"
 
+    def test_traffic_has_the_rates_and_prices_of_options(self) -> None:
+        options = ("--bytes-per-s", "orders=1.2MB,payments=6e5", "--cross-rack-per-gib", "0.01", "--follower-fetching")
+        done = self.plan("billing", *self.DESCRIBED, *options, "--rebalance-seconds", "2", "--event", "rolling_restart")
+        found = json.loads(done.stdout)
+        traffic = found["traffic"]
+        assert (traffic["follower_fetching"], traffic["price"]["cross_rack_per_gib"]) == (True, 0.01)
+        assert sum(topic["bytes_per_s"] for topic in traffic["per_topic"]) == 1_800_000
+        assert found["steps"][0]["pause"]["seconds"] == 2 * len(found["steps"][0]["rebalances"])
+
     def test_the_groups_own_assignor_is_the_default(self) -> None:
         tables = ("kafka-consumer-groups-members-verbose.txt", "kafka-consumer-groups-state.txt")
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -398,6 +407,8 @@ class TestPlanGroup:
             (("billing", "--assignor", "best"), "/assignor: "),
             (("billing", "--event", "explode=1"), "--event is explode=1"),
             (("billing", "--event", "leave=ghost"), "ghost"),
+            (("billing", "--bytes-per-s", "orders=fast"), "--bytes-per-s is orders=fast"),
+            (("billing", "--bytes-per-s", "ordres=1"), "there is no topic ordres; did you mean 'orders'?"),
         ],
     )
     def test_what_is_wrong_is_said_in_a_line(self, arguments: tuple[str, ...], said: str) -> None:

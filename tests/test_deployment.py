@@ -27,7 +27,10 @@ from app.settings import Settings
 from app.store import migrations
 
 ROOT = Path(__file__).parents[1]
-TEXTS = [(ROOT / name).read_text() for name in ("Dockerfile", "docker-compose.yml", ".dockerignore")]
+TEXTS = [
+    (ROOT / name).read_text()
+    for name in ("Dockerfile", "docker-compose.yml", ".dockerignore", "deploy/proxy/nginx.conf")
+]
 MASTER, WORKER = ("org.apache.spark.deploy." + daemon for daemon in ("master.Master", "worker.Worker"))
 GIVEN = re.compile(r"\$\{\w+:\?[^}]+\}")  # what the operator has to give
 LOCKED = re.compile(r"^([\w.-]+)==([\w.]+).*\\\n(?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", re.MULTILINE)
@@ -70,8 +73,8 @@ class Service:
 class Deployment:
     """What the files say."""
 
-    def __init__(self, dockerfile: str, compose: str, dockerignore: str) -> None:
-        self.written, self.ignored = dockerfile + compose, dockerignore.splitlines()
+    def __init__(self, dockerfile: str, compose: str, dockerignore: str, proxy: str) -> None:
+        self.written, self.ignored, self.proxy = dockerfile + compose, dockerignore.splitlines(), proxy
         self.images = _stages("\n".join(line for line in dockerfile.splitlines() if not line.startswith("#")))
         self.parsed = yaml.safe_load(GIVEN.sub("given", compose))
         self.services: dict[str, Service] = {}
@@ -164,7 +167,7 @@ def reproducible(found: Deployment) -> Iterator[str]:
 def commands(found: Deployment) -> Iterator[str]:
     """Every command exists, those in comments too, and takes the options that it is given."""
     quoted = [shlex.split(line) for line in QUOTED.findall(found.written)]
-    for argv in [each.argv for name, each in found.everything.items() if name != "postgres"] + quoted:
+    for argv in [each.argv for each in found.everything.values() if "image" not in each.given] + quoted:
         if argv[:1] == ["rackplan"]:
             # A wrong name is refused before --help is answered, and --help keeps a right one from being run.
             outcome = CliRunner().invoke(cli.app, [*argv[1:], "--help"])
@@ -174,21 +177,26 @@ def commands(found: Deployment) -> Iterator[str]:
 
 
 def ports(found: Deployment) -> Iterator[str]:
-    """A server, its image, its health check and what is published, on loopback only, mean the same port."""
+    """A server, its image and its health check mean the same port; the proxy alone is published, on loopback."""
     for name, each in found.everything.items():
         port = each.environment.get("RACKPLAN_PORT", each.options.get("--webui-port", ""))
         for asked in PROBED.findall(" ".join(each.probe)):
             if port not in each.exposed or asked not in {port, "int(os.environ['RACKPLAN_PORT'])"}:
                 yield f"{name} serves {port}, exposes {each.exposed} and is asked at {asked}"
-        published = [each.split(":") for each in each.given.get("ports", [])]
-        yield from (f"{name} is published at {at}" for at in published if at[::2] != ["127.0.0.1", port])
+        published = each.given.get("ports", [])
+        if published != (["127.0.0.1:8080:8080"] if name == "proxy" else []):
+            yield f"{name} is published at {published}"
 
 
 def accounts(found: Deployment) -> Iterator[str]:
     """Nothing runs as root or can become it, and what is written to belongs to the account that writes."""
     for name, each in found.everything.items():
         made = " ".join(rest for rest in each.image.all("RUN") if f"--owner={each.user} " in rest).split()
-        yield from (f"{name} may not write to {path}" for _, path in each.mounts if path not in made and each.argv)
+        yield from (
+            f"{name} may not write to {path}"
+            for _, path, *only in each.mounts
+            if path not in made and each.argv and not only
+        )
         rights = (each.given.get("cap_drop"), each.given.get("security_opt"))
         if each.user in {"root", "0"} or (name in found.services and rights != (["ALL"], ["no-new-privileges:true"])):
             yield f"{name} has more rights than it needs"
@@ -258,9 +266,11 @@ def java(found: Deployment) -> Iterator[str]:
 def wiring(found: Deployment) -> Iterator[str]:
     """Services use what is declared, wait for what can be waited for, and reach what they name."""
     networks, volumes = found.parsed["networks"], found.parsed["volumes"]
-    outward = {network for network, given in networks.items() if not given}
+    outward = {network for network, given in networks.items() if not (given or {}).get("internal")}
     for name, each in found.services.items():
-        used = each.networks | {volume for volume, _ in each.mounts}
+        files = {source for source, *_ in each.mounts if source.startswith("./")}
+        yield from (f"{name} has no {file}" for file in files if not (ROOT / file).is_file())
+        used = each.networks | {source for source, *_ in each.mounts if source not in files}
         yield from (f"{name} uses {thing}" for thing in used - networks.keys() - volumes.keys())
         for wanted, how in each.given.get("depends_on", {}).items():
             other = found.services.get(wanted, Service(Image("nowhere", []), {}))
@@ -272,6 +282,46 @@ def wiring(found: Deployment) -> Iterator[str]:
                 yield f"{name} cannot reach {host}"
         if "ports" in each.given and not each.networks & outward:
             yield f"{name} is published from networks that lead nowhere"
+
+
+def proxy(found: Deployment) -> Iterator[str]:
+    """The proxy listens where it is published, reaches the API, alone is trusted, and is more patient than the API."""
+    stated = dict(
+        re.findall(r"^ *(listen|server|client_max_body_size|proxy_read_timeout) (\S+);$", found.proxy, re.MULTILINE)
+    )
+    front, api = found.services["proxy"], found.services["api"]
+    if stated["listen"] != front.given["ports"][0].rpartition(":")[2]:
+        yield f"it listens on {stated['listen']}"
+    if stated["server"] != f"api:{api.environment['RACKPLAN_PORT']}" or not front.networks < api.networks:
+        yield f"it does not reach the API at {stated['server']}"
+    subnets = [
+        config["subnet"] for name in front.networks for config in found.parsed["networks"][name]["ipam"]["config"]
+    ]
+    if subnets != [api.environment.get("RACKPLAN_TRUSTED_PROXIES")]:
+        yield f"the API trusts another network than {subnets}"
+    limits = {
+        name: Settings.model_fields[name].default for name in ("max_body_bytes", "deadline_seconds", "max_wait_seconds")
+    }
+    if int(stated["client_max_body_size"].removesuffix("m")) << 20 <= limits.pop("max_body_bytes"):
+        yield "the API cannot answer a body that is too large"
+    if int(stated["proxy_read_timeout"].removesuffix("s")) <= max(limits.values()):
+        yield "it ends requests that the API would answer"
+
+
+def demonstration(found: Deployment) -> Iterator[str]:
+    """Brokers have their numbers in their names, a rack each, and one list of voters; nothing runs unless asked."""
+    brokers = {name: each for name, each in found.services.items() if name.startswith("kafka-")}
+    voters = ",".join(f"{name[-1]}@{name}:9093" for name in brokers)
+    for name, each in brokers.items():
+        environment = each.environment
+        if (environment["KAFKA_NODE_ID"], environment["KAFKA_ADVERTISED_LISTENERS"]) != (
+            name[-1], f"PLAINTEXT://{name}:9092"
+        ):  # fmt: skip
+            yield f"{name} has the name of another broker"
+        if environment["KAFKA_CONTROLLER_QUORUM_VOTERS"] != voters or each.given.get("profiles") != ["demo"]:
+            yield f"{name} has other voters, or starts with the service"
+    if len({each.environment["KAFKA_BROKER_RACK"] for each in brokers.values()}) != 3:
+        yield "brokers share racks"
 
 
 def origins(found: Deployment) -> Iterator[str]:
@@ -305,6 +355,21 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (ports, "EXPOSE 8080\n", "EXPOSE 8000\n"),
     (ports, 'RACKPLAN_PORT: "8080"', 'RACKPLAN_PORT: "8000"'),
     (ports, '"127.0.0.1:8080:8080"', '"0.0.0.0:8080:8080"'),
+    (
+        ports,
+        "    networks: [edge, database, spark]",
+        '    ports: ["127.0.0.1:8081:8080"]\n    networks: [edge, database, spark]',
+    ),
+    (proxy, "listen 8080;", "listen 80;"),
+    (proxy, "server api:8080;", "server api:8000;"),
+    (proxy, "RACKPLAN_TRUSTED_PROXIES: *edge", "RACKPLAN_TRUSTED_PROXIES: 172.31.81.0/24"),
+    (proxy, "client_max_body_size 32m;", "client_max_body_size 8m;"),
+    (proxy, "proxy_read_timeout 90s;", "proxy_read_timeout 30s;"),
+    (demonstration, 'KAFKA_NODE_ID: "3"', 'KAFKA_NODE_ID: "2"'),
+    (demonstration, ",3@kafka-3:9093", ""),
+    (demonstration, "profiles: [demo]", "profiles: []"),
+    (demonstration, "zone-b", "zone-a"),
+    (wiring, "./deploy/demo/demo.sh", "./deploy/demo.sh"),
     (ports, "'127.0.0.1', 8081,", "'127.0.0.1', 8080,"),
     (accounts, "USER 10001:10001\n", ""),
     (accounts, "    user: postgres\n", ""),
@@ -328,7 +393,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (wiring, "spark-master: {condition", "worker: {condition"),
     (wiring, "postgres: {condition: service_healthy}", "postgres: {condition: service_completed_successfully}"),
     (wiring, "networks: [edge, database, spark]", "networks: [edge, spark]"),
-    (wiring, "networks: [edge, database, spark]", "networks: [database, spark]"),
+    (proxy, "networks: [edge, database, spark]", "networks: [database, spark]"),
     (wiring, "  cache:\n", ""),
     (origins, "target: spark", "target: sparks"),
     (origins, "python:3.11-slim-bookworm", "python:latest"),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.api.models.warnings import WarningDocument
 from app.core.measures.attributes import AttributeExposure
+from app.core.measures.copysets import CopysetsChoice
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -238,6 +239,11 @@ class PlanDocument(WholePlan):
     """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None = None
     """Of awareness: topics with unassigned replicas."""
+    scatter_width: int | None = None
+    """Of copysets: least number of other brokers with which a broker shares the sets of the largest replication factor,
+    if every set has partitions."""
+    front: list[CopysetsChoice] | None = None
+    """Of copysets, if requested: the choices by ascending scatter width, for the largest replication factor."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
@@ -261,8 +267,8 @@ class CertificateDocument(BaseModel):
     """The solver that computed the answer and its bound."""
     constraints: list[str] | None = None
     """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas"] | None = None
-    """Of a reassignment."""
+    minimised: Literal["bytes", "replicas", "cost"] | None = None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
     moved_replicas: int | None = None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None = None
@@ -271,6 +277,12 @@ class CertificateDocument(BaseModel):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None = None
     """The same in replicas, if those are minimised."""
+    bytes_per_replica: int | None = None
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None = None
+    """What is minimised then."""
+    lower_bound_cost: int | None = None
+    """The same of the cost, if that is minimised."""
     unknown_size_replicas: int | None = None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None = None

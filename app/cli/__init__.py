@@ -4,10 +4,11 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
     plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
     disk_options.py   the options about log directories and capacities, as fields of a request
-    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
+    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
+                      gate_files.py: JUnit and SARIF
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
-    key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`
+    key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
     service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share
     serving.py        `rackplan serve`, and the database of the commands that need one
     unprivileged.py    drops root's rights
@@ -30,7 +31,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.cli import audit_commands, check_commands, key_commands, plan_commands, service_commands
+from app.cli import audit_commands, bench_commands, check_commands, key_commands, plan_commands, service_commands
 from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 app.add_typer(key_commands.keys, name="keys")
 app.add_typer(audit_commands.audit, name="audit")
+app.add_typer(bench_commands.bench, name="bench")
 app.add_typer(plan_commands.plan, name="plan")
 app.add_typer(service_commands.plans, name="plans")
 app.add_typer(service_commands.sweep, name="sweep")

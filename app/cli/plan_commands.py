@@ -37,6 +37,10 @@ ClusterName = Annotated[
     str | None,
     typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
 ]
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
+]
 Limit = Annotated[
     list[str] | None,
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
@@ -68,7 +72,8 @@ def plan_replicas(
     cluster: ClusterName = None,
     request: Request = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="admin_utils, striped or awareness. Default: that of the cluster's controller.")
+        str | None,
+        typer.Option(help="admin_utils, striped, awareness or copysets. Default: that of the cluster's controller."),
     ] = None,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
@@ -79,6 +84,10 @@ def plan_replicas(
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
     ] = None,
     forced: Annotated[list[str] | None, typer.Option(help="For the policy forced: expected racks.")] = None,
+    scatter_width: Annotated[
+        int | None, typer.Option(help="For copysets: brokers that share partitions with a broker, at least.")
+    ] = None,
+    front: Annotated[bool, typer.Option("--front", help="For copysets: list the scatter widths.")] = False,
     export: ExportFormat = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -147,7 +156,16 @@ def plan_reassignment(
     topic_leaders: Annotated[
         str | None, typer.Option(help="Leaders of each topic as well: tight, or a tolerance.")
     ] = None,
-    minimise: Annotated[str | None, typer.Option(help="The objective: bytes, replicas or leader_changes.")] = None,
+    in_rack: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, of which each partition is in one rack.")
+    ] = None,
+    spread_leaders: Annotated[
+        list[str] | None, typer.Option(help="Topics, by commas, whose leaders are spread over their brokers.")
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        typer.Option(help="bytes, replicas, leader_changes, or what a replica costs beside its bytes: 1GiB."),
+    ] = None,
     max_moved_bytes: Annotated[
         str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
     ] = None,
@@ -160,10 +178,7 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
-    ] = None,
+    capacity: Capacity = None,
     drain_log_dir: Annotated[
         list[str] | None, typer.Option(help="broker:path: log directories to empty, by commas: 101:/data/d1.")
     ] = None,
@@ -215,6 +230,18 @@ def plan_group(
     event: Annotated[
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
+    ] = None,
+    bytes_per_s: Annotated[
+        list[str] | None, typer.Option(help="Rates, by commas: orders=4MB. Default: the snapshot's.")
+    ] = None,
+    follower_fetching: Annotated[
+        bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
+    ] = False,
+    cross_rack_per_gib: Annotated[
+        float | None, typer.Option(help="Price of a GiB from rack to rack. Default: 0.02.", min=0)
+    ] = None,
+    rebalance_seconds: Annotated[
+        float | None, typer.Option(help="Seconds of a rebalance. Default: 3, or 5 if the coordinator assigns.", min=0)
     ] = None,
     kafka_version: KafkaVersion = None,
     export: ExportFormat = None,

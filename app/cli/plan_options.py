@@ -14,7 +14,7 @@ from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import topics_to_move
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
-from app.services.amounts import number_of
+from app.services.amounts import MOST_PERCENT, number_of
 
 Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -66,6 +66,14 @@ def _broker(text: str) -> dict[str, Json]:
     if not _NUMBER.fullmatch(number):
         raise ConflictingFields(f"--add-broker is {text}; it has to be id:rack, or an id", path=("add_brokers",))
     return {"id": int(number)} | ({"rack": rack} if ":" in text else {})
+
+
+def _minimised(text: str) -> Json:
+    """A word, or what each replica costs in bytes, such as `1GiB`; the API rejects anything else."""
+    try:
+        return {"bytes_per_replica": number_of(text)}
+    except ValueError:
+        return text
 
 
 def _receivers(texts: list[str]) -> Any:
@@ -130,9 +138,14 @@ def _leaders(text: str) -> Json:
 def limits(texts: Sequence[str]) -> dict[str, Json]:
     """By resource a share, `0.8` or `80%`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
     form = "resource=share or resource=amount, such as disk=0.8"
+    stated = _by_name("limit", listed(texts), form, number_of)
+    for name, amount in stated.items():
+        if name in ("disk", "nic_in", "nic_out") and 1 < amount <= MOST_PERCENT:
+            detail = f"--limit {name}={amount:g} is {amount:g} bytes; a share is {amount / 100:g} or {amount:g}%"
+            raise ConflictingFields(detail, path=("limit",), value=amount)
     return {
         name: {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
-        for name, amount in _by_name("limit", listed(texts), form, number_of).items()
+        for name, amount in stated.items()
     }
 
 
@@ -200,7 +213,9 @@ REPLICAS: Fields = MappingProxyType(
     {
         "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
         "forced": ("forced", lambda texts: {"rack": listed(texts)}),
-        **_plain("algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version", "policy"),
+        **_plain(
+            "algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version", "policy", "scatter_width", "front"
+        ),
     }
 )
 REASSIGNMENT: Fields = MappingProxyType(
@@ -214,6 +229,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "replication_factor": ("replication_factor", _pairs("replication-factor")),
         "partitions": ("partitions", _pairs("partitions")),
         "topic": ("topics", _as_typed),
+        "in_rack": ("placement", lambda texts: dict.fromkeys(listed(texts), "in_rack")),
         "broker_sets": ("broker_sets", broker_sets),
         "topic_set": ("topic_sets", _topic_sets),
         "balance": ("balance.replicas", _balance),
@@ -221,6 +237,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "weight": ("balance.weights", _weights),
         "leaders": ("balance.leaders", _leaders),
         "topic_replicas": ("balance.per_topic.replicas", _balance),
+        "spread_leaders": ("spread_leaders", listed),
         "topic_leaders": ("balance.per_topic.leaders", _balance),
         "merge_running": ("running_reassignment", lambda _: "merge"),
         "limit": ("limits", limits),
@@ -231,12 +248,12 @@ REASSIGNMENT: Fields = MappingProxyType(
         "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
         "relax": ("on_conflict", lambda _: "relax"),
         "throttle": ("batches.throttle_bytes_per_s", _bytes("throttle")),
+        "minimise": ("minimise", _minimised),
         "max_moved_bytes": ("max_moved_bytes", _bytes("max-moved-bytes")),
         **_plain(
             "leaders_only",
             "fix_offline_replicas",
             "rack_mode",
-            "minimise",
             "trade_off",
             "objective",
             "kafka_version",
@@ -249,7 +266,12 @@ GROUP: Fields = MappingProxyType(
     {
         "assignor": ("assignor", _names),
         "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        **_plain("group", "kafka_version"),
+        "bytes_per_s": (
+            "bytes_per_s",
+            lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+        ),
+        **_plain("group", "follower_fetching", "rebalance_seconds", "kafka_version"),
+        **_plain("cross_rack_per_gib", within="prices."),
     }
 )
 STREAMS: Fields = MappingProxyType(

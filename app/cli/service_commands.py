@@ -198,9 +198,8 @@ def show_progress(
     if snapshot is not None and cluster is not None:
         raise typer.BadParameter("either it or --cluster is given", param_hint="--snapshot")
     with service.connected(_address(url)) as client:
-        if snapshot is None:
-            cluster = cluster or client.get_plan(plan_id).cluster
-        named = {"cluster": cluster} if snapshot is None else {"snapshot_id": snapshot}
+        stated = {"cluster": cluster, "snapshot_id": snapshot}
+        named = {name: value for name, value in stated.items() if value is not None}
         if log is not None:
             named["log"] = read_input(log).decode(errors="replace")
         found = client.plan_progress(plan_id, **named).raw

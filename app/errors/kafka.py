@@ -42,18 +42,6 @@ class BrokersWithoutRack(KafkaRefuses):
     title = "Racks are enforced and some brokers have none"
 
 
-class ListedTwice(KafkaRefuses):
-    """Kafka's reassignment tool gets a broker or a topic twice."""
-
-    title = "A broker or a topic is listed twice"
-
-
-class TopicToMoveMissing(KafkaRefuses):
-    """Kafka's reassignment tool gets a topic that does not exist."""
-
-    title = "A topic to reassign does not exist"
-
-
 class ArithmeticOverflow(KafkaRefuses):
     """Kafka's 32-bit arithmetic overflows, and its code fails on the result."""
 
@@ -114,12 +102,6 @@ class NoMembersForTasks(KafkaRefuses):
     title = "The streams group has no members"
 
 
-class InvalidStandbyReplicas(KafkaRefuses):
-    """The coordinator's setting `num.standby.replicas` is missing or not an integer."""
-
-    title = "The number of standbys is invalid"
-
-
 class ClientWithoutThreads(KafkaRefuses):
     """A Streams client has no stream threads, and Kafka's sticky assignor divides by their number."""
 
@@ -166,9 +148,3 @@ class CorruptProtocolBytes(KafkaRefuses, MalformedText):
     """Bytes of the consumer protocol end too early or contain an impossible count; names the byte offset."""
 
     title = "The bytes are not of the consumer protocol"
-
-
-class NotSerializable(KafkaRefuses):
-    """Kafka cannot serialise the value: a negative version, or a string longer than its length field allows."""
-
-    title = "Kafka cannot serialise this value"

@@ -118,6 +118,12 @@ class TooFewValues(Unprocessable):
     title = "Too few failure domains for the policy"
 
 
+class CopysetsImpossible(Unprocessable):
+    """No replica sets have the scatter width, or racks are too unequal for them; states what lifts it."""
+
+    title = "The brokers cannot have such replica sets"
+
+
 class ImpossibleValue(Unprocessable):
     """A value of a scenario has the wrong type, is out of range or unknown."""
 

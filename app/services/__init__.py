@@ -25,6 +25,7 @@ spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
 defaults.py      what a request states for topics of which the snapshot does not know it
+rates.py         rates of partitions and prices of traffic
 seeds.py         hashes of requests, and seeds derived from them
 limits.py        limits on the size of one request
 quotas.py        the quotas of each team

@@ -74,6 +74,7 @@ CAUTIONS: Mapping[str, str] = {
     "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts, or 1 in restarts.",
     "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
     "take for a difference.",
+    "name_collides": "Names of topics differ in periods and underscores alone, which metrics do not distinguish.",
     "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",
     "no_members": "The group has no members.",
     "no_repair": "No reassignment repairs racks and limits together.",
@@ -96,6 +97,7 @@ CAUTIONS: Mapping[str, str] = {
     "partition_owned_twice": "Two members claim to own a partition.",
     "partitions_not_subscribed": "Kafka's sticky assignor assigns partitions to members that do not subscribe to "
     "their topic.",
+    "partitions_without_rate": "Rates of some partitions of a group are unknown; `traffic` leaves these out.",
     "partitions_withheld": "Partitions are revoked in one phase and assigned in the next; between them they have "
     "no member.",
     "partitions_without_topic": "Partitions are on disk and in no text of topics; they do not count.",

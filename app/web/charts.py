@@ -35,12 +35,17 @@ _SERIES: Mapping[Theme, Sequence[str]] = {
 }
 
 
-def lines(rows: Rows, *, x: str, y: str) -> Spec:
-    """Numbers over time: columns `x` (RFC 3339), `y`, `series`. `x` and `y` are the titles of the axes."""
+def steps(rows: Rows, *, y: str) -> Spec:
+    """Numbers that stay until they change: columns `x` (RFC 3339), `y`, `series`. `y` is the title of its axis."""
+    axis = {"labelExpr": "utcFormat(datum.value, utcFormat(datum.value, '%H:%M') == '00:00' ? '%b %d' : '%H:%M')"}
     return {
         "data": {"values": rows},
-        "mark": {"type": "line", "point": True, "tooltip": True},
-        "encoding": {"x": _field("x", "temporal", x), "y": _field("y", "quantitative", y), "color": _BY_SERIES},
+        "mark": {"type": "line", "interpolate": "step-after", "point": True, "tooltip": True},
+        "encoding": {
+            "x": _field("x", "temporal", "UTC", scale={"type": "utc"}, axis=axis),
+            "y": _field("y", "quantitative", y, axis=_COUNTS),
+            "color": _BY_SERIES,
+        },
     }
 
 

@@ -15,7 +15,6 @@ from app.web.clusters import cluster, home
 from app.web.forms import check as check_form
 from app.web.forms import keys as keys_form
 from app.web.forms import requests as plan_forms
-from app.web.forms import topic as topic_form
 from app.web.pages import framing
 from app.web.plans import page as plans
 from app.web.sweeps import pages as sweeps
@@ -44,7 +43,6 @@ def router(
     routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])
     for pages in (
         home.router(database, limits, access),
-        topic_form.router(database, limits, access),
         keys_form.router(requests, access, limits),
         check_form.router(database, requests, access, limits),
         plan_forms.router(database, requests, access, limits),

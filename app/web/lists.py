@@ -19,6 +19,7 @@ from app.store.pages import Page
 from app.store.records import PlanFilter
 from app.web.access import Access
 from app.web.pages import page
+from app.web.plans.twins import twins
 
 SIZE = 50
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
@@ -44,10 +45,12 @@ def router(database: Database, access: Access) -> APIRouter:
         )
         with database.begin() as uow:
             listed = uow.plans.page(selected, before=as_id(before), size=SIZE)
+            told_apart = twins(uow, listed.items)
         return page(
             "plans.html",
             chosen=chosen,
             listed=listed.items,
+            twins=told_apart,
             kinds=list(KINDS),
             statuses=list(TRANSITIONS),
             next_page=next_page("/plans", chosen, listed),

@@ -40,12 +40,6 @@ class Framing:
     signed_in: str = ""
 
     @property
-    def section(self) -> str:
-        """The entry of the navigation that the page belongs to."""
-        first = "/" + self.path.lstrip("/").partition("/")[0]
-        return "/" if first == "/clusters" else first
-
-    @property
     def carried(self) -> str:
         """The parameters of the page's address that addresses within the page repeat."""
         stated = [*([("embed", "1")] if self.is_embedded else []), *([("share", self.share)] if self.share else [])]
@@ -138,9 +132,9 @@ def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | Non
         shared_until=framing.shared_until,
         carried=parse_qsl(framing.carried),
         origin=framing.origin,
-        section=framing.section if framing.path else "",
+        path=framing.path,
         signed_in=framing.signed_in,
-        **values,
+        **{"place": None, **values},
     )
     return HTMLResponse(content, status, headers=headers(policy))
 

@@ -17,6 +17,7 @@ from app.services.share_links import Granted, Subject, SubjectKind
 from app.store import teams
 from app.store.database import Database
 from app.web.access import Access
+from app.web.clusters.view import viewed
 from app.web.lists import as_id
 from app.web.pages import page
 
@@ -30,8 +31,8 @@ def subject_of(request: Request) -> tuple[Subject, Granted] | None:
             return Subject("sweep", sweep_id), "page"
         case ["sweeps", sweep_id, file] if file == "definition.json" or file.startswith("scenarios."):
             return Subject("sweep", sweep_id), "page"
-        case ["clusters", *_] if "name" in request.path_params:
-            return Subject("cluster", str(request.path_params["name"])), "page"
+        case ["clusters", *_] if (view := viewed(request)).room not in ("plans", "capacity"):
+            return Subject("cluster", view.cluster), "page"
         case ["pictures", file]:
             kind = file.partition(".")[0].partition("-")[0]
             name = request.query_params.get(kind)

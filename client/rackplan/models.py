@@ -508,8 +508,8 @@ class CertificateDocument(Record):
     """The solver that computed the answer and its bound."""
     constraints: list[str] | None
     """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas"] | None
-    """Of a reassignment."""
+    minimised: Literal["bytes", "replicas", "cost"] | None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
     moved_replicas: int | None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None
@@ -518,6 +518,12 @@ class CertificateDocument(Record):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None
     """The same in replicas, if those are minimised."""
+    bytes_per_replica: int | None
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None
+    """What is minimised then."""
+    lower_bound_cost: int | None
+    """The same of the cost, if that is minimised."""
     unknown_size_replicas: int | None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None
@@ -530,6 +536,20 @@ class CertificateDocument(Record):
     """Lower bound on the largest load, if one is balanced."""
 
 
+class ChangeLeftOut(Record):
+    """A change whose traffic cannot be computed."""
+
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
+    reason: str
+    """Why not."""
+
+
 class ChangedDocument(Record):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
@@ -539,6 +559,29 @@ class ChangedDocument(Record):
     """Number of reassigned partitions that it has otherwise."""
     partitions: list[PartitionChange]
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
+
+
+class ChangedTraffic(Record):
+    """The traffic under a change, once the group has rebalanced."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
+    its reader if it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
 
 
 class CheckDocument(Record):
@@ -711,6 +754,9 @@ class ComparedAssignor(Record):
     """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None
     """Where bytes are read, in bytes/s; absent if the rates are unknown."""
+    traffic: TrafficSums | None
+    """Bytes/s from rack to rack; null if no rate is known, or the assignor fails, absent from plans of earlier
+    releases."""
     moved: int | None
     """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
@@ -769,18 +815,6 @@ class ConsumerCounts(Record):
     """Sum of the time of all consumers after."""
 
 
-class ConsumersAssignor(Record):
-    """The same with one of Kafka's assignors, which do not know rates."""
-
-    name: str
-    """Name of the assignor."""
-    consumers_needed: int | None
-    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
-    number of partitions and to 100 more than the plan has."""
-    intervals_above_capacity: int
-    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
-
-
 class ConsumersDiffDocument(Record):
     """The intervals whose number of consumers differs."""
 
@@ -830,6 +864,22 @@ class ConsumersInterval(Record):
     """Bytes that wait at the end of the interval, within `delay_s`."""
 
 
+class ConsumersKafka(Record):
+    """The same with one of Kafka's assignors, which do not know rates, and the releases that have it."""
+
+    from_: str
+    """The first release of Kafka with this answer."""
+    to: str
+    """The last release of Kafka with this answer."""
+    assignor: str
+    """Name of the assignor."""
+    consumers_needed: int | None
+    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
+    number of partitions and to 100 more than the plan has."""
+    intervals_above_capacity: int
+    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
+
+
 class ConsumersPlanDocument(Record):
     """The consumers of a group over time."""
 
@@ -864,9 +914,8 @@ class ConsumersPlanDocument(Record):
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
     """The changes of status, labels and notes, oldest first; the newest 100."""
-    kafka: KafkaReleases | None
-    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
-    the release that it is made for was not compared."""
+    kafka: ConsumersKafka
+    """The same with one of Kafka's assignors."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     intervals: list[ConsumersInterval]
@@ -887,8 +936,6 @@ class ConsumersPlanDocument(Record):
     """Choices of which none has both fewer consumer hours and less movement than another, by consumer hours."""
     schedule: list[ConsumersStep]
     """When to have how many consumers."""
-    assignor: ConsumersAssignor
-    """The same with one of Kafka's assignors."""
     oversized: list[OversizedPartition]
     """Partitions above the capacity of a consumer."""
     partitions: list[PartitionsNeeded]
@@ -924,6 +971,21 @@ class Copysets(Record):
     """How probabilities are computed: `exact`, or `sampled`."""
     standard_error: float | None
     """Largest standard error of a sampled probability; null if they are exact."""
+
+
+class CopysetsChoice(Record):
+    """A choice of sets: the fewer there are, the rarer is a loss, and the more other brokers then lead."""
+
+    scatter_width: int
+    """Smallest number of other brokers that share a set with a broker."""
+    sets: int
+    """Number of distinct sets."""
+    loss_probability: dict[str, float | None]
+    """As in `copysets` of the measures, if every set has partitions."""
+    unwritable_pairs: int | None
+    """Pairs of brokers whose loss makes a partition unwritable; null if `min.insync.replicas` is unknown."""
+    largest_load_after_loss: float
+    """Leaders of the most loaded broker after the loss of any one, as a multiple of before."""
 
 
 class CountDocument(Record):
@@ -1019,6 +1081,8 @@ class CrossRackDocument(Record):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] | None
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 class DeliveriesPage(Record):
@@ -1340,6 +1404,25 @@ class GoalDocument(Record):
     """Relative optimality gap: (largest − bound) / largest."""
 
 
+class GroupCrossRack(Record):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from
+    leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
+
+
 class GroupDiffDocument(Record):
     """The partitions whose readers differ, by topic and partition id."""
 
@@ -1402,6 +1485,9 @@ class GroupPlanDocument(Record):
     """Whether the rounds end."""
     locality: LocalityDocument
     """Where partitions are read."""
+    traffic: TrafficDocument | None
+    """Bytes/s from rack to rack; null if no rate is known, or for a share group; absent from plans of earlier
+    releases."""
     loads: LoadsDocument
     """Balance of members, and the load of each."""
     moved: int | None
@@ -1621,6 +1707,8 @@ class LeadersBalance(Record):
     """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    spread: list[SpreadTopic] | None
+    """With `spread_leaders`: each of these topics, by name; by broker set if there are any."""
     weights: list[BrokerWeight] | None
     """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str
@@ -1948,6 +2036,19 @@ class MemberTasksDocument(Record):
     """Ids of tasks of which the member has a standby, ascending."""
 
 
+class MemberTraffic(Record):
+    """Bytes/s of a member."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    member_id: str
+    """Id of the member."""
+
+
 class MembersPerPartition(Record):
     """Members of a partition of a share group."""
 
@@ -2202,6 +2303,20 @@ class PartitionsNeeded(Record):
     """Whole months until the largest partition exceeds a consumer; null if it never does."""
 
 
+class PauseDocument(Record):
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
+    included, such as that of the session of a member that fails."""
+
+    partitions: int
+    """Number of partitions that are revoked from a member and assigned afterwards. Eager members revoke all."""
+    seconds: float
+    """The longest time that one of them has no member: `rebalance_seconds`, for each rebalance that revokes it."""
+    is_default: bool
+    """Whether the request has no `rebalance_seconds`."""
+    lag_bytes: int | None
+    """Bytes that producers write to them meanwhile; null if a rate is unknown."""
+
+
 class PerBroker(Record):
     """A count for each broker, by ascending id; `spread` is max - min; all are 0 if there is no broker."""
 
@@ -2371,6 +2486,11 @@ class PlanDocument(Record):
     """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None
     """Of awareness: topics with unassigned replicas."""
+    scatter_width: int | None
+    """Of copysets: least number of other brokers with which a broker shares the sets of the largest replication
+    factor, if every set has partitions."""
+    front: list[CopysetsChoice] | None
+    """Of copysets, if requested: the choices by ascending scatter width, for the largest replication factor."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
@@ -2498,6 +2618,15 @@ class PreferredRacksDocument(Record):
     """Number of partitions led in none of these racks."""
 
 
+class PriceDocument(Record):
+    """The price of traffic."""
+
+    cross_rack_per_gib: float
+    """Price of a GiB from rack to rack."""
+    is_default: bool
+    """Whether the request has no `prices`."""
+
+
 class ProgressDocument(Record):
     """The progress of a reassignment, by the output of `--verify`."""
 
@@ -2550,6 +2679,17 @@ class RackAwareDocument(Record):
     """Smallest possible number of these; null if it is off."""
     solver: str | None
     """The solver that computed it; null if it is off."""
+
+
+class RackPairTraffic(Record):
+    """Bytes/s from brokers of a rack to members of a rack; also within one rack."""
+
+    from_: str | None
+    """Rack of the brokers; null if it is unknown."""
+    to: str | None
+    """Rack of the members; null if it is unknown."""
+    bytes_per_s: float
+    """Bytes/s that are read."""
 
 
 class RacksPerPartition(Record):
@@ -3170,6 +3310,25 @@ class Spread(Record):
     """Largest count minus the smallest."""
 
 
+class SpreadTopic(Record):
+    """A topic whose leaders are spread, over the brokers with a replica that may lead."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
+    brokers: list[int]
+    """Ids of these brokers, ascending."""
+
+
 class StandbyCertificateDocument(Record):
     """Lower bounds for standbys with as many ideal tasks and distinct values."""
 
@@ -3231,6 +3390,8 @@ class StepDocument(Record):
     """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
     """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
+    pause: PauseDocument | None
+    """The partitions that are not read meanwhile; null for a share group, absent from plans of earlier releases."""
     sharing: SharingDocument | None
     """How partitions are covered; null unless it is a share group."""
     added: int | None
@@ -3644,6 +3805,19 @@ class TopicEnds(Record):
     """Extremes before the plan."""
 
 
+class TopicTraffic(Record):
+    """Bytes/s of a topic."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+    topic: str
+    """Name of the topic."""
+
+
 class TotalExcess(Record):
     """The sum of (load − limit) / limit over brokers and resources."""
 
@@ -3668,6 +3842,59 @@ class TradeOffPoint(Record):
     """Bytes that are copied, of replicas of known size."""
     optimal: bool
     """Whether no plan within this band moves less."""
+
+
+class TrafficDocument(Record):
+    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack."""
+    rates: Literal["request", "snapshot"]
+    """Where the rates of partitions are from."""
+    price: PriceDocument
+    """The price of the costs."""
+    unrated_partitions: int
+    """Number of assigned partitions of unknown rate, which no figure contains."""
+    per_rack_pair: list[RackPairTraffic]
+    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    per_topic: list[TopicTraffic]
+    """Bytes/s by topic, by name."""
+    per_member: list[MemberTraffic]
+    """Bytes/s by member, in the order of the group."""
+    before: TrafficSums | None
+    """The traffic of the partitions that members own before the plan; null if they own none."""
+    if_: list[ChangedTraffic]
+    """The traffic under each change of one thing."""
+    left_out: list[ChangeLeftOut]
+    """Changes whose traffic cannot be computed; empty if there are none."""
+
+
+class TrafficSums(Record):
+    """Bytes/s from rack to rack, and their cost of a month of 365 / 12 days."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
 
 
 class TriggerDocument(Record):

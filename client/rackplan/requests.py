@@ -270,7 +270,8 @@ class CapacitySweepRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
     kind: Literal["capacity"]
     """Kind of the sweep; the default if it is missing."""
     base: Required[BaseRequest | MeasuredBaseRequest]
@@ -302,7 +303,7 @@ class ChangesRequest(TypedDict, total=False):
     """The balance constraints of every scenario; null for their defaults."""
     limits: LimitsWithLogDirs | None
     """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] | None
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; null for the default."""
     partitioners: (
         Sequence[
@@ -358,7 +359,8 @@ class ChangesRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
 
 
 class CheckRequest(TypedDict, total=False):
@@ -411,6 +413,9 @@ class CheckRequest(TypedDict, total=False):
     allow_lower_factor: bool
     """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are to be in one rack, otherwise it is the violation
+    `not_in_rack`; the topic does not have to span racks."""
 
 
 class ClientsRequest(TypedDict, total=False):
@@ -422,6 +427,31 @@ class ClientsRequest(TypedDict, total=False):
     """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool
     """Whether consumers read from a replica in their rack (KIP-392)."""
+
+
+class ConfiguredTopicRequest(TypedDict, total=False):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    """Number of partitions to place."""
+    replication_factor: Required[int]
+    """Number of replicas of each partition."""
+    start_partition_id: int
+    """Id of the first partition to place; 0 for a new topic."""
+    configs: Mapping[str, str]
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
+
+
+class ConsumedTopic(TypedDict, total=False):
+    """A topic of the group."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: int | None
+    """Number of partitions, which is that of the series."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
@@ -517,7 +547,7 @@ class DrawsSweepRequest(TypedDict, total=False):
     """Brokers to place on, each once; null if a snapshot has them."""
     topics: Required[Sequence[NewTopicRequest]]
     """Topics to place, in the order in which they are created."""
-    algorithm: Literal["admin_utils", "striped", "awareness"]
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"]
     """Name of the placement algorithm."""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement; the default is the algorithm's."""
@@ -936,6 +966,13 @@ class MemberOverrideRequest(TypedDict, total=False):
     """Their client library."""
 
 
+class MovementCostFields(TypedDict, total=False):
+    """The cost of a move: its bytes, and a constant for each replica."""
+
+    bytes_per_replica: Required[float | str]
+    """Bytes that one replica less is worth."""
+
+
 class NewTopicRequest(TypedDict, total=False):
     """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
 
@@ -1125,12 +1162,13 @@ class PlaceRequest(TypedDict, total=False):
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
     snapshot. `cordoned` of `brokers` adds to them."""
-    algorithm: Literal["admin_utils", "striped", "awareness"] | None
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"] | None
     """By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under ZooKeeper,
     and `striped` with the warning `algorithm_assumed` if the kind of controller is unknown; `admin_utils` with
     `fixed_start_index`. `admin_utils`: AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36);
     `striped`: StripedReplicaPlacer: KRaft controllers; `awareness`: not an algorithm of Kafka: over any
-    attributes of brokers, by a policy, balanced by weight"""
+    attributes of brokers, by a policy, balanced by weight; `copysets`: not an algorithm of Kafka: on few replica
+    sets, so that simultaneous losses rarely contain one"""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers
     without one as a rack. Not for awareness."""
@@ -1138,7 +1176,7 @@ class PlaceRequest(TypedDict, total=False):
     """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
     seed: int | None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and
-    the plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    the plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: DefaultsFields | None
     """What counts for new topics, and for those of which the snapshot does not know it."""
     policy: Literal["spread", "forced", "hdfs", "redis", "kafka"] | None
@@ -1153,7 +1191,13 @@ class PlaceRequest(TypedDict, total=False):
     forced: Mapping[str, list[str]] | None
     """By attribute, the values that are expected: the share of a value without a live broker is not assigned. For
     the policy `forced` alone. For the algorithm `awareness`."""
-    topics: Required[Sequence[NewTopicRequest]]
+    scatter_width: int | None
+    """Least number of other brokers with which every broker shares partitions, at least the replication factor − 1.
+    By default the smallest at which no broker leads more than 1.25 times as much after any one loss. For the
+    algorithm `copysets`."""
+    front: bool | None
+    """Whether to list, for every scatter width, the odds and the load after a loss. For the algorithm `copysets`."""
+    topics: Required[Sequence[ConfiguredTopicRequest]]
     """Topics to place, in the order in which they are created."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
@@ -1168,7 +1212,7 @@ class PlaceRequest(TypedDict, total=False):
 class PlacementRequest(TypedDict, total=False):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
-    algorithm: Literal["admin_utils", "striped", "awareness"]
+    algorithm: Literal["admin_utils", "striped", "awareness", "copysets"]
     """Name of the placement algorithm."""
     seed: int | None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
@@ -1182,8 +1226,8 @@ class PlanConsumersRequest(TypedDict, total=False):
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
-    topics: list[str] | None
-    """The topics of the group; by default all of the series."""
+    topics: list[str | ConsumedTopic] | None
+    """The topics of the group, by name or with their number of partitions; by default all of the series."""
     series: Required[RateSeries]
     """Rates of the partitions over time."""
     capacity_bytes_per_s: Required[float | str]
@@ -1267,8 +1311,17 @@ class PlanGroupRequest(TypedDict, total=False):
     """Events of the group, in order."""
     previous_snapshot_id: str | None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Mapping[str, Sequence[int]] | None
-    """The rate at which each partition is read, the weight of reads in rack."""
+    bytes_per_s: Mapping[str, float | str | list[float | str]] | None
+    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
+    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
+    `replica.selector.class`; otherwise `traffic` is read from leaders."""
+    prices: PricesFields | None
+    """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
+    rebalance_seconds: float | None
+    """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
+    Kafka's defaults: 3, and 5 if the coordinator assigns."""
     lag: Mapping[str, Sequence[int]] | None
     """Records that remain to be read; those of the snapshot's group by default."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
@@ -1345,14 +1398,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1382,11 +1438,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
@@ -1531,7 +1593,7 @@ class PricesFields(TypedDict, total=False):
     """Prices, in any currency."""
 
     cross_rack_per_gib: float
-    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
+    """Price of a GiB from rack to rack; the answer then has the cost of a month."""
 
 
 class PricesRequest(TypedDict, total=False):
@@ -1569,7 +1631,7 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster, and the log of the execution."""
+    """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -1679,14 +1741,17 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
+    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[str, Literal["in_rack"]]
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1716,11 +1781,17 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     min_leaders_per_broker: Mapping[str, int]
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and
     may lead."""
+    spread_leaders: list[str]
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other
+    topics are chosen afterwards, and by default stay."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"]
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCostFields | None
     """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the
+    bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and
+    no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool

@@ -10,7 +10,8 @@ from app.core.model import Broker, Int32s
 from app.core.replicas import striped
 from app.core.replicas.generate_movement import placing_order, usable_brokers
 from app.core.replicas.striped import UNTIL_4_2, Rejections
-from app.errors.kafka import KafkaError, ListedTwice, TopicToMoveMissing
+from app.errors.kafka import KafkaError
+from tests.kafka_refusals import ListedTwice, TopicToMoveMissing
 
 Item = TypeVar("Item", int, str)
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from app.core.model import INT32_MAX
-from app.errors.kafka import InvalidStandbyReplicas, KafkaError
+from app.errors.kafka import KafkaError
+from tests.kafka_refusals import InvalidStandbyReplicas
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 

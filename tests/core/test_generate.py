@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from app.core.jvm import JavaRandom
 from app.core.model import Broker
 from app.core.replicas.striped import SINCE_4_3
-from app.errors.kafka import BrokersWithoutRack, InvalidReplicationFactor, ListedTwice, TopicToMoveMissing
+from app.errors.kafka import BrokersWithoutRack, InvalidReplicationFactor
 from tests.conformance.generate import propose
+from tests.kafka_refusals import ListedTwice, TopicToMoveMissing
 
 BROKERS = [Broker(number, rack) for number, rack in enumerate("AABBCC")]
 SEEDS = st.integers(-(2**63), 2**63 - 1)

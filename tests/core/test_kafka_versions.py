@@ -94,8 +94,8 @@ def replays() -> list[tuple[str, str, Replayed | None]]:
 
 
 def test_each_replayed_algorithm_names_its_class_and_its_releases() -> None:
-    """All others are none of Kafka's: the optimum, awareness, and the partitioners of other clients."""
-    own = {("assignor", "optimal"), ("placement", "awareness")}
+    """All others are none of Kafka's: the optimum, awareness, copysets, and the partitioners of other clients."""
+    own = {("assignor", "optimal"), ("placement", "awareness"), ("placement", "copysets")}
     for family, name, replayed in replays():
         if replayed is None:
             assert (family, name) in own or family == "partitioner", name

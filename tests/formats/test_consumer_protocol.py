@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
 from app.core.model import INT32_MAX
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, KafkaRefuses, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, KafkaRefuses
 from app.formats.groups.assignor_user_data import StickyUserData, read_cooperative, read_sticky
 from app.formats.groups.consumer_protocol import (
     NEWEST_VERSION,
@@ -24,6 +24,7 @@ from app.formats.syntax.generated_bytes import java_text
 from tests.formats.strategies import rejection_of
 from tests.formats.writers.assignor_user_data import write_cooperative, write_sticky
 from tests.formats.writers.consumer_protocol import write_assignment, write_subscription
+from tests.kafka_refusals import NotSerializable
 
 SUBSCRIPTION = bytes.fromhex("0003 00000001 0001 74 ffffffff 00000000 ffffffff 0001 61")
 ASSIGNMENT = bytes.fromhex("0003 00000001 0001 74 00000001 00000000 ffffffff")

@@ -26,6 +26,8 @@ TEXTS = {
         *("kafka-streams-groups-members-verbose.txt", "describe-groups.json", "kcat-list.txt", "kcat-list.json"),
         *("rpk-cluster-info.txt", "kafka-metadata-quorum-status.txt", "cruise-control-load.json"),
         *("strimzi-node-pools.yaml", "msk-list-nodes.json", "akhq-topics.json"),
+        *("kafkajs-metadata.json", "confluent-rest-replicas.json", "msk-topic-partitions.json"),
+        *("msk-topic-partitions.yaml", "kafka-ui-topics.json", "rpk-cluster-partitions.json"),
     )
 }
 LINES = (

@@ -291,7 +291,7 @@ class TestRejections:
             (STATES + STATES, LINES[STATES] + 3, "the state of group 'billing' again"),
             (MEMBERS + MEMBERS, LINES[MEMBERS] + 3, "d50f4adbc9d7' of group 'billing' again"),
             (STATES + '{"brokers":[{"broker":1,"logDirs":[]}]}\n', LINES[STATES] + 1, "brokers: expected an object"),
-            (STATES + DESCRIBED + DESCRIBED, LINES[STATES] + LINES[DESCRIBED] + 1, "after document"),
+            (STATES + DESCRIBED + DESCRIBED, LINES[STATES] + LINES[DESCRIBED] + 1, "'billing' again"),
             (STATES + DESCRIBED[:2000], LINES[STATES] + DESCRIBED.count("\n", 0, 2000) + 1, "described groups as JSON"),
             (
                 "TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\nt 0 1 2 1 - - -\n",

@@ -19,9 +19,10 @@ from app.services.snapshots.cautions import of_cluster
 from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample
 from tests.profiles import costly, examples
 
+CLIENTS = "a client's or an API's JSON"
 SAMPLES = {
     "kcat-list.txt": "kcat -L",
-    "kcat-list.json": "kcat -L -J",
+    "kcat-list.json": CLIENTS,
     "rpk-cluster-info.txt": "rpk",
     "rpk-topic-describe-all.txt": "rpk",
     "msk-list-nodes.json": "aws kafka list-nodes",
@@ -36,10 +37,19 @@ SAMPLES = {
     "cruise-control-partition-load.json": "Cruise Control",
     "prometheus-log-size.json": "Prometheus",
     "prometheus-bytes-in.json": "Prometheus",
-    "akhq-nodes.json": "AKHQ or kafka-ui",
-    "akhq-topics.json": "AKHQ or kafka-ui",
-    "kafka-ui-brokers.json": "AKHQ or kafka-ui",
-    "kafka-ui-topics.json": "AKHQ or kafka-ui",
+    "akhq-nodes.json": CLIENTS,
+    "akhq-topics.json": CLIENTS,
+    "kafka-ui-brokers.json": CLIENTS,
+    "kafka-ui-topics.json": CLIENTS,
+    "kafkajs-metadata.json": CLIENTS,
+    "confluent-kafka-go-metadata.json": CLIENTS,
+    "node-rdkafka-metadata.json": CLIENTS,
+    "kafka-python-cluster.json": CLIENTS,
+    "confluent-rest-replicas.json": CLIENTS,
+    "rpk-cluster-partitions.json": CLIENTS,
+    "rpk-topic-describe.json": CLIENTS,
+    "msk-topic-partitions.json": CLIENTS,
+    "msk-topic-partitions.yaml": CLIENTS,
 }
 ORDERS = {0: [102, 101, 103], 1: [103, 102, 101], 2: [101, 103, 102]}
 """The replicas of the topic that most samples describe."""
@@ -320,7 +330,7 @@ def test_node_pools_without_ids_are_named() -> None:
     [
         (
             "apiVersion: kafka.strimzi.io/v1\nkind: KafkaRebalance\nspec: {mode: remove-brokers, brokers: [3]}\n",
-            "Rebalance",
+            "--remove-broker plans the same",
         ),
         ("apiVersion: kafka.strimzi.io/v1\nkind: KafkaConnect\nmetadata: {name: a}\n", "'KafkaConnect'"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {}}\n", "none in the texts"),
@@ -508,10 +518,55 @@ def wrong(change: Change) -> str:
 def test_what_a_topic_contradicts_is_rejected(
     change: Callable[[list[dict[str, object]]], object], expected: str
 ) -> None:
-    assert expected in rejected(SOURCES["kcat -L -J"].read, wrong(change)).detail
+    assert expected in rejected(SOURCES[CLIENTS].read, wrong(change)).detail
 
 
 def test_a_rejection_names_the_upload_the_line_and_the_place() -> None:
     text = sample("kafka-topics-describe.txt") + wrong(lambda rows: rows[0].update(leader="x"))
     detail = rejected(lambda pasted: assemble("c", [Upload(pasted, "all.txt", "file")]), text).detail
     assert detail.startswith("line 124 of all.txt: topics/1/partitions/0/leader: expected a whole number")
+
+
+STATE = """Summary: The cluster has 2 brokers
+Brokers:
+              BROKER           LEADER(S)            REPLICAS         OUT-OF-SYNC             OFFLINE       IS_CONTROLLER
+                   1                   1                   2                   0                   0                true
+                   2                   1                   2                   1                   0               false
+                   3                   0                   0                   0                   0               false
+
+All Partitions in the Cluster (verbose):
+           TOPIC PARTITION    LEADER            REPLICAS             IN-SYNC    OUT-OF-SYNC       OFFLINE   MIN-ISR
+Offline Partitions:
+Under Replicated Partitions:
+          orders         0         1              [1, 2]                 [1]            [2]            []         1
+Under MinIsr Partitions:
+Other Partitions:
+          orders         1        -1              [2, 1]              [2, 1]             []            []         1
+"""
+
+
+def test_the_state_of_cruise_control_as_a_table() -> None:
+    assembled = joined(STATE)
+    assert replicas(assembled.cluster) == {0: [1, 2], 1: [2, 1]}
+    (topic,) = assembled.cluster.topics
+    assert (topic.leaders.tolist(), topic.isr.tolist()) == ([1, -1], [[1, -1], [2, 1]])
+    assert list(racks(assembled)) == [1, 2, 3]
+    assert "topics_without_partitions" not in codes(assembled)
+    partly = joined(
+        STATE.replace(
+            "All Partitions in the Cluster (verbose)", "Under Replicated, Offline, and Under MinIsr Partitions"
+        )
+    )
+    assert "topics_without_partitions" in codes(partly)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("[2, 1]              [", "[2, 1              ["), ("         0         1 ", "         x         1 ")],
+)
+def test_a_broken_row_of_the_state_is_named(before: str, after: str) -> None:
+    assert any("orders" in place.unknown for place in joined(STATE.replace(before, after)).unknown)
+
+
+def test_a_partition_twice_in_the_state_is_rejected() -> None:
+    assert "each partition once" in rejected(joined, STATE.replace("orders         1", "orders         0")).detail

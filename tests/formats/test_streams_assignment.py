@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError
 from app.errors.texts import MalformedText
 from app.formats.streams.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, read
 from app.formats.syntax.data_streams import DataReader
 from tests.formats.strategies import rejection_of
 from tests.formats.writers.data_streams import text
 from tests.formats.writers.streams_assignment import write
+from tests.kafka_refusals import NotSerializable
 
 HOST = HostInfo("h", 80)
 V1 = "00000001 00000002 00000000 00000003 00000001 00000003 00000000"

@@ -40,6 +40,25 @@ def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: ht
     assert throttles(without_one) == []
 
 
+def test_partitions_below_min_isr_stop_it_unless_they_are_allowed(
+    without_one: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """A dead broker leaves them below; the plan gives them replicas elsewhere, if the script may."""
+    entity = ("--alter", "--entity-type", "topics", "--entity-name", "orders")
+    without_one.tool("kafka-configs", *entity, "--add-config", "min.insync.replicas=3")
+    below = [name for name, listed in without_one.replicas().items() if name.startswith("orders-") and 5 in listed]
+    assert below
+    plan = planned(client, snapshot(client, without_one), {"fix_offline_replicas": True})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    stopped = run(without_one, folder)
+    assert stopped.returncode == 1
+    expected = f"{len(below)} partitions are below their min.insync.replicas; the plan moves {len(below)} of these"
+    assert expected in stopped.stderr
+    done = run(without_one, folder, MOST_BELOW_MIN_ISR=str(len(below)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert without_one.replicas() == lists_of(client, plan)
+
+
 def test_a_killed_script_goes_on(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
     topics.fill("orders", records=12_000)  # Kafka copies the first MiB before it throttles
     before = topics.replicas()

@@ -78,9 +78,9 @@ def with_limits(instance: Instance, model: Model) -> Exact:
     return exact
 
 
-def cost_of(minimised: str) -> Callable[[Partition], int]:
+def cost_of(minimised: str, per_replica: int = 0) -> Callable[[Partition], int]:
     """The cost of a copied replica."""
-    return (lambda row: row.size or 0) if minimised == "bytes" else (lambda _: 1)
+    return (lambda _: 1) if minimised == "replicas" else (lambda row: (row.size or 0) + per_replica)
 
 
 def least_movement(model: Model) -> int | None:
@@ -117,7 +117,7 @@ def _least(examined: Examined, exact: Exact, engine: str) -> None:
     written = examined.answer.document["certificate"]
     name = written["minimised"]
     value, bound = written[f"moved_{name}"], written[f"lower_bound_{name}"]
-    least = exact.minimised(exact.moved(cost_of(name)))
+    least = exact.minimised(exact.moved(cost_of(name, written.get("bytes_per_replica", 0))))
     detail = f"moved {value}, bound {bound}, exact {least}"
     examined.hold("the model has the placement", least is not None and least <= value, detail, engine)
     if least is None:

@@ -92,16 +92,19 @@ class TestAnswer:
             {"topic": "orders", "partition": 0, "bytes_per_s": 9 * MB, "intervals": 1, "partitions_needed": 4}
         ]
         assert document["intervals"][1]["lost_bytes_per_s"] == MB
-        assert document["assignor"]["consumers_needed"] is None
+        assert document["kafka"]["consumers_needed"] is None
         assert [warning["code"] for warning in document["warnings"]] == ["oversized_partitions"]
 
     def test_kafkas_assignor_needs_more_consumers(self) -> None:
         rates = [[6, 6, 3, 3, 1, 1]]
         document = answer(series=series({"a": rates}), capacity_bytes_per_s=10)
         assert counts(document) == [2]
-        assert document["assignor"] == {"name": "uniform", "consumers_needed": 4, "intervals_above_capacity": 1}
+        assert (
+            document["kafka"].items()
+            >= {"assignor": "uniform", "consumers_needed": 4, "intervals_above_capacity": 1}.items()
+        )
         in_turn = answer(series=series({"a": rates}), capacity_bytes_per_s=10, assignor="roundrobin")
-        assert in_turn["assignor"] == {"name": "roundrobin", "consumers_needed": 2, "intervals_above_capacity": 0}
+        assert in_turn["kafka"].items() >= {"assignor": "roundrobin", "consumers_needed": 2, "to": "4.4"}.items()
 
     def test_partitions_last_for_the_horizon_and_are_a_multiple_of_the_racks(self) -> None:
         growth = {"growth_per_month": 0.1, "horizon_months": 12}
@@ -190,6 +193,12 @@ class TestPrometheus:
         ({"series": series({"a": [[1]]}, start="0001-01-01T00:00:00+05:00")}, ConflictingFields, "series", "from 1970"),
         ({"series": series({"a": [[1]] * 200}, step_s=31 * 86_400)}, ConflictingFields, "series", "535680000 s"),
         ({"topics": ["clicks"]}, UnknownTopic, "topics/0", "clicks"),
+        (
+            {"topics": [{"name": "orders", "partitions": 4}]},
+            ConflictingFields,
+            "topics/0/partitions",
+            "3 .* the topic 4",
+        ),
         ({"min": 3, "max": 2}, ConflictingFields, "max", "max is 2, and min is 3"),
         ({"start_s": 3601}, ConflictingFields, "start_s", "3601 s .* 3600 s"),
         ({"kafka_version": "3.9"}, AssignorUnavailable, "assignor", "4.0.0"),
@@ -199,6 +208,13 @@ def test_what_cannot_be_planned_is_named(fields: Any, error: type[Failure], path
     with pytest.raises(error, match=words) as failure:
         answer(**fields)
     assert "/".join(map(str, failure.value.path)) == path
+
+
+def test_a_topic_may_state_its_partitions() -> None:
+    both = series({"orders": HOURS["bytes_per_s"]["orders"], "clicks": [[1], [1], [1]]})
+    by_name = planned(series=both, topics=["orders"])
+    assert planned(series=both, topics=[{"name": "orders", "partitions": 3}]).hash == by_name.hash
+    assert planned(series=both).hash != by_name.hash
 
 
 def test_topics_are_those_of_the_cluster() -> None:

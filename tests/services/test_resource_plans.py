@@ -14,6 +14,8 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
 from app.services.reassignment.problem.resolve import resolve
+from app.services.reassignment.requests.parts import MovementCost
+from app.services.reassignment.requests.request import minimised
 from app.services.reassignment.requests.resources import (
     CapacityRequest,
     GoalRequest,
@@ -216,3 +218,47 @@ def test_growth_changes_what_is_balanced_and_not_what_is_copied() -> None:
     grown = planned(cluster, balance=balance, growth={"clicks": 10.0}).answer
     assert grown["certificate"]["moved_bytes"] == 100  # type: ignore[index, call-overload] # an object
     assert grown["balance"]["replicas"]["largest"] == 1000  # type: ignore[index, call-overload] # an object
+
+
+SMALL = Cluster(
+    "c",
+    tuple(Broker(broker, "a", capacity=BrokerCapacity(disk_bytes=1000)) for broker in (1, 2)),
+    (topic("large", [[1], [1], [2]], [300, 210, 100]), topic("small", [[1]] * 40, [5] * 40)),
+)
+"""Broker 1 stores 710 bytes, of which 200 are 40 small replicas. Below 51 % of its disk, 200 bytes have to go."""
+
+
+def moved(**fields: Any) -> dict[str, Any]:
+    """The certificate of a plan that relieves `SMALL`."""
+    certificate: Any = planned(SMALL, objective="relieve", limits=LimitsRequest(disk=0.51), **fields).answer
+    return dict(certificate["certificate"])
+
+
+def test_relief_moves_few_replicas_although_more_of_them_are_fewer_bytes() -> None:
+    """The mean size is 810 / 43, or 19 bytes: 40 replicas of 5 bytes cost 960, and one of 210 bytes costs 229."""
+    fewest_bytes, by_default = moved(minimise="bytes"), moved()
+    assert (fewest_bytes["moved_replicas"], fewest_bytes["moved_bytes"]) == (40, 200)
+    assert (by_default["moved_replicas"], by_default["moved_bytes"]) == (1, 210)
+    assert (by_default["minimised"], by_default["bytes_per_replica"]) == ("cost", 19)
+    assert (by_default["lower_bound_cost"], by_default["lower_bound_bytes"], by_default["optimal"]) == (229, 0, True)
+
+
+@given(st.integers(0, 60))
+@examples(12)
+def test_more_bytes_are_moved_only_for_fewer_replicas_at_their_price(price: int) -> None:
+    least, priced = moved(minimise="bytes"), moved(minimise=MovementCost(price))
+    saved = least["moved_replicas"] - priced["moved_replicas"]
+    assert 0 <= priced["moved_bytes"] - least["moved_bytes"] <= price * saved
+    assert priced["minimised"] == ("cost" if price else "bytes")
+
+
+def test_the_canonical_request_states_the_price_of_a_replica() -> None:
+    relief = {"objective": "relieve", "limits": LimitsRequest(disk=0.51)}
+    assert planned(SMALL, **relief).request["minimise"] == {"bytes_per_replica": 19}
+    assert planned(SMALL, **relief, minimise="bytes").request["minimise"] == "bytes"
+    assert planned(SMALL, **relief, max_moved_bytes=400).request["minimise"] == "bytes"
+    assert planned(remove_brokers=[1]).request["minimise"] == "bytes"
+
+
+def test_a_replica_costs_a_gibibyte_at_most() -> None:
+    assert minimised(ReassignmentRequest(objective="relieve"), 1 << 40) == MovementCost(1 << 30)

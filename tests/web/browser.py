@@ -75,7 +75,7 @@ class Page(HTMLParser):
         return " ".join(next(self.all("body")).text.split())
 
     def form(self) -> dict[str, str]:
-        """What the page's form would send."""
+        """What the page's form would send; boxes are not checked."""
         sent: dict[str, str] = {}
         selected = ""
         for element in self.elements:
@@ -88,7 +88,7 @@ class Page(HTMLParser):
             elif element.tag == "textarea":
                 # The line break right after the tag is not part of the text.
                 sent[name] = element.text.removeprefix("\n")
-            elif element.tag == "input":
+            elif element.tag == "input" and element.attributes.get("type") != "checkbox":
                 sent[name] = element.attributes.get("value", "")
         return sent
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from app.core.model import NO_LEADER, Broker, BrokerCapacity, Cluster
+from app.core.recorded import RecordedGroup, RecordedMember
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
@@ -47,9 +48,11 @@ def test_a_new_service_offers_a_form_and_an_example(browser: Browser) -> None:
     assert "No cluster yet" in page.text
     assert "before Kafka places it" in page.text
     added = browser.ask("POST", "/clusters/example")
-    assert (added.status_code, added.headers["location"]) == (303, "/clusters/example")
-    assert "example" in browser.get("/").text
-    assert browser.get("/clusters/example").status == 200
+    assert (added.status_code, added.headers["location"]) == (303, "/clusters/example-shop")
+    assert browser.ask("POST", "/clusters/example").headers["location"] == "/clusters/example-shop"
+    shown = browser.get("/clusters/example-shop").text
+    for finding in ("8 partitions not rack-safe", "times the mean of replicas", "losing rack az-a stops"):
+        assert finding in shown
 
 
 @pytest.mark.parametrize("as_files", [False, True], ids=["pasted", "files"])
@@ -61,7 +64,7 @@ def test_texts_of_tools_become_a_cluster(browser: Browser, as_files: bool) -> No
         answer = browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
     assert answer.status_code == 303
     page = browser.get(answer.headers["location"])
-    assert "Brokers 9" in page.text
+    assert "Brokers 9" in page.text  # in the rail
     assert len(cells(page)) == 9
 
 
@@ -83,14 +86,14 @@ def test_what_cannot_be_read_is_said_and_stays_in_the_form(browser: Browser, sen
     assert page.by_id("text").text.strip() == sent["text"].strip()
 
 
-def test_health_and_changes_are_on_the_card(browser: Browser, database: Database) -> None:
+def test_the_fleet_has_health_and_changes(browser: Browser, database: Database) -> None:
     keep(database, small())
     keep(database, Cluster("small", small().brokers, (topic("t", [([1, 2], [1], NO_LEADER)]),)))
     text = browser.get("/").text
     assert "1 partition offline" in text
     assert "1 partition under-replicated" in text
     assert "1 partition not rack-safe" in text
-    assert "since the one before: topics -1, partitions -1" in text
+    assert "topics -1, partitions -1, offline +1, under-replicated +1" in text
 
 
 def test_the_map_shows_each_measure(browser: Browser, database: Database) -> None:
@@ -104,34 +107,72 @@ def test_the_map_shows_each_measure(browser: Browser, database: Database) -> Non
 def test_without_a_rack_leaders_are_elected_elsewhere(browser: Browser, database: Database) -> None:
     keep(database, small())
     lost = browser.get("/clusters/small?measure=leaders&lose=rack:a")
-    assert "0 partitions offline, 1 leader elected elsewhere, 1 partition with fewer replicas" in lost.text
+    assert "offline 0 cannot be written – leaders elected elsewhere 1 fewer replicas 1" in lost.text
+    assert "most leaders of a broker 1 → 2" in lost.text
     assert cells(lost)["broker 3"] == "broker 3, leaders 2"
     assert cells(lost)["broker 1"].startswith("broker 1, lost")
     topics = tuple([replace(each, configs={"min.insync.replicas": "2"}) for each in small().topics])
     keep(database, replace(small(), topics=topics))
     known = browser.get("/clusters/small?measure=leaders&lose=rack:a")
-    assert "0 partitions offline, 1 partition cannot be written, 1 leader elected elsewhere" in known.text
+    assert "offline 0 cannot be written 1 leaders elected elsewhere 1" in known.text
     both = browser.get("/clusters/small?lose=rack:a&lose=broker:3")
-    assert "2 partitions offline" in both.text
+    assert "offline 2 cannot be written" in both.text
     assert "Offline: t 1, u 1." in both.text
-    assert "elected" not in browser.get("/clusters/small?lose=rack:x&lose=broker:9&lose=nonsense").text
+    assert "leaders elected" not in browser.get("/clusters/small?lose=rack:x&lose=broker:9&lose=nonsense").text
 
 
 def test_partitions_that_were_offline_before_are_not_counted_as_lost(browser: Browser, database: Database) -> None:
     """Neither over all topics nor for one of them."""
     keep(database, small(leader=NO_LEADER))
-    for address in ("/clusters/small?lose=rack:a", "/clusters/small?lose=rack:a&topic=t"):
-        assert "0 partitions offline" in browser.get(address).text
+    for address in ("/clusters/small?lose=rack:a", "/clusters/small/topics/t?lose=rack:a"):
+        assert "offline 0 cannot" in browser.get(address).text
 
 
-def test_a_topic_and_a_broker_are_shown_by_themselves(browser: Browser, database: Database) -> None:
-    keep(database, small())
-    page = browser.get("/clusters/small?topic=u&broker=3")
-    assert cells(page)["broker 1"] == "broker 1, replicas 0"
-    assert "Partitions of u" in page.text
-    assert "Topics of broker 3" in page.source
-    assert "has no topic v" in browser.get("/clusters/small?topic=v").text
-    assert browser.get("/clusters/small?broker=999999999999").status == 200
+def test_topics_brokers_and_groups_have_pages(browser: Browser, database: Database) -> None:
+    """Lists lead to each of them; addresses of earlier releases lead there, too."""
+    groups = (RecordedGroup("readers", "Stable", "range", (RecordedMember("reader-1", topics=("t",)),)),)
+    keep(database, replace(small(), groups=groups))
+    topic_page = browser.get("/clusters/small/topics/u")
+    assert cells(topic_page)["broker 1"] == "broker 1, replicas 0"
+    assert "Topics / u" in topic_page.text
+    assert "1 of 1 partition." in topic_page.text
+    broker = browser.get("/clusters/small/brokers/3")
+    assert "Topics of broker 3" in broker.source
+    assert "Its loss 1 offline" in broker.text
+    group = browser.get("/clusters/small/groups/readers")
+    assert "reader-1" in group.text
+    for room, item in (("topics", "u"), ("brokers", "3"), ("groups", "readers")):
+        links = [link.attributes.get("href") for link in browser.get(f"/clusters/small/{room}").all("a")]
+        assert f"/clusters/small/{room}/{item}" in links
+        assert browser.get(f"/clusters/small/{room}/none").status == 404
+    for query, path in (("topic=u&lose=rack:a", "topics/u?lose=rack%3Aa"), ("broker=3", "brokers/3")):
+        old = browser.ask("GET", f"/clusters/small?{query}")
+        assert (old.status_code, old.headers["location"]) == (307, f"/clusters/small/{path}")
+
+
+def test_a_finding_leads_to_its_partitions_and_to_a_plan_against_it(browser: Browser, database: Database) -> None:
+    """Every number of a finding is a link; what a plan can repair has a link to the form of that plan."""
+    brokers = (Broker(1, "a"), Broker(2, "a"), Broker(3, "b"))
+    topics = (topic("t", [([1, 2], [1], 1), ([1, 3], [1, 3], 3)]),)
+    keep(database, Cluster("unsafe", brokers, topics))
+    page = browser.get("/clusters/unsafe")
+    links = [link.attributes.get("href") for link in page.all("a")]
+    assert "/plan/reassignment?cluster=unsafe" in links
+    for state, rows in (("not_rack_safe", "0 1 1, 2"), ("under_replicated", "0 1 1, 2"), ("not_preferred", "1 3 1, 3")):
+        assert f"/clusters/unsafe/topics?state={state}" in links
+        listed = browser.get(f"/clusters/unsafe/topics?state={state}")
+        assert "1 of 1 partition." in listed.text
+        assert f"t {rows}" in listed.text
+    assert "kafka-leader-election.sh" in browser.get("/clusters/unsafe/topics?state=not_preferred").text
+
+
+def test_names_with_slashes_have_rooms(browser: Browser, database: Database) -> None:
+    """A cluster named like a room, and a topic's page of a cluster with slashes in its name."""
+    for name in ("topics", "a/topics"):
+        keep(database, small(name=name))
+        address = f"/clusters/{quote(name, safe='')}"
+        assert "Worst loss of a rack" in browser.get(address).text
+        assert "Topics / u" in browser.get(f"{address}/topics/u").text
 
 
 def test_hostile_names_stay_text_and_find_their_cluster(browser: Browser, database: Database) -> None:
@@ -143,10 +184,11 @@ def test_hostile_names_stay_text_and_find_their_cluster(browser: Browser, databa
     page = browser.get(card.attributes["href"])
     assert page.status == 200
     assert not page.inline_scripts
-    lose, listed = [link.attributes["href"] for link in page.all("a") if link.text == rack]
+    what_if = browser.get(f"{card.attributes['href']}/what-if")
+    lose, listed = [link.attributes["href"] for link in what_if.all("a") if link.text == rack]
     assert listed == lose  # on the map, and in the table of losses
-    lost = browser.get(lose)
-    assert "1 leader elected elsewhere" in lost.text
+    lost = browser.get(lose.partition("#")[0])
+    assert "leaders elected elsewhere 1" in lost.text
     picture = browser.ask("GET", f"/pictures/cluster-map.svg?cluster={quote(name)}")
     assert picture.status_code == 200
     assert "<script>" not in picture.text
@@ -179,7 +221,7 @@ def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, datab
 def test_the_history_is_a_chart(browser: Browser, database: Database) -> None:
     keep(database, small())
     keep(database, small(leader=2))
-    page = browser.get("/clusters/small")
+    page = browser.get("/clusters/small/history")
     [chart] = [element for element in page.elements if "data-chart" in element.attributes]
     spec = browser.ask("GET", chart.attributes["data-chart"]).json()
     assert {row["series"] for row in spec["data"]["values"]} >= {"offline", "not rack-safe"}
@@ -200,7 +242,7 @@ def test_a_broker_has_its_log_directories(browser: Browser, database: Database) 
     """With what is in each: all replicas of the broker, and their bytes."""
     cluster = jbod(3)
     keep(database, cluster)
-    page = browser.get("/clusters/nine?broker=105")
+    page = browser.get("/clusters/nine/brokers/105")
     rows = directories(cluster, 105)
     assert [row.path for row in rows] == [each.path for each in cluster.log_dirs[105]]
     on_broker = [(topic, topic.replicas == 105) for topic in cluster.topics]
@@ -210,19 +252,21 @@ def test_a_broker_has_its_log_directories(browser: Browser, database: Database) 
     )
     for row in rows:
         assert f"{row.path} {row.replicas}" in page.text
-    assert "Log directory" not in browser.get("/clusters/nine?broker=999").text
+    assert browser.get("/clusters/nine/brokers/999").status == 404
 
 
 def test_the_loss_of_each_rack_and_broker_is_listed_the_worst_first(browser: Browser, database: Database) -> None:
     """u-0 is on broker 3 alone, in rack b alone; a name shows that loss alone on the map."""
     keep(database, small())
-    page = browser.get("/clusters/small?lose=rack:a")
+    page = browser.get("/clusters/small/what-if?lose=rack:a")
     assert "Rack Offline Not writable New leader Fewer replicas b 1 – 0 2 a 0 – 1 1" in page.text
     assert "Broker Offline Not writable New leader Fewer replicas 3 1 – 0 2 1 0 – 1 1 2 0 – 0 1" in page.text
     assert "which is unknown for 2 partitions" in page.text
     topics = tuple([replace(each, configs={"min.insync.replicas": "2"}) for each in small().topics])
     keep(database, replace(small(), topics=topics))
-    known = browser.get("/clusters/small").text
+    known = browser.get("/clusters/small/what-if").text
     assert "Rack Offline Not writable New leader Fewer replicas b 1 0 0 2 a 0 1 1 1" in known
-    assert "1 partition below min.insync.replicas, which acks=all cannot write" in known
-    assert "/clusters/small?lose=rack%3Ab#map" in [link.attributes.get("href") for link in page.all("a")]
+    overview = browser.get("/clusters/small").text
+    assert "1 partition below min.insync.replicas, which acks=all cannot write" in overview
+    assert "losing rack b stops 1 partition" in overview
+    assert "/clusters/small/what-if?lose=rack%3Ab#map" in [link.attributes.get("href") for link in page.all("a")]

@@ -23,7 +23,8 @@ from app.services.plans.kinds import KINDS
 from app.store.database import Database
 from app.web.plans import groups as group_plans
 from app.web.plans import page as plans
-from app.web.plans.group_words import change_words, event_words, facts, reads, runs, step_names
+from app.web.plans.group_words import change_words, event_words, facts, reads, runs, step_names, what_if
+from app.web.words import byte_size
 from tests.web.browser import Browser, Page
 
 Json = dict[str, Any]
@@ -132,6 +133,27 @@ def test_each_step_is_shown_with_its_movement_and_locality(browser: Browser, dat
     for step in triggered:
         for change in step["trigger"]["because"]:
             assert change_words(change) in page.text
+
+
+def test_traffic_is_tabled_with_each_change(browser: Browser, database: Database) -> None:
+    rates: Json = {"orders": [1000 * 4**place for place in range(6)]}
+    members = [member(0, owned_partitions={"orders": [0, 1]}, generation_id=1), member(1), member(2, rack_id=None)]
+    plan = keep(database, members=members, bytes_per_s=rates, events=[{"leave": "m-0"}])
+    answer, page = answer_of(plan), page_of(browser, plan)
+    traffic = answer["traffic"]
+    named = [("Before", traffic["before"]), ("After", traffic), *((what_if(row), row) for row in traffic["if"])]
+    assert len(named) >= 7
+    for words, row in named:
+        crossing, cost = byte_size(round(row["cross_rack_bytes_per_s"])), f"{row['cost_per_month']:,.2f}"
+        assert any(shown.startswith(f"{words} {crossing}/s {cost} ") for shown in rows(page)), words
+    for pair in traffic["per_rack_pair"]:
+        racks = " ".join(pair[end] or "an unknown rack" for end in ("from", "to"))
+        assert f"{racks} {byte_size(round(pair['bytes_per_s']))}/s" in rows(page)
+    assert all(f"{what_if(change)}: {change['reason']}." in page.text for change in traffic["left_out"])
+    pause = answer["steps"][0]["pause"]
+    [step] = [row for row in rows(page) if row.startswith("1 m-0 leaves ")]
+    assert f" {pause['partitions']} {pause['seconds']:g} {byte_size(pause['lag_bytes'])} " in step
+    assert "Bytes from rack to rack" not in page_of(browser, keep(database)).text
 
 
 def test_phases_are_shown_where_there_are_several(browser: Browser, database: Database) -> None:

@@ -12,7 +12,6 @@ from app.settings import Settings
 from app.store.database import Database
 from app.web import console
 from app.web.assets import ASSETS
-from app.web.forms.first_plan import EXAMPLE
 from app.web.pages import headers
 from tests.web.browser import Browser, Page
 
@@ -22,11 +21,16 @@ POLICY = (
 )
 
 
+NEW_TOPIC = {"cluster": "example-shop", "topics_name": "orders-v2", "topics_partitions": "12"} | {
+    "topics_replication_factor": "3"
+}
+
+
 @pytest.fixture
 def pages(browser: Browser) -> list[Page]:
     """Each kind of page once."""
-    plan = browser.ask("POST", "/plan/replicas", data=dict(EXAMPLE)).headers["location"]
     cluster = browser.ask("POST", "/clusters/example").headers["location"]
+    plan = browser.ask("POST", "/plan/replicas", data=NEW_TOPIC).headers["location"]
     return [
         browser.get("/"),
         browser.get(cluster),

@@ -11,6 +11,7 @@ from app.api.examples import (
     EXAMPLE_STREAMS_PLAN_ID,
     EXAMPLE_SWEEP_ID,
 )
+from app.web.forms.requests import FIELDS_OF
 from tests.web.browser import Page
 
 
@@ -18,12 +19,13 @@ from tests.web.browser import Page
     ("kind", "plan"), [("reassignment", EXAMPLE_REASSIGNMENT_PLAN_ID), ("streams", EXAMPLE_STREAMS_PLAN_ID)]
 )
 def test_a_stored_request_is_changed_and_planned_again(client: httpx.Client, kind: str, plan: UUID) -> None:
-    """As it is, it is the same plan; the page of the plan leads to it. What is not a plan of the kind is a 404."""
+    """As fields that are sent as they are, it is the same plan; the page of the plan leads to it. What is not a plan of
+    the kind is a 404.
+    """
     assert f'href="/plan/{kind}?again={plan}"' in client.get(f"/plans/{plan}").text
     form = client.get(f"/plan/{kind}?again={plan}")
     page = Page(form.status_code, form.headers, form.text)
-    [body] = [field.text.removeprefix("\n") for field in page.all("textarea") if field.attributes["name"] == "body"]
-    made = client.post(f"/plan/{kind}", data={"body": body})
+    made = client.post(f"/plan/{kind}", data={name: page.form()[name] for name in FIELDS_OF[kind]})
     assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan}"), made.text[:2000]
     for wrong in ("x", uuid4(), EXAMPLE_GROUP_PLAN_ID):
         assert client.get(f"/plan/{kind}?again={wrong}").status_code == 404

@@ -8,7 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from app.store.database import Database
-from app.web.forms.reassignment import FIELDS, Mistaken, request
+from app.web.forms import short
+from app.web.forms.reassignment import FIELDS, Mistaken, request, typed_of
 from app.web.forms.requests import KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
@@ -65,7 +66,10 @@ EMPTY = dict.fromkeys(FIELDS, "")
     ],
 )
 def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> None:
-    assert request({**EMPTY, "cluster": "c", **typed}) == {"cluster": "c", **body}
+    """And the request makes fields that make it again."""
+    made = {"cluster": "c", **body}
+    assert request({**EMPTY, "cluster": "c", **typed}) == made
+    assert request({**EMPTY, **typed_of(made)}) == made
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,56 @@ def test_a_change_of_a_cluster_becomes_a_plan(browser: Browser) -> None:
     assert answer.status_code == 303
     assert "Remove broker 105" in browser.get("/plans").text
     assert browser.get(answer.headers["location"]).status == 200
+
+
+def test_fields_come_from_the_address_and_from_pickers(browser: Browser, database: Database) -> None:
+    """A link fills fields in; brokers and racks of the newest snapshot are boxes, which are lines of the same field."""
+    keep(database, small())
+    page = browser.get("/plan/reassignment?cluster=small&remove_brokers=3&replicas=tight")
+    assert json.loads(page.by_id("as-json").text) == {
+        "cluster": "small",
+        "remove_brokers": [3],
+        "balance": {"replicas": "tight"},
+    }
+    boxes = [each.attributes["value"] for each in page.all("input") if each.attributes.get("name", "")[:7] == "remove_"]
+    assert boxes == ["1", "2", "3", "a", "b"]
+    body = "cluster=small&remove_brokers=3&remove_brokers=1&preview=1"
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    shown = browser.ask("POST", "/plan/reassignment", content=body, headers=headers).text
+    assert "3,\n    1" in shown
+
+
+@pytest.mark.parametrize("kind", ["reassignment", *short.SHORT])
+def test_a_form_is_fields_or_json_both_ways(browser: Browser, database: Database, kind: str) -> None:
+    keep(database, small())
+    fields = {"cluster": "small", "more": '{"labels": {"team": "x"}}'}
+    as_json = browser.post(f"/plan/{kind}", {**fields, "json": "1"})
+    body = as_json.by_id("body").text.strip()
+    assert json.loads(body)["labels"] == {"team": "x"}
+    as_fields = browser.post(f"/plan/{kind}", {"body": body, "fields": "1"})
+    assert as_fields.by_id("cluster").attributes["value"] == "small"
+    assert json.loads(as_fields.by_id("more").text) == {"labels": {"team": "x"}}
+    assert browser.post(f"/plan/{kind}", {"body": "{", "fields": "1"}).status == 422
+
+
+def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Database) -> None:
+    """By its name, partitions and factor alone; errors are beside their fields."""
+    keep(database, small())
+    form = browser.get("/plan/replicas?cluster=small").form()
+    typed = {name: form[name] for name in ("cluster", "topics_partitions", "topics_replication_factor")}
+    made = browser.ask("POST", "/plan/replicas", data=typed | {"topics_name": "new"})
+    assert made.status_code == 303
+    assert "new" in browser.get(made.headers["location"]).text
+    for wrong, field in (
+        ({"topics_name": "new", "topics_replication_factor": "9"}, "topics_replication_factor"),
+        ({"topics_name": "new", "topics_partitions": "many"}, "topics_partitions"),
+        ({"topics_name": "a b"}, "topics_name"),
+        ({"topics_name": "new", "seed": "²"}, "seed"),
+        ({"topics_name": "new", "cluster": "none"}, "cluster"),
+    ):
+        page = browser.post("/plan/replicas", typed | wrong)
+        assert page.status == 422
+        assert page.by_id(field).attributes.get("aria-invalid") == "true", (field, page.text)
 
 
 def test_errors_of_the_service_name_the_field(browser: Browser, database: Database) -> None:

@@ -285,7 +285,13 @@ def test_a_link_opens_the_files_of_its_sweep_and_its_snapshots(client: httpx.Cli
             assert client.get(own, headers=key | accept).content == shared.content
         assert client.get(address.replace("share=", "x=")).status_code == 401
         assert client.get(address.replace(str(EXAMPLE_SWEEP_ID), str(uuid4()))).status_code == 403
-    page_of_cluster = client.get(paths["cluster"]).text
+    rooms = {
+        room: client.get(paths["cluster"].replace("/small", f"/small/{room}"))
+        for room in ("brokers", "topics", "groups", "what-if", "history", "plans", "capacity")
+    }
+    assert [name for name, room in rooms.items() if room.status_code == 403] == ["plans", "capacity"]
+    assert {room.status_code for room in rooms.values()} == {200, 403}
+    page_of_cluster = rooms["history"].text
     [snapshot] = re.findall(r'href="(/clusters/small\?snapshot=[^"]*file=json[^"]*)"', page_of_cluster)
     document = client.get(unescape(snapshot))
     again = client.post("/v1/snapshots", json=document.json(), headers=key)

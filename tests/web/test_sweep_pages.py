@@ -11,9 +11,9 @@ from app.services import replicas, sweeps
 from app.store.database import Database
 from app.store.ids import uuid7
 from app.web import charts
-from app.web.forms.first_plan import EXAMPLE
 from app.web.guide import guide_pages
 from tests.web.browser import Browser
+from tests.web.test_pages import NEW_TOPIC
 
 DEFINITION: dict[str, Any] = {
     "base": {
@@ -82,7 +82,7 @@ def test_texts_of_strangers_are_values_of_charts() -> None:
         charts.points(rows, x=hostile, y=hostile, tooltips={"axis0": hostile}),
         charts.heat_map(rows, x=hostile, y=hostile, value=hostile, order=[]),
         charts.bars(rows, x=hostile, y=hostile),
-        charts.lines(rows, x=hostile, y=hostile),
+        charts.steps(rows, y=hostile),
         charts.histogram([0, 1], [1], x=hostile, y=hostile),
     ]
 
@@ -115,11 +115,12 @@ def test_missing_sweeps_scenarios_and_jobs_are_friendly_404s(browser: Browser, s
 
 
 def test_plans_are_found_by_what_they_are(browser: Browser) -> None:
-    for name in ("orders", "payments-2"):
-        browser.ask("POST", "/plan/replicas", data={**EXAMPLE, "topic": name})
+    browser.ask("POST", "/clusters/example")
+    for name in ("orders-2", "payments-2"):
+        browser.ask("POST", "/plan/replicas", data={**NEW_TOPIC, "topics_name": name})
     assert "Place payments-2" in browser.get("/plans").text
-    found = browser.get("/plans?topic=orders&kind=replicas&status=proposed&cluster=example").text
-    assert "Place orders" in found
+    found = browser.get("/plans?topic=orders-2&kind=replicas&status=proposed&cluster=example-shop").text
+    assert "Place orders-2" in found
     assert "Place payments-2" not in found
     for nothing in ("topic=none", "kind=streams", "label=team=x", "before=00000000-0000-7000-8000-000000000000"):
         assert "No plan matches." in browser.get(f"/plans?{nothing}").text

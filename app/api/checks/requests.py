@@ -1,6 +1,7 @@
 """The request for a check."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, cast
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from app.services.bodies import Request as RequestModel
 from app.services.fields import Int32, LogDirPath, Rack, RequestedRelease, TopicName
 from app.services.limits import Limits
 from app.services.plans import LossSelection
+from app.services.reassignment.requests.parts import InRack
 from app.services.reassignment.requests.resources import ResourceFields
 from app.services.snapshot_choice import SnapshotFields
 from app.store.database import UnitOfWork
@@ -84,6 +86,10 @@ class CheckRequest(ResourceFields, SnapshotFields):
     """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
 
+    placement: Mapping[TopicName, InRack] = field(default_factory=dict)
+    """By topic, `in_rack`: all replicas of a partition are to be in one rack, otherwise it is the violation
+    `not_in_rack`; the topic does not have to span racks."""
+
     def health(self) -> checks.HealthRequest:
         """What the service reads of the request."""
         return checks.HealthRequest(**{name: getattr(self, name) for name in _OF_SERVICE})
@@ -98,7 +104,7 @@ class CheckRequest(ResourceFields, SnapshotFields):
         return is_as_it_is
 
 
-_OF_SERVICE = (*ResourceFields.__dataclass_fields__, "losses", "allow_lower_factor")
+_OF_SERVICE = (*ResourceFields.__dataclass_fields__, "losses", "allow_lower_factor", "placement")
 
 
 def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:

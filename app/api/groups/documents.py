@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.api.models.warnings import WarningDocument
 from app.api.plan_documents import CertificateDocument, FailureDocument, WholePlan
@@ -32,6 +32,132 @@ class LocalityDocument(LocalityCounts):
 
     bytes_per_s: LocalityCounts | None = None
     """The same in bytes/s; absent if the rates are unknown."""
+
+
+class TrafficSums(BaseModel):
+    """Bytes/s from rack to rack, and their cost of a month of 365 / 12 days."""
+
+    cross_rack_bytes_per_s: float
+    """Bytes/s that members fetch from brokers in another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s that members fetch, if the rack of the member or of the broker is unknown."""
+    cost_per_month: float
+    """Cost of `cross_rack_bytes_per_s` a month, by the price in `traffic`."""
+    replication_bytes_per_s: float | None
+    """Bytes/s that leaders of these partitions send to followers in another rack; null if the rack of a replica is
+    unknown."""
+    replication_cost_per_month: float | None
+    """Cost of `replication_bytes_per_s` a month; null likewise."""
+
+
+class TrafficPart(BaseModel):
+    """Bytes/s of a part of the partitions."""
+
+    bytes_per_s: float
+    """Bytes/s that are read."""
+    cross_rack_bytes_per_s: float
+    """Bytes/s of these that are read from another rack."""
+    unknown_bytes_per_s: float
+    """Bytes/s of these of which a rack is unknown."""
+
+
+class TopicTraffic(TrafficPart):
+    """Bytes/s of a topic."""
+
+    topic: str
+    """Name of the topic."""
+
+
+class MemberTraffic(TrafficPart):
+    """Bytes/s of a member."""
+
+    member_id: str
+    """Id of the member."""
+
+
+class RackPairTraffic(BaseModel):
+    """Bytes/s from brokers of a rack to members of a rack; also within one rack."""
+
+    from_: str | None = Field(alias="from")
+    """Rack of the brokers; null if it is unknown."""
+    to: str | None
+    """Rack of the members; null if it is unknown."""
+    bytes_per_s: float
+    """Bytes/s that are read."""
+
+
+class ChangeDocument(BaseModel):
+    """A change of one thing; the members, and everything else, stay."""
+
+    change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
+    """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
+    balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the rack of
+    its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of its reader if
+    it has none there."""
+    value: str | bool | None
+    """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
+
+
+class ChangedTraffic(ChangeDocument, TrafficSums):
+    """The traffic under a change, once the group has rebalanced."""
+
+
+class ChangeLeftOut(ChangeDocument):
+    """A change whose traffic cannot be computed."""
+
+    reason: str
+    """Why not."""
+
+
+class PriceDocument(BaseModel):
+    """The price of traffic."""
+
+    cross_rack_per_gib: float
+    """Price of a GiB from rack to rack."""
+    is_default: bool
+    """Whether the request has no `prices`."""
+
+
+class TrafficDocument(TrafficSums):
+    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync.
+    """
+
+    follower_fetching: bool
+    """Whether consumers fetch from a replica in their rack."""
+    rates: Literal["request", "snapshot"]
+    """Where the rates of partitions are from."""
+    price: PriceDocument
+    """The price of the costs."""
+    unrated_partitions: int
+    """Number of assigned partitions of unknown rate, which no figure contains."""
+    per_rack_pair: list[RackPairTraffic]
+    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    per_topic: list[TopicTraffic]
+    """Bytes/s by topic, by name."""
+    per_member: list[MemberTraffic]
+    """Bytes/s by member, in the order of the group."""
+    before: TrafficSums | None
+    """The traffic of the partitions that members own before the plan; null if they own none."""
+    if_: list[ChangedTraffic] = Field(alias="if")
+    """The traffic under each change of one thing."""
+    left_out: list[ChangeLeftOut]
+    """Changes whose traffic cannot be computed; empty if there are none."""
+
+
+class PauseDocument(BaseModel):
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
+    included, such as that of the session of a member that fails.
+    """
+
+    partitions: int
+    """Number of partitions that are revoked from a member and assigned afterwards. Eager members revoke all."""
+    seconds: float
+    """The longest time that one of them has no member: `rebalance_seconds`, for each rebalance that revokes it."""
+    is_default: bool
+    """Whether the request has no `rebalance_seconds`."""
+    lag_bytes: int | None
+    """Bytes that producers write to them meanwhile; null if a rate is unknown."""
 
 
 class EvennessDocument(BaseModel):
@@ -234,6 +360,8 @@ class StepDocument(BaseModel):
     """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
     """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
+    pause: PauseDocument | None = None
+    """The partitions that are not read meanwhile; null for a share group, absent from plans of earlier releases."""
     sharing: SharingDocument | None
     """How partitions are covered; null unless it is a share group."""
     added: int | None
@@ -263,6 +391,9 @@ class ComparedAssignor(BaseModel):
     """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None = None
     """Where bytes are read, in bytes/s; absent if the rates are unknown."""
+    traffic: TrafficSums | None = None
+    """Bytes/s from rack to rack; null if no rate is known, or the assignor fails, absent from plans of earlier
+    releases."""
     moved: int | None
     """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
@@ -290,6 +421,9 @@ class GroupPlanDocument(WholePlan):
     """Whether the rounds end."""
     locality: LocalityDocument
     """Where partitions are read."""
+    traffic: TrafficDocument | None = None
+    """Bytes/s from rack to rack; null if no rate is known, or for a share group; absent from plans of earlier
+    releases."""
     loads: LoadsDocument
     """Balance of members, and the load of each."""
     moved: int | None

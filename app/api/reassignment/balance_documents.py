@@ -97,6 +97,13 @@ class PerTopicLeaders(BaseModel):
     """The topics with the widest range of leaders after the plan, then before it; 20 at most."""
 
 
+class SpreadTopic(TopicEnds):
+    """A topic whose leaders are spread, over the brokers with a replica that may lead."""
+
+    brokers: list[int]
+    """Ids of these brokers, ascending."""
+
+
 class LeadersBalance(Ends):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
@@ -122,6 +129,8 @@ class LeadersBalance(Ends):
     """With `preferred_racks`: where leaders are."""
     per_topic: PerTopicLeaders | None
     """Balance of the leaders of each topic; null if the request has none."""
+    spread: list[SpreadTopic] | None = None
+    """With `spread_leaders`: each of these topics, by name; by broker set if there are any."""
     weights: list[BrokerWeight] | None = None
     """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
     solver: str

@@ -30,6 +30,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
         requests.DuplicateAttribute,
         requests.ForcedAttributeNotListed,
         requests.TooFewValues,
+        requests.CopysetsImpossible,
         requests.DuplicateBroker,
         requests.DuplicateTopic,
         reassignments.UnknownBroker,

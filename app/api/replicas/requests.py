@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.models.clusters import CordonableBrokerRequest
+from app.api.models.clusters import CordonableBrokerRequest, TopicConfigs
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.bodies import Request as RequestModel
@@ -44,6 +44,14 @@ class NewTopicRequest(RequestModel):
     """Id of the first partition to place; 0 for a new topic."""
 
 
+class ConfiguredTopicRequest(NewTopicRequest):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    configs: TopicConfigs = Field(default_factory=dict)
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
+
+
 class _PlaceFields(OnSnapshot):
     """Where to place, with which algorithm."""
 
@@ -66,7 +74,7 @@ class _PlaceFields(OnSnapshot):
     """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
     seed: Seed | None = None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
-    plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: Defaults | None = None
     """What counts for new topics, and for those of which the snapshot does not know it."""
 
@@ -88,13 +96,15 @@ _ANNOTATIONS: Mapping[str, Callable[[Option], Any]] = {
     "choice": lambda option: Literal[option.choices],
     "names": lambda _: Annotated[list[AttributeName], Field(min_length=1, max_length=16)],
     "values_by_name": lambda _: Annotated[dict[AttributeName, OptionValues], Field(min_length=1, max_length=16)],
+    "integer": lambda option: Annotated[Int32, Field(ge=option.bounds[0], le=option.bounds[1])],
+    "flag": lambda _: bool,
 }
 
 
 class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the registry decides which options there are
     """Topics to place, on the brokers of a snapshot or on brokers listed here."""
 
-    topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
+    topics: Annotated[list[ConfiguredTopicRequest], Field(min_length=1)]
     """Topics to place, in the order in which they are created."""
     kafka_version: RequestedRelease = None
     compare_kafka_versions: ComparedReleases = Field(default_factory=list)
@@ -103,6 +113,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     def service(self) -> ReplicasRequest:
         """As the service knows it."""
         plain = self.model_dump()
+        plain["configs"] = {topic["name"]: configs for topic in plain["topics"] if (configs := topic.pop("configs"))}
         cordoned = {broker.id for broker in self.brokers or () if broker.cordoned}
         if cordoned:
             given = self.cordoned_brokers or []

@@ -11,6 +11,7 @@ from app.services.bodies import Request as RequestModel
 from app.services.fields import Rack
 from app.services.plans import as_json
 from app.services.reassignment import BalanceRequest, ReassignmentRequest
+from app.services.reassignment.requests.parts import MovementCost
 from app.services.reassignment.requests.resources import LimitsRequest
 from app.services.sweeps import SweepRequest
 
@@ -31,7 +32,7 @@ class ReassignmentChanges(RequestModel):
     """The balance constraints of every scenario; null for their defaults."""
     limits: LimitsRequest | None = None
     """Upper limits of every broker. One that cannot hold is exceeded as little as is found; the scenario says so."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] | None = None
+    minimise: Literal["bytes", "replicas", "leader_changes"] | MovementCost | None = None
     """What to minimise; null for the default."""
 
 
@@ -55,7 +56,7 @@ class ReassignmentSweepRequest(ReassignmentRequest, _AddedFields):
 
     def service(self) -> SweepRequest:
         """The service's request; what has its default is left out of the definition, but `minimise` and `rack_mode`."""
-        always = {"minimise": self.minimise, "rack_mode": self.rack_mode}
+        always = {"minimise": self.minimise or "bytes", "rack_mode": self.rack_mode}
         definition: dict[str, Any] = as_json(stated(self) | always)
         kind, labels = definition.pop("kind"), definition.pop("labels", {})
         return SweepRequest(kind, definition, labels)

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from app.core.capacity.scenario import Prices, Scenario
 
 SECONDS_PER_MONTH = 365 * 24 * 3600 / 12
+CROSS_RACK_PER_GIB = 0.02
+"""The price of a GiB from rack to rack that counts if none is stated: 0.01 on either side, in US dollars, is what
+large clouds bill between availability zones.
+"""
 _GIB = 2**30
+
+
+def cost_per_month(bytes_per_s: float, price_per_gib: float) -> float:
+    """The cost of bytes that cross racks in a month of 365 / 12 days, at a price of each GiB."""
+    return bytes_per_s * SECONDS_PER_MONTH / _GIB * price_per_gib
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +53,8 @@ def monthly_cost(scenario: Scenario, cross_rack: CrossRack) -> MonthlyCost:
     """The cost of brokers, of all provisioned disk, and of bytes that cross racks in a month of 365 / 12 days."""
     brokers = len(scenario.topology.brokers)
     prices = scenario.prices
-    crossed_bytes = cross_rack.billed(prices) * SECONDS_PER_MONTH
     return MonthlyCost(
         brokers=brokers * scenario.broker_profile.price_per_month,
         storage=brokers * scenario.broker_profile.disk_bytes / _GIB * prices.storage_per_gib_month,
-        cross_rack=crossed_bytes / _GIB * prices.cross_rack_per_gib,
+        cross_rack=cost_per_month(cross_rack.billed(prices), prices.cross_rack_per_gib),
     )

@@ -7,6 +7,7 @@ attributes.py    exposure to the loss of each value of any attribute
 movement.py      differences of two assignments: replicas that move, preferred leaders that change
 transfers.py     bytes moved by broker, between brokers and by partition; transfers_kernel.py has its loop
 lowered_factors.py  replication factors that a reassignment lowers so far that availability suffers
+traffic.py       the racks between which consumers read each partition
 distribution.py  the distribution of a figure over scenarios: mean, quantiles, histogram
 health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss

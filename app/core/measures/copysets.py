@@ -51,6 +51,22 @@ class Copysets:
     """Largest standard error of a sampled probability; null if they are exact."""
 
 
+@dataclass(frozen=True, slots=True)
+class CopysetsChoice:
+    """A choice of sets: the fewer there are, the rarer is a loss, and the more other brokers then lead."""
+
+    scatter_width: int
+    """Smallest number of other brokers that share a set with a broker."""
+    sets: int
+    """Number of distinct sets."""
+    loss_probability: Mapping[int, float | None]
+    """As in `copysets` of the measures, if every set has partitions."""
+    unwritable_pairs: int | None
+    """Pairs of brokers whose loss makes a partition unwritable; null if `min.insync.replicas` is unknown."""
+    largest_load_after_loss: float
+    """Leaders of the most loaded broker after the loss of any one, as a multiple of before."""
+
+
 def copysets(positions: Int32s, brokers: int) -> Copysets:
     """Count the sets of a placement, and the probabilities of losing one.
 

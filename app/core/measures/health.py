@@ -1,13 +1,21 @@
 """The state of a cluster in a few numbers: what is unavailable, fragile or unbalanced now."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures import tally_kernel as kernel
-from app.core.measures.tally import tally
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
+from app.core.measures.tally import Tally, tally
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
+
+Bools: TypeAlias = NDArray[np.bool_]
+STATES = (
+    *("offline", "under_replicated", "not_rack_safe", "not_preferred", "reassigning", "illegal"),
+    *("under_min_isr", "at_min_isr", "min_isr_unknown"),
+)
+"""The states of partitions that `ClusterHealth` counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,46 +60,51 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
     counts = tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.known_brokers)
     listed = {broker.id for broker in cluster.brokers}
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
-    illegal = kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA
     factors = [_lengths(topic.replicas) for topic in cluster.topics]
     return ClusterHealth(
-        offline=sum(_count(topic.leaders == NO_LEADER) for topic in cluster.topics),
-        under_replicated=sum(
-            _count(_lengths(topic.isr) < factor) for topic, factor in zip(cluster.topics, factors, strict=True)
-        ),
-        not_rack_safe=sum(_count(faults & kernel.TOO_FEW_RACKS) for faults in counts.faults),
-        not_preferred=sum(_count(topic.awaits_election) for topic in cluster.topics),
-        reassigning=sum(_count(topic.is_moving) for topic in cluster.topics),
-        illegal=sum(_count(faults & illegal) for faults in counts.faults),
+        **{name: int(np.count_nonzero(state)) for name, state in _states(cluster, counts).items()},
         replicas=sum(int(factor.sum()) for factor in factors),
         bytes=sum(
             int((topic.size_bytes * factor)[topic.size_bytes != UNKNOWN_SIZE].sum())
             for topic, factor in zip(cluster.topics, factors, strict=True)
         ),
-        unknown_sizes=sum(_count(topic.size_bytes == UNKNOWN_SIZE) for topic in cluster.topics),
+        unknown_sizes=sum(int(np.count_nonzero(topic.size_bytes == UNKNOWN_SIZE)) for topic in cluster.topics),
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
         replica_skew=_skew(per_broker[:, 1]),
         leader_skew=_skew(per_broker[:, 0]),
-        **_by_min_isr(cluster),
     )
 
 
-def _by_min_isr(cluster: Cluster) -> dict[str, int]:
-    known = [(_lengths(topic.isr), least) for topic in cluster.topics if (least := topic.min_insync_replicas)]
-    partitions = sum(len(topic.partition_ids) for topic in cluster.topics)
+def partition_states(cluster: Cluster) -> dict[str, Bools]:
+    """(partitions,) bool of each state that `ClusterHealth` counts, by its name there; topics in their order.
+
+    Complexity: O(replicas).
+    """
+    return _states(cluster, tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.known_brokers))
+
+
+def _states(cluster: Cluster, counts: Tally) -> dict[str, Bools]:
+    by_topic = [_states_of(topic, faults) for topic, faults in zip(cluster.topics, counts.faults, strict=True)]
+    return {name: np.concatenate([np.zeros(0, np.bool_), *(each[name] for each in by_topic)]) for name in STATES}
+
+
+def _states_of(topic: Topic, faults: NDArray[np.uint8]) -> dict[str, Bools]:
+    in_sync, least = _lengths(topic.isr), topic.min_insync_replicas or 0
     return {
-        "under_min_isr": sum(_count(in_sync < least) for in_sync, least in known),
-        "at_min_isr": sum(_count(in_sync == least) for in_sync, least in known),
-        "min_isr_unknown": partitions - sum(len(in_sync) for in_sync, _ in known),
+        "offline": np.asarray(topic.leaders == NO_LEADER, np.bool_),
+        "under_replicated": in_sync < _lengths(topic.replicas),
+        "not_rack_safe": (faults & kernel.TOO_FEW_RACKS) != 0,
+        "not_preferred": topic.awaits_election,
+        "reassigning": topic.is_moving,
+        "illegal": (faults & (kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA)) != 0,
+        "under_min_isr": in_sync < least,
+        "at_min_isr": (in_sync == least) & (least > 0),
+        "min_isr_unknown": np.full(len(in_sync), least == 0),
     }
 
 
 def _lengths(replicas: Int32s) -> Int64s:
     return np.asarray(np.count_nonzero(replicas != NO_REPLICA, axis=1), np.int64)
-
-
-def _count(mask: NDArray[np.generic]) -> int:
-    return int(np.count_nonzero(mask))
 
 
 def _skew(numbers: Int64s) -> float:

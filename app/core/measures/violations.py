@@ -1,13 +1,17 @@
 """The verifier: every way in which an assignment from any source is illegal or fragile."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.measures import tally_kernel as kernel
 from app.core.measures.tally import Tally
+from app.core.model import Int32s
 
+_NOT_IN_RACK = 1 << 7
+"""A bit beside those of `tally_kernel`."""
 NAMED_PARTITIONS = 100
 """How many partitions a violation names; it counts them all."""
 
@@ -18,6 +22,7 @@ VIOLATIONS: Mapping[str, str] = {
     "duplicate_replica": "Partitions name one broker twice.",
     "fenced_leader": "Partitions are led by a fenced broker.",
     "too_few_racks": "Partitions span fewer racks than they could.",
+    "not_in_rack": "Partitions of a topic that is placed in one rack span several.",
     "waits_for_offline_replica": "Kafka never completes the reassignment: replicas on brokers that are fenced or "
     "down have to be in sync first.",
     "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
@@ -50,13 +55,17 @@ class Violation:
     """The violation in a sentence, with its numbers."""
 
 
-def violations(counts: Tally) -> list[Violation]:
+def violations(counts: Tally, in_rack: Collection[str] = ()) -> list[Violation]:
     """List every way in which an assignment is illegal or fragile, by topic in the given order.
+
+    Parameters
+    ----------
+    in_rack : topics of which all replicas of a partition are to be in one rack.
 
     Returns
     -------
     Empty if every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
-    min(replicas, racks) racks. A broker that is unknown, or fenced and without a rack, may be in any.
+    min(replicas, racks) racks, or one. A broker that is unknown, or fenced and without a rack, may be in any.
 
     Examples
     --------
@@ -74,9 +83,12 @@ def violations(counts: Tally) -> list[Violation]:
         (kernel.DUPLICATE_REPLICA, "duplicate_replica", "illegal", "name one broker twice"),
         (kernel.FENCED_LEADER, "fenced_leader", "fragile", "are led by a fenced broker"),
         (kernel.TOO_FEW_RACKS, "too_few_racks", "fragile", f"span fewer racks than they could ({len(counts.racks)})"),
+        (_NOT_IN_RACK, "not_in_rack", "fragile", "span several racks, and are to be in one"),
     )
     listed = []
-    for (topic, assignment), faults in zip(counts.assignments.items(), counts.faults, strict=True):
+    of_topics = zip(counts.assignments.items(), counts.faults, counts.positions, strict=True)
+    for (topic, assignment), by_rule, positions in of_topics:
+        faults = by_rule if topic not in in_rack else _in_rack(by_rule, counts, positions)
         if not faults.any():
             continue
         for bit, code, severity, what in kinds:
@@ -86,3 +98,12 @@ def violations(counts: Tally) -> list[Violation]:
                 detail = f"{len(rows)} of {len(faults)} partitions of {topic} {what}"
                 listed.append(Violation(code, severity, topic, len(rows), named, detail))
     return listed
+
+
+def _in_rack(faults: NDArray[np.uint8], counts: Tally, positions: Int32s) -> NDArray[np.uint8]:
+    """The faults of a topic that is to be in one rack. A broker that is unknown or without a rack is in any."""
+    rack_of = np.append(counts.table.rack_of, [-1, -1])[positions]
+    most = rack_of.max(axis=1, initial=-1)
+    least = np.where(rack_of < 0, len(counts.racks), rack_of).min(axis=1, initial=len(counts.racks))
+    spans_several = (least < most).astype(np.uint8) * np.uint8(_NOT_IN_RACK)
+    return np.asarray(spans_several | (faults & ~np.uint8(kernel.TOO_FEW_RACKS)), np.uint8)

@@ -62,7 +62,6 @@ from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
-from app.core.reassignment.loads.by_load import LoadPlacement
 from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,
@@ -86,3 +85,4 @@ from app.core.reassignment.progress import (
     progress_of_steps,
 )
 from app.core.reassignment.resources.by_load import place_by_load
+from app.core.reassignment.resources.forced import LoadPlacement

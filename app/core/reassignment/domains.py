@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Domain, MovementProblem
+from app.core.replica_lists import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +22,7 @@ class PartitionKind:
     repairs : whether partitions that violate the rack rule now have to satisfy it afterwards. Otherwise they may keep
         their current counts per rack, not exceed them, and span no fewer racks.
     to_span : the racks to span, as of `RackRule`, if they differ from those of other kinds; None is the rule's.
+    rack : index of the one rack that has all replicas, whatever the rule; None if they are spread.
     """
 
     factor: int
@@ -28,6 +30,7 @@ class PartitionKind:
     may_receive: NDArray[np.bool_]
     repairs: bool = True
     to_span: int | None = None
+    rack: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +167,17 @@ def find_domains(
         alike = _per_rack(current[rows], may_only_stay, rack_of, racks)
         if not kind.repairs:
             alike = np.concatenate([alike, current_per_rack], axis=1)
-        firsts, place = _distinct(alike)
+        firsts, place = distinct_rows(alike)
         sizes = np.bincount(rack_of[kind.may_receive], minlength=racks)
         of_kind = rule if kind.to_span is None else replace(rule, to_span=kind.to_span)
         for first in firsts:
             origin = (number, int(rows[first]))
             eligible = sizes + alike[first, :racks]
-            least, most = _spread(kind.factor, eligible, of_kind, origin)
+            least, most = (
+                _spread(kind.factor, eligible, of_kind, origin)
+                if kind.rack is None
+                else _in_rack(kind.factor, eligible, kind.rack, origin)
+            )
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
             domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first], eligible))
         domain_of[rows] = len(domains) - len(firsts) + place
@@ -182,14 +189,6 @@ def _per_rack(current: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, rack
     row, column = np.nonzero(counted)
     numbers = row * racks + rack_of[current[row, column]]
     return np.bincount(numbers, minlength=len(current) * racks).reshape(len(current), racks).astype(np.int64)
-
-
-def _distinct(rows: Int64s) -> tuple[Int64s, Int64s]:
-    """The first row of each distinct value, and (rows,) the index of the value of each row."""
-    if not rows.any():  # the usual case, without sorting a million rows
-        return np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
-    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), place.reshape(-1)
 
 
 def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:
@@ -209,6 +208,13 @@ def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int])
         np.concatenate([np.minimum(named, lower), np.zeros_like(nameless)]),
         np.concatenate([np.minimum(named, level), nameless]),
     )
+
+
+def _in_rack(factor: int, sizes: Int64s, rack: int, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:
+    if sizes[rack] < factor:
+        raise NoLegalPlacement("brokers", needed=factor, there=int(sizes[rack]), kind=origin[0], row=origin[1])
+    every = np.where(np.arange(len(sizes)) == rack, factor, 0)
+    return every, every.copy()
 
 
 def _level(replicas: int, sizes: Int64s) -> int:

@@ -117,6 +117,11 @@ def verify(problem: Problem, plan: Plan) -> list[str]:
             for part in plan.leaders.parts
             for violation in leader_violations(part.problem, part.choice, balance)
         ),
+        *(
+            violation
+            for _, topic in plan.leaders.spread
+            for violation in leader_violations(topic.problem, topic.choice, TIGHT)
+        ),
         *([] if resources is None else resources.violations()),
         *([] if plan.log_dirs is None else plan.log_dirs.violations()),
         *([] if plan.steps is None else cut_violations(problem, after, plan.log_dirs, plan.steps, plan.executions)),

@@ -97,6 +97,8 @@ class LeaderObjective:
     ----------
     by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
     preferred, minimums : constraints on leaders; None without any.
+    spread : (rows,) int64 index of the partition's topic among those whose leaders are spread before all others, −1 for
+        others; None without any.
     moves_replicas : whether replicas may move to reach the band.
     fewest_changes : whether the fewest leader changes then come before the fewest bytes.
     frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
@@ -116,6 +118,7 @@ class LeaderObjective:
     counts_actual: bool
     preferred: PreferredRacks | None
     minimums: TopicMinimums | None
+    spread: Int64s | None = field(default=None, repr=False)
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""

@@ -5,6 +5,7 @@ rack_modes.py    enforced, safe, disabled: whether racks are used
 options.py       the options of a single algorithm: fields of a request, and how the algorithm reads them
 admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft; admin_utils_kernel.py has its loops
 striped.py       KRaft's placer; striped_kernel.py has its loops
+copysets.py      not one of Kafka's: on few replica sets, which copyset_rounds.py makes
 awareness/       not one of Kafka's: by any attributes of brokers, under one of several policies
 sweep.py         one placement with many seeds: the scenarios of a sweep
 envelope.py      possible outcomes over all random choices of a controller

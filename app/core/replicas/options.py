@@ -17,14 +17,16 @@ class Option:
 
     Parameters
     ----------
-    form : `choice` is one of `choices`; `names` a list of names; `values_by_name` lists of names by name.
+    form : `choice` is one of `choices`; `names` a list of names; `values_by_name` lists of names by name; `integer`
+        is within `bounds`; `flag` is true or false.
     description : for the caller; the algorithm's name is added to it.
     """
 
     name: str
-    form: Literal["choice", "names", "values_by_name"]
+    form: Literal["choice", "names", "values_by_name", "integer", "flag"]
     description: str
     choices: tuple[str, ...] = ()
+    bounds: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

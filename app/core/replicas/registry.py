@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.model import Broker, NewTopic, Placement
-from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
+from app.core.replicas import admin_utils, admin_utils_envelope, copysets, striped, striped_envelope
 from app.core.replicas.awareness import options as awareness
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Rules
@@ -111,6 +111,15 @@ PLACEMENTS: Mapping[str, Algorithm] = {
             leaves_out_fenced=True,
             options=awareness.OPTIONS,
         ),
+        Algorithm(
+            name="copysets",
+            summary="not an algorithm of Kafka: on few replica sets, so that simultaneous losses rarely contain one",
+            place=copysets.OnSets(copysets.SetChoice()),
+            envelope=None,
+            rack_mode=RackMode.ENFORCED,
+            leaves_out_fenced=False,
+            options=copysets.OPTIONS,
+        ),
     )
 }
 PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = {
@@ -134,10 +143,11 @@ def place_topics(
 
     The path of a failure names the topic.
     """
+    place = algorithm.place.begin() if isinstance(algorithm.place, copysets.OnSets) else algorithm.place
     placements = []
     for index, topic in enumerate(topics):
         try:
-            placements.append(algorithm.place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
+            placements.append(place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
         except Failure as failure:
             if failure.path and failure.path[0] in _OF_A_TOPIC:
                 failure.path = ("topics", index, *failure.path)

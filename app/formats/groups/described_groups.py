@@ -71,7 +71,7 @@ class DescribedGroup:
 
 
 def read(text: str) -> tuple[DescribedGroup, ...]:
-    """Read the groups.
+    """Read the groups of a document.
 
     Raises
     ------
@@ -79,14 +79,19 @@ def read(text: str) -> tuple[DescribedGroup, ...]:
         The text is no JSON, a key is missing, a value is of another kind, a member comes twice. A group with a member
         whose bytes cannot be decoded has this as its error.
     """
-    document = Document.parse(text, "described groups")
+    return groups_of(Document.parse(text, "described groups"))
+
+
+def groups_of(document: Document) -> tuple[DescribedGroup, ...]:
+    """The groups of a parsed document; raises `MalformedText` as `read` does."""
     groups = document.mapping(document.root, ())
-    return tuple([_group(document, name, group) for name, group in groups.items()])
+    return tuple(
+        [group_of(document, text_of(document, name, (name,)), group, (name,)) for name, group in groups.items()]
+    )
 
 
-def _group(document: Document, name: str, value: object) -> DescribedGroup:
-    path: FieldPath = (name,)
-    _text(document, name, path)
+def group_of(document: Document, name: str, value: object, path: FieldPath) -> DescribedGroup:
+    """The group of this name, described at `path`; raises `MalformedText` as `read` does."""
     error = document.mapping(value, path).get("error")
     if error is not None and (reason := document.string(error, (*path, "error"))):
         return DescribedGroup(name, "", "", (), reason)
@@ -104,8 +109,8 @@ def _group(document: Document, name: str, value: object) -> DescribedGroup:
         seen.add(member.member_id)
     return DescribedGroup(
         group_id=name,
-        state=_text(document, values["group_state"], (*path, "group_state")),
-        protocol=_text(document, values["protocol_data"], (*path, "protocol_data")),
+        state=text_of(document, values["group_state"], (*path, "group_state")),
+        protocol=text_of(document, values["protocol_data"], (*path, "protocol_data")),
         members=members,
     )
 
@@ -115,10 +120,10 @@ def _member(document: Document, value: object, path: FieldPath) -> DescribedMemb
     instance = values.get("group_instance_id")
     metadata, assignment = values["member_metadata"], values["member_assignment"]
     return DescribedMember(
-        member_id=_text(document, values["member_id"], (*path, "member_id")),
-        client_id=_text(document, values["client_id"], (*path, "client_id")),
-        client_host=_text(document, values["client_host"], (*path, "client_host")),
-        group_instance_id=None if instance is None else _text(document, instance, (*path, "group_instance_id")),
+        member_id=text_of(document, values["member_id"], (*path, "member_id")),
+        client_id=text_of(document, values["client_id"], (*path, "client_id")),
+        client_host=text_of(document, values["client_host"], (*path, "client_host")),
+        group_instance_id=None if instance is None else text_of(document, instance, (*path, "group_instance_id")),
         subscription=_decoded(document, metadata, (*path, "member_metadata"), read_subscription, _subscription),
         assignment=_decoded(document, assignment, (*path, "member_assignment"), read_assignment, _assignment),
     )
@@ -154,7 +159,7 @@ def _subscription(document: Document, value: object, path: FieldPath) -> Subscri
         user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
         owned=_owned(document, values.get("owned_partitions"), (*path, "owned_partitions")),
         generation_id=None if generation_id == -1 else generation_id,
-        rack_id=None if rack_id is None else _text(document, rack_id, (*path, "rack_id")) or None,
+        rack_id=None if rack_id is None else text_of(document, rack_id, (*path, "rack_id")) or None,
     )
 
 
@@ -200,7 +205,7 @@ def _unreadable(document: Document, path: FieldPath, expected: str, actual: str)
     return _Unreadable(document.reject(path, expected=expected, actual=actual).detail)
 
 
-def _text(document: Document, value: object, path: FieldPath) -> str:
+def text_of(document: Document, value: object, path: FieldPath) -> str:
     """A string as the group protocol's names are in a request, too."""
     text = document.string(value, path)
     if control_in(text) is not None:

@@ -115,7 +115,8 @@ def may_be_row(content: str, header: str) -> bool:
     names, words = [column.group() for column in columns], content.split()
     if _COORDINATOR in names:
         return _HOST_AND_ID.search(content) is not None
-    return len(words) >= len(names) - 1 and not _NUMERIC.isdisjoint(names) and _has_numbers(names, words)
+    most = len(words) if not _MAY_HOLD_BLANKS.isdisjoint(names[-1:]) else len(names) + 1
+    return len(names) - 1 <= len(words) <= most and not _NUMERIC.isdisjoint(names) and _has_numbers(names, words)
 
 
 def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
@@ -132,11 +133,10 @@ def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
 
 
 def _has_numbers(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Whether half of the cells in columns of numbers are numbers, as far as they are there: one may be broken."""
-    numbers = [
-        _NUMBER.fullmatch(cell) is not None for name, cell in zip(names, cells, strict=False) if name in _NUMERIC
-    ]
-    return 2 * sum(numbers) >= len(numbers)
+    """Whether half of the cells in columns of numbers are numbers, as far as they are there, and one at most a word."""
+    numeric = [cell for name, cell in zip(names, cells, strict=False) if name in _NUMERIC]
+    numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in numeric)
+    return 2 * numbers >= len(numeric) and sum(cell.strip(",.:;!?").isalpha() for cell in numeric) <= 1
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:

@@ -1,6 +1,6 @@
 """All that was collected about groups in one text: tables of `kafka-consumer-groups`, `kafka-share-groups` and
-`kafka-streams-groups --describe` in any of their forms, one after another in any order, and perhaps an admin client's
-description of groups as one JSON document.
+`kafka-streams-groups --describe` in any of their forms, one after another in any order, and perhaps descriptions of
+groups as JSON, by an admin client or another tool.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from app.core.recorded import GroupType
 from app.formats.groups import (
     consumer_groups,
     described_groups,
+    group_answers,
     group_forms,
     group_tables,
     share_groups,
@@ -18,9 +19,11 @@ from app.formats.groups import (
 )
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.described_groups import DescribedGroup
+from app.formats.groups.group_answers import GroupAnswers
 from app.formats.groups.group_forms import Section, TableForm
 from app.formats.groups.group_headers import Table, table_of
 from app.formats.groups.streams_groups import StreamsMember
+from app.formats.syntax.documents import each_document
 from app.formats.syntax.lines import rejection, shown
 from app.formats.syntax.split_text import UNKNOWN, Mark, split
 
@@ -61,7 +64,6 @@ def read(text: str) -> GroupTexts:
     if texts.unknown:
         line = min(texts.unknown)
         raise rejection(line, expected=_EXPECTED, actual=shown(text.split("\n")[line - 1]))
-    described = texts.parts.get(_DESCRIBED)
     types: dict[str, GroupType] = {}
 
     def sections(table: Table, form: TableForm[Row]) -> tuple[Section[Row], ...]:
@@ -86,8 +88,32 @@ def read(text: str) -> GroupTexts:
         *sections(Table.SHARE_STATES, share_groups.STATES),
         *sections(Table.STREAMS_STATES, streams_groups.STATES),
     )
-    groups = () if described is None else described_groups.read(described)
-    return GroupTexts(offsets, members, states, streams_members, groups, types)
+    answers = _answers(texts.parts.get(_DESCRIBED, ""))
+    return GroupTexts(
+        (*offsets, answers.offsets()),
+        (*members, answers.members()),
+        (*states, answers.states()),
+        streams_members,
+        tuple(answers.described),
+        types,
+    )
+
+
+def _answers(text: str) -> GroupAnswers:
+    """What documents say of groups, each of which is described once."""
+    answers, names = GroupAnswers(), set[str]()
+    for document in each_document(text, "described groups"):
+        before = len(answers.described)
+        if group_answers.owns(document.root):
+            answers.take(document)
+        else:
+            answers.described += described_groups.groups_of(document)
+        for group in answers.described[before:]:
+            if group.group_id in names:
+                actual = f"{shown(group.group_id)} again"
+                raise rejection(document.lines_before + 1, expected="each group once", actual=actual)
+            names.add(group.group_id)
+    return answers
 
 
 def _mark(content: str, current: str | None) -> Mark:

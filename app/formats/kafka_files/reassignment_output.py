@@ -1,6 +1,6 @@
 """What `kafka-reassign-partitions` prints: of `--generate`, `--execute` or `--verify`, or its file; by the contents.
 
-Prompts, command lines, logs and fences around it are skipped.
+Proposals of other planners are read as a file (proposals.py). Prompts, command lines, logs and fences are skipped.
 
     --generate   Current partition replica assignment … Proposed partition reassignment configuration …
     --execute    Current partition replica assignment … Save this to use as the --reassignment-json-file option …
@@ -36,6 +36,7 @@ from typing import Literal, TypeAlias
 
 from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment
+from app.formats.kafka_files.proposals import Proposals, is_proposal
 from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, SAVE, Reassignment
 from app.formats.snapshots import pasted
 from app.formats.snapshots.pasted import Place, Upload
@@ -165,13 +166,14 @@ def read(text: str) -> ToolOutput:
 def _is_known(line: str) -> bool:
     content = line.strip()
     forms = (*_FORMS, _PROSE, _DOCUMENT_START)
-    return content in (CURRENT, PROPOSED, SAVE) or any(form.match(content) for form in forms)
+    is_known = content in (CURRENT, PROPOSED, SAVE) or any(form.match(content) for form in forms)
+    return is_known or is_proposal(content)
 
 
 def _read(upload: Upload) -> ToolOutput:
     lines = [line.rstrip() for line in upload.text.split("\n")]
     kept, statuses, skipped = [""] * len(lines), _Statuses(), list[Place]()
-    until, headings = 0, set()
+    until, headings, proposed = 0, set(), Proposals()
     for at, line in enumerate(lines):
         if at < until or not line.strip():
             continue
@@ -183,22 +185,27 @@ def _read(upload: Upload) -> ToolOutput:
         elif content in (CURRENT, PROPOSED, SAVE):
             headings.add(content)
             kept[at] = content
-        elif not statuses.read(content, at + 1) and not _PROSE.match(content):
+        elif not (statuses.read(content, at + 1) or proposed.read(content, at + 1) or _PROSE.match(content)):
             skipped.append(Place(upload, at + 1, "" if pasted.is_noise(line) else content))
     document, verified = "\n".join(kept), statuses.verified()
-    if not verified and not headings and not until:
-        raise rejection(1, expected=_EXPECTED, actual=shown(next(filter(str.strip, lines), "")))
-    output = ToolOutput("verify", None, verified) if verified else _of_document(document, headings)
+    output = (
+        ToolOutput("verify", None, verified) if verified else _of_document(document, headings, proposed, upload.text)
+    )
     return replace(output, skipped=tuple(skipped), notes=pasted.notes_of_prefixes([upload]))
 
 
-def _of_document(document: str, headings: Collection[str]) -> ToolOutput:
-    """The reassignment of a document, or of several under headings."""
+def _of_document(document: str, headings: Collection[str], proposed: Proposals, text: str) -> ToolOutput:
+    """The reassignment of a document, or of several under headings, or what lines propose."""
     if PROPOSED in headings:
         return ToolOutput("generate", reassignment.read_generated(document).proposed)
     if CURRENT in headings:
         return ToolOutput("execute", reassignment.read_executed(document))
-    return ToolOutput("file", reassignment.read(document))
+    if '"newReplicas"' in document or '"goalSummary"' in document:
+        proposed.read_document(document)
+    found = proposed.reassignment()
+    if not (document.strip() or found.partitions):
+        raise rejection(1, expected=_EXPECTED, actual=shown(text.strip().partition("\n")[0].rstrip()))
+    return ToolOutput("file", found if found.partitions else reassignment.read(document))
 
 
 def _document_end(lines: list[str], start: int) -> tuple[int, str]:

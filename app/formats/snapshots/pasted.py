@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from app.errors.texts import MalformedText
 from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
-from app.formats.groups import group_headers, group_tables, older_tables
+from app.formats.groups import group_answers, group_headers, group_tables, older_tables
 from app.formats.snapshots import unrecognized
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
@@ -276,9 +276,9 @@ def _owner(content: str) -> str | None:
 
 def _part_of(document: object) -> str | None:
     """What a JSON document describes."""
-    source = next((name for name, source in SOURCES.items() if source.owns(document)), None)
-    if source is not None:
-        return source
+    known = next((name for name, source in SOURCES.items() if source.owns(document)), None)
+    if known is not None or group_answers.owns(document):
+        return known or _GROUPS
     if isinstance(document, list):
         registrations = [one for one in document if isinstance(one, dict) and one.keys() & {"id", "endpoints", "host"}]
         return _BROKERS if registrations else None

@@ -1,4 +1,4 @@
-"""Topics as they are to be: Strimzi's `KafkaTopic` and the topics of topicctl, in YAML.
+"""Topics as they are to be, in YAML or JSON: of operators, topicctl, Terraform, Ansible, kafka-gitops and Julie.
 
     apiVersion: kafka.strimzi.io/v1beta2        meta:
     kind: KafkaTopic                              name: orders
@@ -10,10 +10,21 @@
       partitions: 12                                strategy: cross-rack
       replicas: 3                                   staticAssignments: [[101, 105], …]
 
-A file may have several documents, and Kubernetes' lists of resources. Resources of other kinds are ignored. What a
-topic does not state (Strimzi takes -1 for that, too) may be as it is.
+`kind: Topic` of Redpanda's operator and of Conduktor has `replicationFactor`. Without a kind, each object with a name
+and a number of partitions is a topic:
 
-Source: Strimzi's `KafkaTopicSpec`; topicctl's `TopicConfig` and `TopicPlacementConfig`.
+    kafka_topic: {name: orders, partitions: 12, replica_factor: 3}          Ansible, also several under `topics`
+    topics: {orders: {partitions: 12, replication: 3}}                      kafka-gitops
+    {context: c, projects: [{name: p, topics: [{name: orders, config: {num.partitions: 12, replication.factor: 3}}]}]}
+                                                                            Julie: the topic c.p.orders
+    {"planned_values": {"root_module": {"resources": [{"values": {"name": "orders", "partitions": 12,
+     "replication_factor": 3}}]}}}                                          terraform show -json, of a plan or a state
+
+A file may have several documents, and Kubernetes' lists of resources. Resources of other kinds, and topics that are to
+be `absent`, are ignored. What a topic does not state (Strimzi takes -1 for that, too) may be as it is.
+
+Source: Strimzi's `KafkaTopicSpec`; topicctl's `TopicConfig` and `TopicPlacementConfig`; the documentation of Redpanda's
+operator, Conduktor, ansible-kafka-admin, kafka-gitops, Julie and Terraform's JSON output and providers of Kafka.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +35,9 @@ from app.errors.suggestions import suggestion
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 from app.formats.syntax.yaml_documents import Yaml, YamlDocument
+
+_PARTITIONS = ("partitions", "partitions_count", "num.partitions")
+_FACTORS = ("replication_factor", "replica_factor", "replication", "replicationFactor", "replication.factor")
 
 
 class Strategy(StrEnum):
@@ -74,16 +88,65 @@ def read(text: str) -> list[DesiredTopic]:
     """
     topics: dict[str, DesiredTopic] = {}
     for document in yaml_documents.read(text):
-        for members in _resources(document.root):
-            topic = _topic(YamlDocument(document.line, members), members)
-            if topic is None:
-                continue
+        for topic in _topics(document):
             if topic.name in topics:
                 raise rejection(topic.line, expected="each topic once", actual=f"{topic.name} again")
             topics[topic.name] = topic
     if not topics:
-        raise rejection(1, expected="a KafkaTopic of Strimzi or a topic of topicctl", actual="none")
+        expected = "topics of Strimzi, topicctl, Redpanda, Conduktor, Terraform (JSON), Ansible, kafka-gitops or Julie"
+        raise rejection(1, expected=expected, actual="none")
     return list(topics.values())
+
+
+def _topics(document: YamlDocument) -> Iterator[DesiredTopic]:
+    root = document.root
+    if isinstance(root, dict) and not root.keys() & {"kind", "spec"}:
+        # Terraform's plan has each topic also as it was.
+        root = root.get("planned_values", root.get("values", root))
+    if isinstance(root, dict) and root.keys() & {"kind", "spec"}:
+        for members in _resources(root):
+            if (topic := _topic(YamlDocument(document.line, members), members)) is not None:
+                yield topic
+    else:
+        yield from _plain_topics(document, root, ())
+
+
+def _plain_topics(document: YamlDocument, value: Yaml, prefix: tuple[str, ...]) -> Iterator[DesiredTopic]:
+    """The objects with a name and a number of partitions; in topologies of Julie a prefix is before the names."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _plain_topics(document, item, prefix)
+    if not isinstance(value, dict) or value.get("state") == "absent":
+        return
+    config = value.get("config")
+    stated = {**value, **config} if isinstance(config, dict) else value
+    partitions, factor = [next((key for key in keys if key in stated), "") for keys in (_PARTITIONS, _FACTORS)]
+    name, kind = value.get("name", value.get("topic_name")), value.get("dataType")
+    if partitions and name is not None:
+        parts = [*prefix, _name(document, name), *([_name(document, kind)] if kind else [])]
+        counts = _count(document, stated, partitions), _count(document, stated, factor)
+        yield DesiredTopic(".".join(parts), document.line, *counts)
+    elif "projects" in value:
+        yield from _of_projects(document, value)
+    else:
+        for key, item in value.items():
+            if key != "settings":  # of kafka-gitops: defaults, which are no topic
+                yield from _plain_topics(document, _with_names(key, item), prefix)
+
+
+def _of_projects(document: YamlDocument, topology: Mapping[str, Yaml]) -> Iterator[DesiredTopic]:
+    names = tuple([one for one in topology.values() if isinstance(one, str)])
+    for project in _rows(topology["projects"]):
+        if isinstance(project, dict):
+            of_project = (*names, _name(document, project.get("name")))
+            yield from _plain_topics(document, project.get("topics", []), of_project)
+
+
+def _with_names(key: str, value: Yaml) -> Yaml:
+    """The value of a key; of `topics` by their names a list of them."""
+    if key != "topics" or not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        return value
+    return [{"name": name, **one} for name, one in value.items() if isinstance(one, dict)]
 
 
 def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
@@ -98,14 +161,14 @@ def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
 
 
 def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic | None:
-    if members.get("kind") == "KafkaTopic":
+    if (kind := members.get("kind")) in ("KafkaTopic", "Topic"):
         meta, spec = _members(document, "metadata"), _members(document, "spec")
-        labels = meta.get("labels")
+        labels = meta.get("labels") if kind == "KafkaTopic" else {"strimzi.io/cluster": meta.get("cluster", "")}
         return DesiredTopic(
-            name=_name(document, spec.get("topicName", meta.get("name"))),
+            name=_name(document, spec.get("topicName", spec.get("overwriteTopicName", meta.get("name")))),
             line=document.line,
             partitions=_count(document, spec, "partitions"),
-            replication_factor=_count(document, spec, "replicas"),
+            replication_factor=_count(document, spec, "replicas" if kind == "KafkaTopic" else "replicationFactor"),
             cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
         )
     if "kind" in members or not {"meta", "spec"} <= members.keys() or "partitions" not in _members(document, "spec"):

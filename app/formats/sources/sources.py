@@ -4,6 +4,7 @@ A source is a file with a `SOURCE` and an entry here; pasted.py hands it its lin
 """
 
 from app.formats.sources import (
+    client_answers,
     cruise_control,
     kcat,
     metadata_quorum,
@@ -12,7 +13,6 @@ from app.formats.sources import (
     reassignment_list,
     rpk,
     strimzi,
-    web_interfaces,
     zookeeper_topics,
 )
 from app.formats.sources.contents import Source
@@ -21,15 +21,14 @@ SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
         kcat.SOURCE,
-        kcat.JSON_SOURCE,
         rpk.SOURCE,
         metadata_quorum.SOURCE,
         reassignment_list.SOURCE,
         strimzi.SOURCE,
         cruise_control.SOURCE,
         prometheus.SOURCE,
-        web_interfaces.SOURCE,
         zookeeper_topics.SOURCE,
+        client_answers.SOURCE,
         # Its racks are stand-ins, so it comes after the others.
         msk_nodes.SOURCE,
     )

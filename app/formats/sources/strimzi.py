@@ -19,12 +19,10 @@ from dataclasses import dataclass, field
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
-from app.errors.texts import MalformedText
 from app.formats.clusters.stated_configs import Configs, of_brokers, recorded
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
-from app.formats.syntax.yaml_documents import YamlDocument
 
 _GROUP = "kafka.strimzi.io/"
 _CLUSTER, _BROKER_ROLE = "strimzi.io/cluster", "strimzi.io/broker-role"
@@ -33,6 +31,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
     f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGTPE")
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
+_SUMS = "; rackplan plan reassignment --remove-broker plans the same, and checks take Cruise Control's proposals"
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
@@ -77,7 +76,8 @@ def read(text: str) -> Contents:
     if not is_any_taken:
         kinds = ", ".join(others[:_LISTED]) or "nothing"
         detail = f"{kinds} is not read: neither a Kafka, KafkaNodePool or KafkaTopic of Strimzi nor a pod or a node"
-        return Contents(notes=(Note("resources_not_read", detail),))
+        sums = _SUMS if shown("KafkaRebalance") in others else ""
+        return Contents(notes=(Note("resources_not_read", detail + sums),))
     return _contents(resources)
 
 
@@ -216,21 +216,12 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate([*lines, "{"]):
         key = line.partition(":")[0]
         if line.startswith("{") or key in keys:
-            for document in _read("\n".join(lines[start:number]), start):
-                yield start + document.line, document.root
+            for document in yaml_documents.documents_of_part("\n".join(lines[start:number]), start):
+                yield document.line, document.root
             start = number
             keys.clear()
         if key in ("apiVersion", "kind"):
             keys.add(key)
-
-
-def _read(chunk: str, lines_before: int) -> list[YamlDocument]:
-    try:
-        return yaml_documents.read(chunk)
-    except MalformedText as malformed:
-        # What is missing at the end is missing on the line after it.
-        line = min(malformed.line or 1, chunk.count("\n") + 1)
-        raise malformed.relocated(line=lines_before + line, source=None, path=malformed.path) from None
 
 
 def _mapping(members: Mapping[str, object], key: str) -> Mapping[str, object]:

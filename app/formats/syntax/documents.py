@@ -158,8 +158,12 @@ class Document:
             raise self.reject(("version",), expected="version 1", actual=_kind(version))
 
 
-def each_document(text: str, what: str) -> Iterator[Document]:
+def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Document]:
     """The JSON documents of a text, one after another, with blanks and log lines between them.
+
+    Parameters
+    ----------
+    lines_before : the number of lines before the text, if it is a part of a longer one.
 
     Raises
     ------
@@ -169,7 +173,7 @@ def each_document(text: str, what: str) -> Iterator[Document]:
     scan = json.JSONDecoder(strict=False).raw_decode
     text = "\n".join(["" if LOG_LINE.match(line) else line for line in text.split("\n")])
     start = _skip_blank(text, 0)
-    lines_before = text.count("\n", 0, start)
+    lines_before += text.count("\n", 0, start)
     while start < len(text):
         try:
             end = scan(text, start)[1]

@@ -4,16 +4,26 @@ A few lines with aliases can stand for more than any memory, and a tag can stand
 stay texts, so that `no` is a name and `010` is ten.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
+import orjson
+
 from app.errors.texts import MalformedText
+from app.formats.syntax import documents
+from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import rejection, shown
 
 Yaml: TypeAlias = "str | list[Yaml] | dict[str, Yaml]"
 
 MOST_CHARACTERS, DEEPEST = 16 * 2**20, 64
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
+ROW = re.compile(r"\s+(?:- )?[\w-]{1,60}:|\s*- (?:[\w-]{1,60}:|\d)|NextToken:")
+"""A further line of an answer in YAML, of which lists and their members are all that stands at the start of a line."""
+_WORDS = {"true": True, "false": False, "null": None, "": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,50 @@ def read(text: str) -> list[YamlDocument]:
         raise rejection(1, expected="YAML", actual=shown(str(error))) from None
     documents = [YamlDocument(node.start_mark.line + 1, _plain(node)) for node in nodes]
     return [document for document in documents if document.root != ""]
+
+
+def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Document]:
+    """The documents of a text in JSON, or in YAML with its numbers and words as JSON has them; also both in turn.
+
+    Raises `MalformedText` as `documents.each_document` does; of YAML with the line on which the document starts.
+    """
+    lines = text.split("\n")
+    starts = [at for at, line in enumerate(lines) if line[:1].isalpha() or line.startswith(("- ", "{", "["))]
+    changes = [at for before, at in pairwise(starts) if _is_yaml(lines[before]) != _is_yaml(lines[at])]
+    for start, end in pairwise([0, *changes, len(lines)]):
+        run, before = "\n".join(lines[start:end]), lines_before + start
+        if _is_yaml(run.lstrip()):
+            for document in documents_of_part(run, before):
+                root = _typed(document.root)
+                yield Document(orjson.dumps(root).decode(), what, root, document.line - 1)
+        else:
+            yield from documents.each_document(run, what, lines_before=before)
+
+
+def _is_yaml(line: str) -> bool:
+    """Whether a document that starts with this line is YAML and not JSON."""
+    return line[:1].isalpha() or line.startswith("- ")
+
+
+def documents_of_part(text: str, lines_before: int) -> list[YamlDocument]:
+    """The documents of a part of a text, which has that many lines before it; raises `MalformedText` as `read` does."""
+    try:
+        return [YamlDocument(lines_before + document.line, document.root) for document in read(text)]
+    except MalformedText as malformed:
+        # What is missing at the end is missing on the line after it.
+        line = lines_before + min(malformed.line or 1, text.count("\n") + 1)
+        raise malformed.relocated(line=line, source=None, path=malformed.path) from None
+
+
+def _typed(value: Yaml) -> object:
+    """A value whose numbers, `true`, `false` and `null` are no longer texts."""
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _typed(item) for key, item in value.items()}
+    if _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return _WORDS.get(value, value)
 
 
 def _check(events: Iterator[object]) -> None:

@@ -1,7 +1,7 @@
 """Topics as they are to be beside a cluster: the differences, and the reassignment that removes them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.core.model import Cluster, Topic, unpadded
@@ -9,6 +9,7 @@ from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.sources.desired_topics import DesiredTopic, Strategy
 from app.services.plans import as_json
+from app.services.reassignment.requests.parts import InRack
 
 NAMED_PARTITIONS = 100
 """How many partitions a difference names; it counts them all."""
@@ -123,7 +124,7 @@ def _of_topic(wanted: DesiredTopic, topic: Topic, racks: Mapping[int, str | None
             *(topic.name, "placement", wanted.strategy.value, None, detail),
             count=len(misplaced),
             partitions=misplaced[:NAMED_PARTITIONS],
-            is_planned=wanted.strategy in (Strategy.CROSS_RACK, Strategy.STATIC),
+            is_planned=wanted.strategy in (Strategy.CROSS_RACK, Strategy.IN_RACK, Strategy.STATIC),
         )
 
 
@@ -152,7 +153,16 @@ def _request(differences: Sequence[TopicDifference], desired: Sequence[DesiredTo
             body[name] = counts
     if pins := _pins(planned, desired):
         body["pins"] = pins
-    return {**body, "topics": sorted({one.topic for one in planned})}
+    topics = sorted({one.topic for one in planned})
+    if in_rack := placement_of(topic for topic in desired if topic.name in topics):
+        body["placement"] = dict(in_rack)
+    return {**body, "topics": topics}
+
+
+def placement_of(desired: Iterable[DesiredTopic]) -> dict[str, InRack]:
+    """The topics that are in one rack, as requests for reassignments and checks have them."""
+    strategies = (Strategy.IN_RACK, Strategy.STATIC_IN_RACK)
+    return {topic.name: "in_rack" for topic in desired if topic.strategy in strategies}
 
 
 def _pins(planned: Sequence[TopicDifference], desired: Sequence[DesiredTopic]) -> list[Json]:

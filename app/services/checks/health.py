@@ -20,6 +20,7 @@ from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.cautions import Caution
 from app.services.checks.disks import disk_violations, reassigned
 from app.services.plans import Allowance, LossSelection
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
@@ -28,8 +29,9 @@ from app.services.reassignment.reports.losses import (
     loss_table,
     losses_file,
 )
+from app.services.reassignment.requests.parts import InRack
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import Limited, PricesRequest, ResourceFields
+from app.services.reassignment.requests.resources import Limited, ResourceFields
 from app.services.reassignment.solve import least_repair
 
 MOST_LOADS_OF_LOSSES = 20_000
@@ -44,15 +46,17 @@ class HealthRequest(ResourceFields):
     ----------
     losses : the brokers and racks whose loss is tabulated; None for no table.
     allow_lower_factor : whether lower replication factors of a reassignment are warnings.
+    placement : topics of which all replicas of a partition are to be in one rack.
     """
 
     losses: LossSelection | None = None
     allow_lower_factor: bool = False
+    placement: Mapping[str, InRack] = field(default_factory=dict)
 
     @property
     def has_resources(self) -> bool:
         """Whether anything is stated that a report on loads needs."""
-        return replace(self, defaults=None, allow_lower_factor=False) != HealthRequest()
+        return replace(self, defaults=None, allow_lower_factor=False, placement={}) != HealthRequest()
 
 
 _Resource = Annotated[str, one_of(get_args(Limited))]
@@ -236,6 +240,7 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         *(problem.brokers, problem.resources, problem.limits),
         before=problem.before,
         after=problem.before,
+        reads=problem.reads,
         in_sync=problem.scope.in_sync,
     )
     losses, cautions = _losses_of(report, request), _cautions(problem)
@@ -257,7 +262,8 @@ def health_after(
     """Report on a cluster after a reassignment, and on its disks during it. Raises as `health_of` does."""
     problem = _problem(cluster, request, allowance, version)
     lists = reassigned(problem, after)
-    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=lists)
+    loaded = problem.brokers, problem.resources, problem.limits
+    report = load_report(*loaded, before=problem.before, after=lists, reads=problem.reads)
     found = tuple(disk_violations(problem, report, lists))
     losses = _losses_of(report, request)
     return Health(report, request.prices, None, _cautions(problem), losses=losses, violations=found)
@@ -274,6 +280,8 @@ def _problem(
             running_reassignment="merge",
             repair_racks=True,
             objective="relieve" if is_limited else "balance",
+            minimise="bytes",
+            placement=request.placement,
             **stated,
         ),
         cluster,

@@ -1,6 +1,6 @@
 """Verify a reassignment of any origin against the cluster of a snapshot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -172,7 +172,7 @@ def check_reassignment(
     after = _placed(reassignment)
     cluster, assumed = with_defaults(cluster, request.defaults, after)
     before = _where(cluster, after)
-    checked = _checked(cluster, after, version)
+    checked = _checked(cluster, after, version, request.placement)
     found, cautions = safety_of(cluster, after, version, allow_lower_factor=request.allow_lower_factor)
     health = None
     if request.has_resources:
@@ -219,7 +219,7 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
     version = release_of(kafka_version, cluster.kafka_version)
     check_resources(request)
     health = health_of(cluster, request, allowance, version)
-    checked = _checked(cluster, after, version)
+    checked = _checked(cluster, after, version, request.placement)
     table = PartitionTable.of(cluster)
     losses = replace(table.states().losses(table.brokers), log_dirs=log_dir_losses(cluster, table))
     found = [*checked.violations, *below_min_isr(cluster, after)]
@@ -232,12 +232,14 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
     )
 
 
-def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion) -> Check:
+def _checked(
+    cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion, in_rack: Collection[str]
+) -> Check:
     """The violations and measures of an assignment over the brokers of a cluster."""
     counts = tally(after, cluster.known_brokers)
     return Check(
         snapshot=None,
-        violations=violations(counts),
+        violations=violations(counts, in_rack),
         measures=measure(counts, min_isr_of(cluster.topics)),
         movement=None,
         fresh=None,

@@ -59,12 +59,21 @@ class PartitionGrowth(RequestRecord):
     """Months after which no partition may exceed a consumer."""
 
 
+@dataclass(frozen=True)
+class ConsumedTopic(RequestRecord):
+    """A topic of the group."""
+
+    name: TopicName
+    partitions: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
+    """Number of partitions, which is that of the series."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     """Rates of partitions over time, and what consumers can do."""
 
-    topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
-    """The topics of the group; by default all of the series."""
+    topics: Annotated[ListOf[TopicName | ConsumedTopic], Field(min_length=1)] | None = None
+    """The topics of the group, by name or with their number of partitions; by default all of the series."""
     series: RateSeries
     """Rates of the partitions over time."""
     capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=MOST_BYTES_PER_S)]
@@ -125,10 +134,16 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     UnknownTopic : of `topics`. LimitExceeded : too many rates. ImpossibleValue : of a Prometheus answer.
     """
     start, step_s, by_topic = _read(request.series)
-    for place, name in enumerate(request.topics or ()):
-        if name not in by_topic:
-            raise UnknownTopic(f"the series has no topic {name}", path=("topics", place), value=name)
-    names = sorted(by_topic if request.topics is None else {*request.topics})
+    topics = [topic if isinstance(topic, ConsumedTopic) else ConsumedTopic(topic) for topic in request.topics or ()]
+    for place, topic in enumerate(topics):
+        if topic.name not in by_topic:
+            raise UnknownTopic(f"the series has no topic {topic.name}", path=("topics", place), value=topic.name)
+        count = by_topic[topic.name].shape[1]
+        if topic.partitions not in (None, count):
+            detail = f"the series has {count} partitions of topic {topic.name}, and the topic {topic.partitions}"
+            path = ("topics", place, "partitions")
+            raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
+    names = sorted({topic.name for topic in topics} or by_topic)
     if not names:
         raise ConflictingFields("the series has no topic", path=_RATES)
     first = len(by_topic[names[0]])

@@ -7,6 +7,7 @@ overrides.py     racks and subscriptions that a request adds to recorded members
 planning.py      the problem, the planner
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
 client_libraries.py  libraries whose own assignors decide otherwise
+traffic.py       bytes/s from rack to rack, what changes would cost, and what events pause
 reports.py       predictions, comparisons and events as JSON
 stored.py        a stored plan: its rows, and its group
 description.py   the title and summary in lists

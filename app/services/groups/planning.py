@@ -17,22 +17,22 @@ from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.formats.syntax.quantities import counted
+from app.services.amounts import bytes_of
 from app.services.cautions import Caution
 from app.services.groups import description, reports
 from app.services.groups.client_libraries import of_client
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
-from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
+from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import partition_json, readers_of
+from app.services.groups.traffic import traffic_json
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
 from app.store.records import NewPlan
 
 KIND = "group"
-NAMED_TOPICS = 20
-"""The most topics that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,26 +198,34 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
     return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
+_LATER_FIELDS = ("assignable", "member_overrides", "follower_fetching", "prices", "rebalance_seconds")
+"""Fields that a canonical request has only if they are stated: requests without them keep their hash."""
+
+
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Any] = as_json(request)
     del fields["cluster"]
     del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
-    if request.assignable is None:
-        del fields["assignable"]
-    members = [*(fields["members"] or ()), *fields["member_overrides"]]
-    for event in fields["events"]:
-        members += [event["join"], (event["replace"] or {}).get("by")]
-    for member in members:
-        if member is not None and member["client"] is None:
+    joining = [member for event in fields["events"] for member in (event["join"], (event["replace"] or {}).get("by"))]
+    for member in filter(None, [*(fields["members"] or ()), *fields["member_overrides"], *joining]):
+        if member["client"] is None:
             del member["client"]
-    if not request.member_overrides:
-        # The hash of a plan that has none stays as it was before there were overrides.
-        del fields["member_overrides"]
+    default = GroupRequest()
+    for name in _LATER_FIELDS:
+        if getattr(request, name) == getattr(default, name):
+            del fields[name]
     return {
         **fields,
+        "bytes_per_s": request.bytes_per_s
+        and {name: _canonical_rates(rates) for name, rates in request.bytes_per_s.items()},
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,
         "events": [{name: value for name, value in event.items() if value is not None} for event in fields["events"]],
     }
+
+
+def _canonical_rates(stated: float | Sequence[float]) -> Any:
+    """Whole rates are integers, as they were when requests had no others."""
+    return bytes_of(stated) if isinstance(stated, int | float) else [*map(bytes_of, stated)]
 
 
 def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance) -> None:
@@ -249,6 +257,7 @@ def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
         "phases": phases,
         "settled": prediction.rebalance is None or prediction.rebalance.settled,
         "locality": reports.locality_json(prediction.members, source, prediction.assignment),
+        "traffic": traffic_json(prediction, source),
         "loads": reports.loads_json(prediction.members, source, prediction.assignment),
         "moved": prediction.moved,
         "revoked": prediction.revoked,
@@ -284,7 +293,9 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         leader=problem.leader,
         has_interval=has_interval,
     )
-    documents: list[Json] = [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
+    documents: list[Json] = [
+        reports.step_json(step, problem.event_documents[step.index], source, assignor.protocol) for step in steps
+    ]
     return documents, [done.answer for step in steps for done in step.rebalances]
 
 

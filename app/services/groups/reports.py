@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.lifecycle.rebalance import GroupRebalance
+from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
 from app.core.groups.lifecycle.share_steps import ShareStep
 from app.core.groups.lifecycle.steps import GroupStep
@@ -22,6 +22,7 @@ from app.errors import Failure, Json
 from app.errors.kafka import KafkaRefuses
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.sources import GroupSource
+from app.services.groups.traffic import pause_json, sums_json, traffic_of
 
 
 def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> dict[str, dict[str, list[int]]]:
@@ -146,7 +147,7 @@ def handover_json(counts: Handover) -> dict[str, Json]:
     return asdict(counts)
 
 
-def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Json]:
+def step_json(step: GroupStep, event: Json, source: GroupSource, protocol: Protocol) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {
@@ -161,6 +162,7 @@ def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Js
         "optimum": optimum_json(step.starting, source, metadata=step.metadata),
         "rebalances": rebalances,
         "trigger": None if step.trigger is None else trigger_json(step.trigger),
+        "pause": pause_json(step, source, protocol),
         "sharing": None,
         "added": None,
         "failures": [],
@@ -181,6 +183,7 @@ def share_step_json(step: ShareStep, event: Json, source: GroupSource) -> dict[s
         "optimum": None,
         "rebalances": [],
         "trigger": None if step.trigger is None else trigger_json(step.trigger),
+        "pause": None,
         "sharing": sharing_json(step.members, source, step.assignment, step.metadata),
         "added": step.added,
         "failures": [failure_json(failure) for failure in step.failures],
@@ -234,7 +237,7 @@ def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
         return comparison_row(predict(assignor, source), source)
     except Failure as failure:
         unknown: dict[str, Json] = dict.fromkeys(
-            ("in_rack", "cross_rack", "unknown", "in_rack_share", "moved", "revoked", "phases", "loads")
+            ("in_rack", "cross_rack", "unknown", "in_rack_share", "traffic", "moved", "revoked", "phases", "loads")
         )
         return _assignor_json(assignor) | unknown | {"error": failure_json(failure)}
 
@@ -242,10 +245,12 @@ def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
 def comparison_row(prediction: Prediction, source: GroupSource) -> dict[str, Json]:
     """The line of an assignor that has answered."""
     loads = loads_json(prediction.members, source, prediction.assignment)
+    found = traffic_of(prediction, source)
     return (
         _assignor_json(prediction.assignor)
         | locality_json(prediction.members, source, prediction.assignment)
         | {
+            "traffic": None if found is None else sums_json(found, source),
             "moved": prediction.moved,
             "revoked": prediction.revoked,
             "phases": None if prediction.rebalance is None else len(prediction.rebalance.phases),

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, Read, RequestRecord
 from app.services.brokers import ListedBrokers
 from app.services.fields import (
@@ -25,6 +26,7 @@ from app.services.fields import (
     known_name,
 )
 from app.services.plans import as_json
+from app.services.rates import PricesRequest
 from app.services.snapshot_choice import SnapshotFields
 
 MOST_PARTITIONS = 5_000_000
@@ -39,6 +41,7 @@ ReplicaRows = Annotated[
 ]
 MemberPattern = Annotated[GroupString, Field(max_length=249)]
 AssignorName = Annotated[str, known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
+_Rate = Annotated[float, Field(allow_inf_nan=False), InBytes()]
 Weights = Annotated[Mapping[TopicName, ListOf[Bytes]], Field(description="By topic and partition id.")]
 
 
@@ -198,8 +201,17 @@ class GroupRequest(SnapshotFields):
     """Events of the group, in order."""
     previous_snapshot_id: Id | None = None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Weights | None = None
-    """The rate at which each partition is read, the weight of reads in rack."""
+    bytes_per_s: Mapping[TopicName, _Rate | ListOf[_Rate]] | None = None
+    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
+    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    follower_fetching: bool = False
+    """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
+    `replica.selector.class`; otherwise `traffic` is read from leaders."""
+    prices: PricesRequest | None = None
+    """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
+    rebalance_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
+    """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at Kafka's
+    defaults: 3, and 5 if the coordinator assigns."""
     lag: Weights | None = None
     """Records that remain to be read; those of the snapshot's group by default."""
     balance: Balance = "partitions"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from app.core.groups.lifecycle.events import (
     RollingRestart,
     TopicGrown,
 )
+from app.core.groups.measures.group_traffic import Rates
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for, assignor_of_library
@@ -26,6 +28,8 @@ from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
+from app.errors.suggestions import suggestion
+from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.groups.members import (
     ListedMember,
@@ -49,7 +53,12 @@ from app.services.groups.requests import (
     MemberRequest,
     ReplacedMember,
 )
+from app.services.rates import PricesRequest, partition_rates
 from app.services.snapshots import first_repeated
+
+RatesFrom: TypeAlias = Literal["request", "snapshot"]
+NAMED_TOPICS = 20
+"""The most topics that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +67,15 @@ class GroupSource:
 
     Parameters
     ----------
-    listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
+    listed : the members. lag : of partitions, where it is known. balance : what is to be made even.
     assignors : the requested ones, or else the group's own, as the leader's client library has them.
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     version : the release that assigns.
+    rates : bytes/s of partitions, from the request or, if it has none, from the snapshot, as `rates_from` says; None if
+        neither has any.
+    library : the client library of the leader; None for Kafka's own.
+    follower_fetching, prices, rebalance_seconds : as in the request.
     assignable : of a share group, by topic the partitions that may be assigned; None for all.
     is_settled : whether the members are those of a recorded group that was stable under the plan's assignor, so that
         events start from what they own.
@@ -71,7 +84,6 @@ class GroupSource:
     listed: Sequence[ListedMember]
     metadata: GroupMetadata
     lag: Weights | None = None
-    bytes_per_s: Weights | None = None
     balance: Balance = "partitions"
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
@@ -79,6 +91,17 @@ class GroupSource:
     version: KafkaVersion = NEWEST
     is_settled: bool = False
     assignable: Mapping[str, Sequence[int]] | None = None
+    rates: Rates | None = field(default=None, repr=False)
+    rates_from: RatesFrom = "request"
+    library: str | None = None
+    follower_fetching: bool = False
+    prices: PricesRequest | None = None
+    rebalance_seconds: float | None = None
+
+    @property
+    def bytes_per_s(self) -> Weights | None:
+        """The stated rates as weights, whose sums are exact; an unknown one weighs nothing."""
+        return None if self.rates is None or self.rates_from == "snapshot" else whole(self.rates)
 
     @property
     def load(self) -> Weights | None:
@@ -103,31 +126,28 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         or not at all what it subscribes to, what the optimum is to balance is not known.
     MalformedText, CorruptProtocolBytes : a member's metadata cannot be read.
     """
-    metadata = listed_metadata(request.brokers or (), request.topics or ()) if cluster is None else metadata_of(cluster)
+    brokers = (request.brokers or ()) if cluster is None else cluster.brokers
+    metadata = listed_metadata(brokers, request.topics or ()) if cluster is None else metadata_of(cluster)
     _require_distinct_ids(metadata)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
     listed, of_unknown_rack, missing = _members(request, recorded, version)
     cautions = [
-        *_fenced((request.brokers or ()) if cluster is None else cluster.brokers),
+        *_fenced(brokers),
         *missing,
         *from_the_future(listed),
     ]
-    lag = _weights(request.lag)
-    if lag is None and recorded is not None:
-        lag = recorded_lag(recorded, metadata)
-    for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
-        _require_countable(name, weights, metadata, len(listed))
+    lag = _lag(request, recorded, metadata)
+    _require_countable("lag", lag, metadata, len(listed))
+    rates, rates_from = _rates(request, cluster, metadata, len(listed))
+    cautions += _without_rate(listed, metadata, rates)
     leading = leading_member(listed, request.leader)
-    assignors = [
-        assignor_of_library(assignor, None if leading is None else leading.client)
-        for assignor in [assignor_for(name, version) for name in request.assignors]
-        or [_own_assignor(recorded, version)]
-    ]
+    library = None if leading is None else leading.client
+    own = [assignor_for(name, version) for name in request.assignors] or [_own_assignor(recorded, version)]
+    assignors = [assignor_of_library(assignor, library) for assignor in own]
     source = GroupSource(
         listed,
         metadata,
         lag,
-        _weights(request.bytes_per_s),
         request.balance,
         assignors,
         cautions,
@@ -135,6 +155,12 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         version,
         recorded is not None and _is_settled(recorded, assignors[0]),
         request.assignable,
+        rates,
+        rates_from,
+        library,
+        request.follower_fetching,
+        request.prices,
+        request.rebalance_seconds,
     )
     if request.assignable is not None:
         _require_assignable(request.assignable, assignors, metadata)
@@ -260,7 +286,7 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
     return [Caution("fenced_brokers_left_out", detail, fenced)]
 
 
-def _require_countable(name: str, weights: Weights | None, metadata: GroupMetadata, members: int) -> None:
+def _require_countable(name: str, weights: Weights | Rates | None, metadata: GroupMetadata, members: int) -> None:
     """Weights are added in 64 bits, times the size of the group, so that what is optimal is so exactly."""
     total = sum(int(values.sum(dtype=object)) for values in (weights or {}).values() if len(values))
     size = sum(len(topic.replicas) for topic in metadata.topics.values()) + members + 1
@@ -299,5 +325,51 @@ def _require_assignable(
             raise ConflictingFields(detail, path=("assignable", name, twice), value=numbers[twice])
 
 
-def _weights(given: Mapping[str, Sequence[int]] | None) -> Weights | None:
-    return None if given is None else {name: np.array(values, np.int64) for name, values in given.items()}
+def whole(rates: Rates) -> Weights:
+    """Rates as whole weights; an unknown one weighs nothing."""
+    return {name: np.rint(np.nan_to_num(of_topic)).astype(np.int64) for name, of_topic in rates.items()}
+
+
+def _rates(
+    request: GroupRequest, cluster: Cluster | None, metadata: GroupMetadata, members: int
+) -> tuple[Rates | None, RatesFrom]:
+    """The rates of the request, else of the snapshot, and which of the two; None if neither has any.
+
+    Raises
+    ------
+    ConflictingFields : a topic is not known, or has another number of partitions than rates.
+    LimitExceeded : the rates cannot be added exactly as weights.
+    """
+    if request.bytes_per_s is None:
+        topics = () if cluster is None else cluster.topics
+        recorded = {each.name: each.ingress_bytes_per_s for each in topics if each.ingress_bytes_per_s is not None}
+        return recorded or None, "snapshot"
+    for name in request.bytes_per_s.keys() - metadata.topics.keys():
+        detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
+        raise ConflictingFields(detail, path=("bytes_per_s", name), value=name)
+    stated = {
+        name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("bytes_per_s",))
+        for name, rates in request.bytes_per_s.items()
+    }
+    _require_countable("bytes_per_s", stated, metadata, members)
+    return stated, "request"
+
+
+def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates: Rates | None) -> list[Caution]:
+    """The warning about subscribed topics without a rate, if some topic has one."""
+    subscribed = {topic for one in listed for topic in one.member.topics} & metadata.topics.keys()
+    missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
+    if len(missing) in {0, len(subscribed)}:
+        return []
+    detail = (
+        f"the rates of {counted(len(missing), 'topic')} of {len(subscribed)} are unknown, at least of some partitions, "
+        f"which `traffic` leaves out: {', '.join(missing[:NAMED_TOPICS])}"
+    )
+    return [Caution("partitions_without_rate", detail, topics=missing[:NAMED_TOPICS])]
+
+
+def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
+    """The lag of the request, else of the recorded group; None if neither has any."""
+    if request.lag is not None:
+        return {name: np.array(values, np.int64) for name, values in request.lag.items()}
+    return None if recorded is None else recorded_lag(recorded, metadata)

@@ -14,7 +14,7 @@ from app.core.reassignment.conflicts import (
     LimitsConflict,
     MinimumsConflict,
 )
-from app.core.reassignment.log_dirs.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable

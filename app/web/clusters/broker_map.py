@@ -130,7 +130,7 @@ def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_
     shades = _shades(values, compared)
     racks: dict[int, list[BrokerCell]] = defaultdict(list)
     for position, broker in enumerate(table.brokers.brokers):
-        state = "lost" if lost[position] else _state(table, position)
+        state = "lost" if lost[position] else broker_state(table, position)
         value = measure.written(values[position])
         facts = [f"broker {broker.id}", *([state] if state else []), f"{measure.label.lower()} {value}"]
         if name not in ("replicas", "leaders"):
@@ -154,7 +154,8 @@ def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_
     return BrokerMap(measure.label, panels, low, mean, high)
 
 
-def _state(table: PartitionTable, position: int) -> str:
+def broker_state(table: PartitionTable, position: int) -> str:
+    """What is special about the broker at a position; empty for nothing."""
     if not table.is_listed[position]:
         return "not listed"
     return "fenced" if table.brokers.fenced[position] else ""

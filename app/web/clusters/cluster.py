@@ -1,37 +1,41 @@
-"""`/clusters/{name}`: the map of a cluster, what is left after a loss, a topic, a broker, and its history."""
+"""`/clusters/{name}` and its rooms: the map, what is left after a loss, brokers, topics, groups, plans, history."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from itertools import pairwise
+from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import UUID
 
 import numpy as np
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.measures.losses import loss_counts
-from app.core.measures.partition_table import BrokerLoads, PartitionTable
-from app.core.model import NO_REPLICA
+from app.core.measures.partition_table import Bools, BrokerLoads, PartitionTable
+from app.core.model import Cluster
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web import charts
 from app.web.access import Access
-from app.web.clusters import map_picture
+from app.web.clusters import map_picture, rooms
 from app.web.clusters.broker_map import MEASURES, available, broker_map
 from app.web.clusters.directories import directories
-from app.web.clusters.health import findings
+from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
+from app.web.clusters.losses import ListedLosses
+from app.web.clusters.place import OPEN, STUDY, place
 from app.web.clusters.tables import RecentTables
-from app.web.clusters.view import ClusterView
-from app.web.pages import download, page
+from app.web.clusters.view import ROOMS, ClusterView, viewed
+from app.web.pages import download, framed, page
 from app.web.pictures.files import FileType, Options, picture_file
+from app.web.plans.twins import twins
 
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""
-MOST_ROWS = 100
-"""Partitions of a topic, and topics of a broker, that the page lists."""
 MOST_SNAPSHOTS = 200
 """Snapshots of the history."""
 _HISTORY = {
@@ -43,43 +47,42 @@ _HISTORY = {
 Text = Annotated[str, Query(max_length=300)]
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page of a cluster is about."""
+
+    uow: UnitOfWork
+    view: ClusterView
+    snapshot: Snapshot
+    cluster: Cluster = field(repr=False)
+    table: PartitionTable = field(repr=False)
+    losses: ListedLosses = field(repr=False)
+
+
 def router(database: Database, access: Access) -> APIRouter:
     """The pages of clusters and their pictures; deleting a snapshot needs the right of an administrator."""
     routes = APIRouter(include_in_schema=False)
     tables = RecentTables()
 
     @routes.get("/clusters/{name:path}")
-    def cluster_page(
-        name: str,
-        snapshot: Text = "",
-        measure: Text = "",
-        topic: Text = "",
-        broker: Text = "",
-        lose: Annotated[Sequence[str], Query()] = (),
-        file: Literal["", "json"] = "",
-    ) -> Response:
-        view = ClusterView.of(name, snapshot=snapshot, measure=measure, topic=topic, broker=broker, lost=lose)
+    def cluster_page(request: Request, name: str) -> Response:
+        view = viewed(request)
+        if "topic" in request.query_params or "broker" in request.query_params:
+            return RedirectResponse(framed(view.address))
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
-                if file:
+                if request.query_params.get("file") == "json":
                     document = uow.snapshots.document(shown.id)
                     return download(document, "application/json", f"snapshot-{shown.id}.json")
                 cluster, table, losses = tables.of(uow, shown.id)
                 view = view.within(table)
-                values = _related(uow, view)
+                values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
+                where = place(uow, view, shown)
         except SnapshotNotFound:
             return page("cluster_not_found.html", status=HTTPStatus.NOT_FOUND, cluster=name[:300])
-        disks = directories(cluster, int(view.broker)) if view.broker else []
-        return page(
-            "cluster.html",
-            view=view,
-            snapshot=shown,
-            directories=disks,
-            losses=losses,
-            **values,
-            **_values(view, shown, table),
-        )
+        name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
+        return page(name, view=view, snapshot=shown, place=where, plan_form=plan_form, **values)
 
     @routes.post("/snapshots/{snapshot_id}/delete", dependencies=[access.admin])
     def delete(snapshot_id: UUID) -> Response:
@@ -91,16 +94,8 @@ def router(database: Database, access: Access) -> APIRouter:
         return RedirectResponse(ClusterView(cluster).address if is_left else "/", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/cluster-map.{file_type}")
-    def map_picture_file(
-        file_type: FileType,
-        cluster: Text,
-        options: Options,
-        snapshot: Text = "",
-        measure: Text = "",
-        topic: Text = "",
-        lose: Annotated[Sequence[str], Query()] = (),
-    ) -> Response:
-        view = ClusterView.of(cluster, snapshot=snapshot, measure=measure, topic=topic, broker="", lost=lose)
+    def map_picture_file(request: Request, file_type: FileType, cluster: Text, options: Options) -> Response:
+        view = ClusterView.of(f"/clusters/{quote(cluster, safe='')}", request.query_params.multi_items())
         try:
             with database.begin() as uow:
                 shown = _snapshot(uow, view)
@@ -121,7 +116,7 @@ def router(database: Database, access: Access) -> APIRouter:
     ) -> Response:
         with database.begin() as uow:
             recent = uow.snapshots.page(cluster=cluster, before=None, size=MOST_SNAPSHOTS).items
-        return charts.response(charts.lines(_history(recent), x="", y="partitions"), suffix, theme=theme, width=width)
+        return charts.response(charts.steps(_history(recent), y="partitions"), suffix, theme=theme, width=width)
 
     return routes
 
@@ -139,71 +134,127 @@ def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
     return shown
 
 
-def _related(uow: UnitOfWork, view: ClusterView) -> dict[str, Any]:
-    recent = uow.snapshots.page(cluster=view.cluster, before=None, size=20)
-    plans = uow.plans.page(PlanFilter(cluster=view.cluster), before=None, size=10)
-    ledger = uow.plans.ledger(cluster=view.cluster, size=10)
-    return {"recent": recent.items, "plans": plans.items, "ledger": ledger, "has_history": len(recent.items) > 1}
-
-
-def _loads(view: ClusterView, table: PartitionTable) -> tuple[Any, BrokerLoads, slice]:
+def _loads(view: ClusterView, table: PartitionTable) -> tuple[Bools, BrokerLoads, slice]:
     lost = table.lost(view.lost_brokers, view.lost_racks)
     rows = (table.rows_of(view.topic) if view.topic else None) or slice(0, len(table.partition_ids))
     return lost, table.loads(lost, rows), rows
 
 
-def _values(view: ClusterView, snapshot: Snapshot, table: PartitionTable) -> dict[str, Any]:
+def _map(view: ClusterView, table: PartitionTable) -> dict[str, Any]:
+    """The map, and what a loss costs."""
     lost, loads, rows = _loads(view, table)
-    names = available(table, loads)
-    position = {int(broker): index for index, broker in enumerate(table.brokers.ids)}.get(int(view.broker or -1))
-    is_known = not view.topic or view.topic in table.topics
     return {
         "map": broker_map(table, loads, lost, view.measure),
-        "measures": {name: MEASURES[name].label for name in names},
-        "findings": findings(snapshot),
-        "topics": table.topics[:MOST_TOPICS],
-        "topic_count": len(table.topics),
+        "measures": {name: MEASURES[name].label for name in available(table, loads)},
         "loss": _loss(view, table, loads, rows) if view.lost else None,
-        "partitions": _partitions(table, rows) if view.topic and is_known else None,
-        "is_known_topic": is_known,
-        "on_broker": None if position is None else table.topics_on(position, MOST_ROWS),
-        "warnings": snapshot.summary.get("warnings") or [],
-        "most_rows": MOST_ROWS,
+        "topics": table.topics[:MOST_TOPICS],
     }
 
 
 def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
     """What a loss costs, with the topics of the partitions that go offline, if all topics are shown."""
-    new = loads.offline & ~table.loads(table.lost(), rows).offline
+    before = table.loads(table.lost(), rows)
     lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
     (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
     return {
         "counts": counts,
-        "topics": [] if view.topic else table.counts_by_topic(new)[:MOST_ROWS],
+        "most_leaders": (int(before.leaders.max(initial=0)), int(loads.leaders.max(initial=0))),
+        "topics": [] if view.topic else table.counts_by_topic(loads.offline & ~before.offline)[:10],
     }
 
 
-def _partitions(table: PartitionTable, rows: slice) -> list[dict[str, Any]]:
-    """The first partitions of a topic, as the page lists them."""
-    ids = table.brokers.ids
-    listed = []
-    for row in range(rows.start, min(rows.stop, rows.start + MOST_ROWS)):
-        replicas = table.replicas[row]
-        leader = int(table.leaders[row])
-        listed.append(
-            {
-                "id": int(table.partition_ids[row]),
-                "leader": None if leader < 0 else int(ids[leader]),
-                "replicas": [int(ids[broker]) for broker in replicas[replicas != NO_REPLICA]],
-                "out_of_sync": [
-                    int(ids[broker])
-                    for broker, is_in_sync in zip(replicas, table.in_sync[row], strict=True)
-                    if broker != NO_REPLICA and not is_in_sync
-                ],
-                "bytes": int(table.size_bytes[row]),
-            }
-        )
-    return listed
+def _overview(shown: Shown) -> Mapping[str, Any]:
+    recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=20).items
+    plans = shown.uow.plans.page(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
+    loads = shown.table.loads(shown.table.lost())
+    fullest = int(loads.replicas.argmax()) if len(loads.replicas) else None
+    return _map(shown.view, shown.table) | {
+        "findings": findings(shown.snapshot),
+        "health": shown.snapshot.summary.get("health") or {},
+        "warnings": shown.snapshot.summary.get("warnings") or [],
+        "lines": {state: rooms.sparkline(recent, state) for state in _HISTORY | {"under_min_isr": ""}},
+        "fullest": None if fullest is None else shown.table.brokers.brokers[fullest].id,
+        "worst": shown.losses.racks[0] if shown.losses.racks else None,
+        "changes": [
+            (new, words) for new, old in pairwise(recent) if (words := rooms.changes(old.summary, new.summary))
+        ][:3],
+        "plans": (listed := [plan for plan in plans if plan.status in OPEN][:6]),
+        "twins": twins(shown.uow, listed),
+        "studies": _studies(shown.uow, shown.view)[:3],
+    }
+
+
+def _brokers(shown: Shown) -> Mapping[str, Any]:
+    _lost, loads, _rows = _loads(shown.view, shown.table)
+    values = {"rows": [], "total": len(shown.table.brokers.ids), "measures": {n: MEASURES[n].label for n in MEASURES}}
+    if not shown.view.item:
+        return values | {"rows": rooms.broker_rows(shown.table, loads, shown.view.start), "page": rooms.PAGE}
+    at = {str(broker): at for at, broker in enumerate(shown.table.brokers.ids.tolist())}.get(shown.view.item)
+    if at is None:
+        raise SnapshotNotFound(f"the snapshot has no broker {shown.view.item[:100]}")
+    rows = np.flatnonzero((shown.table.replicas == at).any(axis=1))
+    return values | {
+        "rows": rooms.broker_rows(shown.table, loads, at)[:1],
+        "directories": directories(shown.cluster, int(shown.view.item)),
+        "topics": shown.table.topics_on(at, rooms.MOST_ROWS),
+        "partitions": rooms.partition_rows(shown.table, rows),
+        "partitions_in_all": len(rows),
+        "loss": next((row.counts for row in shown.losses.brokers if row.loss == f"broker:{shown.view.item}"), None),
+    }
+
+
+def _topics(shown: Shown) -> Mapping[str, Any]:
+    values = {"total": len(shown.table.topics), "page": rooms.PAGE, "words": PARTITION_WORDS, "topic": None}
+    if not shown.view.item and not shown.view.state:
+        return values | {"rows": rooms.topic_rows(shown.table, shown.cluster, shown.view.start), "partitions": None}
+    if shown.view.item and shown.view.item not in shown.table.topics:
+        raise SnapshotNotFound(f"the snapshot has no topic {shown.view.item[:300]}")
+    chosen = rooms.rows_in(shown.cluster, _loads(shown.view, shown.table)[2], shown.view.state)
+    at = shown.table.topics.index(shown.view.item) if shown.view.item else 0
+    listed = {"partitions": rooms.partition_rows(shown.table, chosen), "partitions_in_all": len(chosen)}
+    if not shown.view.item:
+        return values | listed
+    topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.table, shown.cluster, at)[0]}
+    return values | _map(shown.view, shown.table) | topic | listed
+
+
+def _groups(shown: Shown) -> Mapping[str, Any]:
+    groups = [group for group in shown.cluster.groups if shown.view.item in ("", group.group_id)]
+    if shown.view.item and not groups:
+        raise SnapshotNotFound(f"the snapshot has no group {shown.view.item[:300]}")
+    listed = groups[shown.view.start : shown.view.start + rooms.PAGE]
+    return {"rows": [rooms.group_row(group) for group in listed], "total": len(groups), "page": rooms.PAGE}
+
+
+def _what_if(shown: Shown) -> Mapping[str, Any]:
+    return _map(shown.view, shown.table) | {"losses": shown.losses}
+
+
+def _plans(shown: Shown) -> Mapping[str, Any]:
+    plans = shown.uow.plans.page(PlanFilter(cluster=shown.view.cluster), before=None, size=50)
+    ledger = shown.uow.plans.ledger(cluster=shown.view.cluster, size=10)
+    return {"plans": plans.items, "more": plans.has_more, "twins": twins(shown.uow, plans.items), "ledger": ledger}
+
+
+def _capacity(shown: Shown) -> Mapping[str, Any]:
+    return {"studies": _studies(shown.uow, shown.view)}
+
+
+def _studies(uow: UnitOfWork, view: ClusterView) -> Sequence[Any]:
+    newest = uow.sweeps.page(kind=None, state=None, before=None, size=50).items
+    return [sweep for sweep in newest if sweep.labels.get(STUDY) == view.cluster]
+
+
+def _snapshots(shown: Shown) -> Mapping[str, Any]:
+    recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=50)
+    changed = [rooms.changes(old.summary, new.summary) for new, old in pairwise(recent.items)]
+    return {"recent": recent.items, "changed": [*changed, []], "more": recent.has_more}
+
+
+_VALUES = dict(
+    zip(ROOMS, (_overview, _brokers, _topics, _groups, _what_if, _plans, _capacity, _snapshots), strict=True)
+)
+"""What computes the values of each room's page."""
 
 
 def _history(recent: Sequence[Snapshot]) -> list[dict[str, object]]:

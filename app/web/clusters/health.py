@@ -1,46 +1,74 @@
-"""What is wrong with a cluster, from the counts of its snapshot, in words."""
+"""What is wrong with a cluster, from the counts of its snapshot, in words, with what to do about it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from app.formats.syntax.quantities import counted
 from app.store.records import Snapshot
 
 _UNBALANCED, _ENOUGH = 1.2, 5
-"""A broker with so many times the mean is unbalanced, if the mean is so much: few replicas cannot be balanced."""
+"""A broker above `_UNBALANCED` times the mean is unbalanced, if the mean is at least `_ENOUGH`: few replicas cannot be
+balanced."""
+_PARTITIONS = (
+    ("offline", "offline", "critical", ""),
+    ("illegal", "with an illegal replica list", "critical", "Fix"),
+    ("under_min_isr", "below min.insync.replicas, which acks=all cannot write", "critical", ""),
+    ("under_replicated", "under-replicated", "bad", ""),
+    ("not_rack_safe", "not rack-safe", "bad", "Fix"),
+    ("reassigning", "being reassigned", "muted", ""),
+    ("not_preferred", "not led by the preferred leader", "muted", ""),
+)
+"""States of partitions, the worst first: in words, how bad they are, and the verb of a plan against them."""
+PARTITION_WORDS: Mapping[str, str] = {name: words.partition(",")[0] for name, words, *_ in _PARTITIONS}
+"""The states that pages list, in a few words."""
+_SKEWS = {"replica": {"replicas": "tight"}, "leader": {"leaders": "tight"}}
+SEVERITIES = ("critical", "bad", "muted")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a cluster. `is_bad` if clients notice it or a loss would cost more than necessary."""
+    """Something about a cluster.
+
+    Parameters
+    ----------
+    severity : of `SEVERITIES`: clients notice it, a loss would cost more than necessary, or neither.
+    state : that of the partitions that it is about; empty if it is not about partitions.
+    verb, plan : what a plan does against it, and the address of the form of that plan; empty if none does.
+    """
 
     words: str
-    is_bad: bool
+    severity: str
+    state: str = ""
+    verb: str = ""
+    plan: str = ""
 
 
 def findings(snapshot: Snapshot) -> list[Finding]:
     """What is unavailable, fragile or unbalanced, the worst first; empty if nothing is, or nothing is known."""
     summary: Mapping[str, Any] = snapshot.summary
     health = summary.get("health") or {}
-    partitions = (
-        ("offline", "offline", True),
-        ("illegal", "with an illegal replica list", True),
-        ("under_min_isr", "below min.insync.replicas, which acks=all cannot write", True),
-        ("under_replicated", "under-replicated", True),
-        ("not_rack_safe", "not rack-safe", True),
-        ("reassigning", "being reassigned", False),
-        ("not_preferred", "not led by the preferred leader", False),
-    )
     listed = [
-        Finding(f"{counted(health[name], 'partition')} {words}", is_bad)
-        for name, words, is_bad in partitions
+        Finding(f"{counted(health[name], 'partition')} {words}", severity, name, verb, verb and plan_form(snapshot))
+        for name, words, severity, verb in _PARTITIONS
         if health.get(name)
     ]
     if health.get("fenced_brokers"):
-        listed.append(Finding(f"{counted(health['fenced_brokers'], 'broker')} fenced", True))
+        listed.append(Finding(f"{counted(health['fenced_brokers'], 'broker')} fenced", "bad"))
     totals = {"replica": health.get("replicas", 0), "leader": summary["partitions"]}
     for name, total in totals.items():
         if total >= _ENOUGH * max(1, summary["brokers"]) and health.get(f"{name}_skew", 0) > _UNBALANCED:
-            listed.append(Finding(f"a broker has {health[f'{name}_skew']:.2f} times the mean of {name}s", False))
+            words = f"a broker has {health[f'{name}_skew']:.2f} times the mean of {name}s"
+            listed.append(Finding(words, "muted", "", "Balance", plan_form(snapshot, **_SKEWS[name])))
     return listed
+
+
+def plan_form(snapshot: Snapshot, **fields: str) -> str:
+    """The address of the form of a change of the cluster, with some of its fields."""
+    return f"/plan/reassignment?{urlencode({'cluster': snapshot.cluster, **fields})}"
+
+
+def severity(listed: Sequence[Finding]) -> str:
+    """The worst severity of some findings, or `good`."""
+    return next((each for each in SEVERITIES if each in {finding.severity for finding in listed}), "good")

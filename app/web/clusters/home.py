@@ -1,8 +1,9 @@
-"""`/`: all clusters with their health, the form that adds one, and the newest plans."""
+"""`/`: the fleet, all clusters by severity; the form that adds one, and the newest plans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
@@ -11,19 +12,24 @@ from fastapi.responses import RedirectResponse
 from app.errors import Failure
 from app.errors.requests import ConflictingFields
 from app.formats.snapshots import assembly
+from app.formats.snapshots.pasted import Upload
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web.access import Access
-from app.web.clusters.health import Finding, findings
+from app.web.clusters.health import SEVERITIES, Finding, findings, severity
+from app.web.clusters.rooms import changes
 from app.web.clusters.view import ClusterView
-from app.web.forms import first_plan
 from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
+from app.web.plans.twins import twins
 
 MOST_CLUSTERS = 200
 NEWEST = 10
+LONGEST_NAME = 249
+EXAMPLE = "example-shop"
+"""The name of the example cluster: skewed, with a hot topic, and unsafe without one of its racks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +41,14 @@ class ClusterCard:
     changes: Sequence[str]
 
     @property
-    def address(self) -> str:
-        """The address of the cluster's page."""
-        return ClusterView(self.snapshot.cluster).address
+    def view(self) -> ClusterView:
+        """The cluster's page."""
+        return ClusterView(self.snapshot.cluster)
+
+    @property
+    def severity(self) -> str:
+        """The worst severity of the findings, or `good`."""
+        return severity(self.findings)
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -59,9 +70,9 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.post("/clusters/example", dependencies=[access.plan])
     def add_example() -> Response:
-        wanted = first_plan.read(first_plan.EXAMPLE)
+        text = files("app.web").joinpath("static", "example.txt").read_text(encoding="utf-8")
         with database.begin() as uow:
-            snapshot = snapshots.store(uow, wanted.cluster, limits)
+            snapshot = snapshots.store(uow, assembly.assemble(EXAMPLE, [Upload(text)]).cluster, limits)
         return RedirectResponse(ClusterView(snapshot.cluster).address, HTTPStatus.SEE_OTHER)
 
     return routes
@@ -71,31 +82,34 @@ def _page(database: Database, *, typed: PastedTexts | None = None, problem: Fail
     with database.begin() as uow:
         newest = uow.snapshots.newest_of_all(most=MOST_CLUSTERS)
         cards = [_card(uow, snapshot) for snapshot in newest]
-        listed = uow.plans.page(PlanFilter(), before=None, size=NEWEST)
+        order = [*SEVERITIES, "good"]
+        cards.sort(key=lambda card: (order.index(card.severity), -len(card.findings), card.snapshot.cluster))
+        listed = uow.plans.page(PlanFilter(), before=None, size=NEWEST).items
+        told_apart = twins(uow, listed)
     status = HTTPStatus.OK if problem is None else HTTPStatus.UNPROCESSABLE_ENTITY
-    values: Mapping[str, Any] = {"cards": cards, "plans": listed.items, "typed": typed, "problem": problem}
+    values: Mapping[str, Any] = {
+        "cards": cards,
+        "plans": listed,
+        "twins": told_apart,
+        "typed": typed,
+        "problem": problem,
+    }
     return page("clusters.html", status=status, most=MOST_CLUSTERS, **values)
 
 
 def _card(uow: UnitOfWork, snapshot: Snapshot) -> ClusterCard:
     recent = uow.snapshots.page(cluster=snapshot.cluster, before=None, size=2).items
     before = next((each for each in recent if each.id != snapshot.id), None)
-    changes = [] if before is None else _changes(before.summary, snapshot.summary)
-    return ClusterCard(snapshot, findings(snapshot), changes)
-
-
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """How the counts of two summaries differ, in words."""
-    return [
-        f"{name} {difference:+,}"
-        for name in ("brokers", "racks", "topics", "partitions", "groups")
-        if (difference := int(after.get(name) or 0) - int(before.get(name) or 0))
-    ]
+    changed = [] if before is None else changes(before.summary, snapshot.summary)
+    return ClusterCard(snapshot, findings(snapshot), changed)
 
 
 def _store(uow: UnitOfWork, typed: PastedTexts, limits: Limits) -> Snapshot:
     """Store the pasted cluster. Raises what reading it raises."""
-    if not first_plan.is_cluster_name(typed.cluster):
-        raise ConflictingFields(first_plan.CLUSTER_NAMES, path=("cluster",), value=typed.cluster[:300])
+    if not (0 < len(typed.cluster) <= LONGEST_NAME and typed.cluster.isprintable()):
+        detail = f"a cluster's name has 1 to {LONGEST_NAME} printable characters"
+        raise ConflictingFields(detail, path=("cluster",), value=typed.cluster[:300])
     assembled = assembly.assemble(typed.cluster, typed.uploads())
+    if uow.snapshots.newest(typed.cluster) is not None:
+        return snapshots.store_later(uow, assembled, limits)
     return snapshots.store(uow, assembled.cluster, limits, cautions=snapshots.of_assembly(assembled))

@@ -1,51 +1,91 @@
-"""What the page of a cluster shows, as its address says: every state of the page has an address."""
+"""What a page of a cluster shows, as its address says: every state of each page has an address."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import quote, urlencode
+from types import MappingProxyType
+from urllib.parse import quote, unquote, urlencode
 
+from fastapi import Request
+
+from app.core.measures.health import STATES
 from app.core.measures.partition_table import PartitionTable
 from app.web.clusters.broker_map import MEASURES
 
 RACK, BROKER = "rack", "broker"
+ROOMS: Mapping[str, str] = MappingProxyType(
+    {
+        "": "Overview",
+        "brokers": "Brokers",
+        "topics": "Topics",
+        "groups": "Groups",
+        "what-if": "What if",
+        "plans": "Plans",
+        "capacity": "Capacity",
+        "history": "History",
+    }
+)
+"""The pages of a cluster by the last part of their address, which the overview does not have, with their titles."""
 _MOST_LOSSES = 100
 _DEFAULT_MEASURE = "replicas"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """The state of a cluster's page.
+    """The state of a page of a cluster.
 
     Parameters
     ----------
-    cluster : its name. snapshot : the id as text; empty for the newest.
-    measure : of `MEASURES`. topic : the only topic that counts; empty for all.
-    broker : the id of the broker whose topics are listed; empty for none.
+    cluster : its name. room : of `ROOMS`. item : the topic, broker or group that the page is about; empty for a list.
+    snapshot : the id as text; empty for the newest. measure : of `MEASURES`.
+    state : of `STATES`, that of the partitions that are listed; empty for all. start : the first row of a long list.
     lost : racks and brokers that are taken to be lost, each as `rack:name` or `broker:id`.
     """
 
     cluster: str
+    room: str = ""
+    item: str = ""
     snapshot: str = ""
     measure: str = _DEFAULT_MEASURE
-    topic: str = ""
-    broker: str = ""
+    state: str = ""
+    start: int = 0
     lost: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, cluster: str, *, snapshot: str, measure: str, topic: str, broker: str, lost: Sequence[str]
-    ) -> "ClusterView":
-        """The view that an address asks for; what is unknown in it is left out."""
-        known = measure if measure in MEASURES else _DEFAULT_MEASURE
-        losses = tuple(dict.fromkeys(loss for loss in lost if loss.partition(":")[0] in (RACK, BROKER)))
-        return cls(
-            cluster,
-            snapshot,
-            known,
-            topic,
-            broker if broker.isascii() and broker.isdigit() and len(broker) < 11 else "",
-            losses[:_MOST_LOSSES],
+    def of(cls, path: str, query: Sequence[tuple[str, str]]) -> "ClusterView":
+        """The view that an address asks for; what is unknown in it is left out.
+
+        Parameters
+        ----------
+        path : as it was sent, in which the slashes of names are escaped.
+        """
+        name, *rest = path.removeprefix("/clusters/").split("/")
+        if not rest or rest[0] not in ROOMS or not rest[0]:
+            name, rest = "/".join([name, *rest]), [""]
+        given = dict(query)
+        topic, broker, start = given.get("topic", ""), given.get("broker", ""), given.get("start", "")
+        lost = dict.fromkeys(loss for key, loss in query if key == "lose" and loss.partition(":")[0] in (RACK, BROKER))
+        view = cls(
+            unquote(name),
+            rest[0],
+            unquote("/".join(rest[1:])),
+            given.get("snapshot", ""),
+            measure if (measure := given.get("measure", "")) in MEASURES else _DEFAULT_MEASURE,
+            state if (state := given.get("state", "")) in STATES else "",
+            int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 0,
+            tuple(lost)[:_MOST_LOSSES],
         )
+        # Addresses of earlier releases have a topic or a broker in their query.
+        return view.to("topics", topic) if topic else view.to("brokers", broker) if broker else view
+
+    @property
+    def topic(self) -> str:
+        """The only topic that counts; empty for all."""
+        return self.item if self.room == "topics" else ""
+
+    @property
+    def title(self) -> str:
+        """What the page is about."""
+        return f"{ROOMS[self.room].removesuffix('s')} {self.item}" if self.item else ROOMS[self.room]
 
     @property
     def lost_racks(self) -> tuple[str, ...]:
@@ -67,20 +107,30 @@ class ClusterView:
     @property
     def address(self) -> str:
         """The address of the page in this state."""
-        return f"/clusters/{quote(self.cluster, safe='')}{self._query()}"
+        parts = [quote(part, safe="") for part in (self.cluster, self.room, self.item) if part]
+        return f"/clusters/{'/'.join(parts)}{self._query()}"
 
     def picture(self, file_type: str) -> str:
         """The address of the map in this state as SVG or PNG."""
-        return f"/pictures/cluster-map.{file_type}{self._query([('cluster', self.cluster)])}"
+        first = [("cluster", self.cluster), *([("topic", self.topic)] if self.topic else [])]
+        return f"/pictures/cluster-map.{file_type}{self._query(first)}"
 
     def document(self, snapshot: str) -> str:
         """The address of a snapshot as JSON, in the form of a request that stores it."""
-        address = ClusterView(self.cluster, snapshot).address
+        address = ClusterView(self.cluster, snapshot=snapshot).address
         return f"{address}&file=json"
 
-    def showing(self, **changes: str | tuple[str, ...]) -> str:
+    def to(self, room: str, item: str = "") -> "ClusterView":
+        """Another page of the cluster at the same snapshot with the same losses."""
+        return replace(self, room=room, item=item, state="", start=0)
+
+    def at(self, room: str, item: str = "") -> str:
+        """The address of another page of the cluster."""
+        return self.to(room, item).address
+
+    def showing(self, **changes: str | int | tuple[str, ...]) -> str:
         """The address of the page with some fields changed."""
-        return replace(self, **changes).address  # type: ignore[arg-type] # the fields are of these types
+        return replace(self, **{"start": 0, **changes}).address  # type: ignore[arg-type] # the fields are of these types
 
     def toggled(self, loss: str) -> str:
         """The address of the page with a loss added, or taken back."""
@@ -95,8 +145,14 @@ class ClusterView:
     def _query(self, first: Sequence[tuple[str, str]] = ()) -> str:
         stated = [
             *first,
-            *((name, value) for name in ("snapshot", "topic", "broker") if (value := getattr(self, name))),
+            *((name, value) for name in ("snapshot", "state") if (value := getattr(self, name))),
             *([("measure", self.measure)] if self.measure != _DEFAULT_MEASURE else []),
+            *([("start", str(self.start))] if self.start else []),
             *(("lose", loss) for loss in self.lost),
         ]
         return f"?{urlencode(stated)}" if stated else ""
+
+
+def viewed(request: Request) -> ClusterView:
+    """The view of a request for a page of a cluster. The path as it was sent tells the slashes of names from others."""
+    return ClusterView.of(request.scope["raw_path"].decode(), request.query_params.multi_items())

@@ -7,5 +7,5 @@ members.py      members of a group from what Kafka's tools print
 keys.py         `/plan/keys`: keys and the partition of each, which are not stored
 check.py        `/plan/check`: a reassignment or a cluster is checked, and nothing stored
 texts.py        texts that are pasted or dropped as files
-topic.py        `/plan/replicas`: the form of a new topic; first_plan.py has its fields and their request
+short.py        forms of few fields: a new topic, a group, a Streams application, restarts
 """

@@ -1,7 +1,9 @@
 """The fields of the form that changes a cluster, and the request that they make."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import orjson
 
 from app.services.amounts import bytes_of
 from app.web.forms import constraints
@@ -113,3 +115,48 @@ def _choice(typed: Mapping[str, str], field: str) -> str:
 def _band(value: str) -> object:
     """`10 %` is a tolerance of the mean; everything else is a word of the request."""
     return {"tolerance": int(value.rstrip("% ")) / 100} if value.endswith("%") else value
+
+
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    "remove_brokers": str,
+    "remove_racks": str,
+    "replication_factor": lambda item: f"{item[0]}={item[1]}",
+    "add_brokers": lambda broker: f"{broker['id']} {broker.get('rack') or ''}".strip(),
+}
+"""The lines of fields that are lists."""
+
+
+def typed_of(body: Mapping[str, Any]) -> dict[str, str]:
+    """The fields that make a request; parts that have no field, or more than a field can state, are in `more`."""
+    rest: dict[str, Any] = dict(body)
+    typed: dict[str, str] = {"cluster": str(rest.pop("cluster", ""))}
+    for name in _WRITTEN.keys() & rest.keys():
+        if (lines := _lines_of(name, rest[name])) is not None:
+            typed[name] = lines
+            del rest[name]
+    for (part, inner), field in _PLACES.items():
+        value = (rest.get(part) or {}).get(inner) if isinstance(rest.get(part), dict) else None
+        text = _typed(field, value)
+        if text:
+            typed[field] = text
+            rest[part] = {name: each for name, each in rest[part].items() if name != inner}
+    if rest.get("objective") in _CHOICES["objective"]:
+        typed["objective"] = rest.pop("objective")
+    rest = {name: value for name, value in rest.items() if value not in (None, {}, [])}
+    return typed | {"more": orjson.dumps(rest, option=orjson.OPT_INDENT_2).decode() if rest else ""}
+
+
+def _lines_of(name: str, value: Any) -> str | None:
+    """The lines of a field that is a list; None if they cannot state the value."""
+    if not value or (name == "add_brokers" and any(broker.keys() - {"id", "rack"} for broker in value)):
+        return None
+    return "\n".join(_WRITTEN[name](each) for each in (value.items() if isinstance(value, dict) else value))
+
+
+def _typed(field: str, value: object) -> str:
+    """The text of a field that states a value; empty if none does."""
+    if field in constraints.SHARES and isinstance(value, float | int):
+        return f"{value * 100:.10g}"
+    if field == "throttle" and isinstance(value, int) and value % 1_000_000 == 0:
+        return str(value // 1_000_000)
+    return value if isinstance(value, str) and value in _CHOICES.get(field, ()) else ""

@@ -5,16 +5,19 @@ from http import HTTPStatus
 from typing import Annotated, Any, Protocol
 
 import orjson
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure, Json
-from app.services import plans, sweeps
+from app.services import plans, snapshots, sweeps
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.forms import constraints, members
+from app.web.clusters.place import place
+from app.web.clusters.view import ClusterView
+from app.web.forms import constraints, members, short
 from app.web.forms import reassignment as reassignment_form
+from app.web.forms.fields import more
 from app.web.forms.reassignment import FIELDS, Mistaken
 from app.web.forms.texts import PastedTexts
 from app.web.lists import as_id
@@ -36,6 +39,12 @@ KINDS: Mapping[str, tuple[str, str]] = {
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
 _OPERATIONS = {"sweep": "/v1/sweeps"}
+FIELDS_OF: Mapping[str, dict[str, str]] = {
+    "reassignment": dict.fromkeys(FIELDS, ""),
+    **{kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()},
+}
+"""The fields of the form of each kind that has fields, with their initial values."""
+MOST_PICKED = 60
 
 
 class Requests(Protocol):
@@ -58,36 +67,27 @@ def router(
     routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
-        async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:
-            return {name: str(value) for name, value in form.items()}
+        async with request.form(max_fields=1000, max_files=0, max_part_size=limits.max_body_bytes) as form:
+            return _typed(form.multi_items())
 
     @routes.get("/plan")
     def kinds() -> Response:
         return page("plan_kinds.html", kinds=KINDS)
 
     @routes.get("/plan/{kind}")
-    def form(
-        kind: str,
-        cluster: Annotated[str, Query(max_length=300)] = "",
-        example: Annotated[str, Query(max_length=100)] = "",
-        group: Annotated[str, Query(max_length=300)] = "",
-        again: Annotated[str, Query(max_length=100)] = "",
-    ) -> Response:
+    def form(request: Request, kind: str) -> Response:
+        typed = _typed(request.query_params.multi_items())
         known = _examples(requests, kind)
-        body = known[example]["value"] if example in known else {}
-        if again:
+        if typed.get("example") in known:
+            typed = {"body": _pretty(known[typed["example"]]["value"])}
+        if again := typed.get("again"):
             with database.begin() as uow:
-                body = _stored(uow, kind, again)
-        if group and kind in members.COMMANDS:
-            body = {"group": group}
-        if cluster:
-            body = {"cluster": cluster, **{name: value for name, value in body.items() if name != "snapshot_id"}}
-        has_fields = kind == "reassignment" and not example and not again
-        typed = {**dict.fromkeys(FIELDS, ""), "cluster": cluster} if has_fields else {"cluster_of": cluster}
-        return _page(database, requests, kind, _pretty(body), typed)
+                typed = {"fields": "1", "body": _pretty(_stored(uow, kind, again))}
+        return submitted(kind, {**typed, "preview": "1"}, "")
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
-        return _page(database, requests, kind, "", {"cluster_of": pasted.cluster, "text": pasted.text}, refused=problem)
+        typed = {"cluster": pasted.cluster, "text": pasted.text}
+        return _page(database, requests, kind, "", typed, refused=problem)
 
     submitted = _submission(database, requests)
     routes.include_router(members.router(database, limits, refused, access))
@@ -116,7 +116,9 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
             body = _body(kind, typed)
         except Mistaken as mistaken:
             return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
-        if "preview" in typed:
+        if typed.keys() & {"preview", "fields", "json"}:
+            if "json" in typed:
+                typed = {"body": body}
             return _page(database, requests, kind, body, typed)
         try:
             with database.begin() as uow:
@@ -146,11 +148,55 @@ def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
     return plans.request_of(head)
 
 
+def _typed(items: Sequence[tuple[str, Any]]) -> dict[str, str]:
+    """The fields of a form; the values of a field that is sent more than once are lines of it."""
+    typed: dict[str, list[str]] = {}
+    for name, value in items:
+        typed.setdefault(name, []).append(str(value))
+    return {name: "\n".join(dict.fromkeys(value for value in values if value)) for name, values in typed.items()}
+
+
+def _has_fields(kind: str, typed: Mapping[str, str]) -> bool:
+    """Whether a form is shown as fields, not as JSON."""
+    return kind in FIELDS_OF and "json" not in typed and ("body" not in typed or "fields" in typed)
+
+
+def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form that has some of them, or the request as JSON. Raises `Mistaken`."""
+    if "body" in typed:
+        problems: dict[str, str] = {}
+        read = more({"more": typed["body"]}, problems)
+        if problems:
+            raise Mistaken({"body": problems["more"]})
+        typed = reassignment_form.typed_of(read) if kind == "reassignment" else short.typed_of(kind, read)
+    return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
+
+
 def _body(kind: str, typed: Mapping[str, str]) -> str:
     """The JSON of a form. Raises `Mistaken`."""
-    if kind == "reassignment" and "cluster" in typed:
-        return _pretty(reassignment_form.request(typed))
-    return typed.get("body", "")
+    if kind not in FIELDS_OF or ("body" in typed and "fields" not in typed):
+        return typed.get("body", "{}")
+    fields = _fields_of(kind, typed)
+    if kind == "reassignment":
+        return _pretty(reassignment_form.request(fields))
+    problems: dict[str, str] = {}
+    body = short.request(kind, fields, problems)
+    if problems:
+        raise Mistaken(problems)
+    return _pretty(body)
+
+
+def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
+    """What the newest snapshot of a cluster has to choose from; a picker of more than `MOST_PICKED` is no help."""
+    if not name or uow.snapshots.newest(name) is None:
+        return {}
+    _, cluster = snapshots.load(uow, snapshots.newest(uow, name).id)
+    suggested = {
+        "remove_brokers": [str(broker.id) for broker in cluster.brokers],
+        "remove_racks": sorted({broker.rack for broker in cluster.brokers if broker.rack}),
+        "groups": [group.group_id for group in cluster.groups],
+    }
+    return {name: values for name, values in suggested.items() if len(values) <= MOST_PICKED}
 
 
 def _page(
@@ -164,12 +210,17 @@ def _page(
     errors: Sequence[Mapping[str, Json]] = (),
     refused: str = "",
 ) -> Response:
-    if "cluster" in typed:  # a form that a page did not send may have some of the fields
-        typed = dict.fromkeys(FIELDS, "") | dict(typed)
+    has_fields = _has_fields(kind, typed)
+    if has_fields and not problems:
+        typed = _fields_of(kind, typed)
     # The first error of a field that the form has is beside it, and so is that of an item of the field.
-    beside = {reassignment_form.field_of(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
+    of_fields = _field_of(kind)
+    beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
+        cluster = str(typed.get("cluster") or "")
+        where = place(uow, ClusterView(cluster, "plans")) if cluster else None
+        suggested = _suggested(uow, cluster)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(
         "plan_form.html",
@@ -178,18 +229,30 @@ def _page(
         title=KINDS[kind][0],
         purpose=KINDS[kind][1],
         body=body,
-        typed=typed,
-        has_fields="cluster" in typed,
+        typed=FIELDS_OF.get(kind, {}) | dict(typed),
+        has_fields=has_fields,
+        can_toggle=kind in FIELDS_OF,
+        short=short.SHORT.get(kind, ()),
         clusters=clusters,
-        problems=problems or (beside if "cluster" in typed else {}),
-        errors=[{**each, "field": reassignment_form.field_of(str(each["pointer"]))} for each in errors],
-        fields=FIELDS if "cluster" in typed else (),
+        suggested=suggested,
+        place=where,
+        problems=problems or (beside if has_fields else {}),
+        errors=[{**each, "field": of_fields(str(each["pointer"]))} for each in errors],
+        fields=tuple(FIELDS_OF[kind]) if has_fields else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
         has_constraints=any(typed.get(name) for name in constraints.FIELDS),
         members_command=members.COMMANDS.get(kind),
         refused=refused,
         operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
     )
+
+
+def _field_of(kind: str) -> Callable[[str], str]:
+    """What finds the field whose part of the request a pointer names."""
+    if kind not in short.SHORT:
+        return reassignment_form.field_of
+    names = {f"/{field.path.replace('.', '/0/')}": field.name for field in short.SHORT[kind]}
+    return lambda pointer: names.get(pointer, pointer.strip("/").partition("/")[0])
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from app.services import consumers, groups, reassignment, restarts, streams
 from app.store.records import PlanHead
+from app.web.plans.reassignment import bound_words
 from app.web.words import byte_size, known_size, number, share
 
 
@@ -39,12 +40,10 @@ def figures(head: PlanHead) -> dict[str, str]:
 
 def _moved(certificate: Mapping[str, Any]) -> dict[str, str]:
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
-    by_bytes = certificate["minimised"] == "bytes"
-    bound = certificate["lower_bound_bytes" if by_bytes else "lower_bound_replicas"]
     return {
         "Replicas moved": number(replicas),
         "Bytes moved": known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown),
-        "Lower bound": "" if bound is None else byte_size(bound) if by_bytes else number(bound),
+        "Lower bound": bound_words(certificate),
         "Optimality gap": "none, proven" if certificate["optimal"] else _share(certificate["gap"]),
         "Solver": f"{certificate['solver']}, {certificate['seconds']:.3g} s",
     }

@@ -17,6 +17,13 @@ _CHANGES = {
 }
 
 
+_WHAT_IFS = {
+    "optimum": "In the optimum",
+    "preferred_leaders": "With leaders in the racks of readers",
+    "one_more_replica": "With one more replica",
+}
+
+
 def facts(answer: Mapping[str, Any]) -> list[str]:
     """The facts of the picture of a group, as sentences."""
     loads, optimum = answer["loads"], answer["optimum"]
@@ -90,6 +97,15 @@ def change_words(change: Mapping[str, Any]) -> str:
     named = ", ".join(runs(change["partitions"]))
     hidden = change["count"] - len(change["partitions"])
     return f"{words} (partitions {named}{f' and {hidden:,} more' if hidden > 0 else ''})"
+
+
+def what_if(change: Mapping[str, Any]) -> str:
+    """A change of one thing, of which the plan has the traffic."""
+    if change["change"] == "assignor":
+        return f"Under {change['value']}"
+    if change["change"] == "follower_fetching":
+        return f"Fetching from {'followers' if change['value'] else 'leaders'}"
+    return _WHAT_IFS[change["change"]]
 
 
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:

@@ -60,6 +60,8 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "steps": list(zip(group_words.step_names(steps), steps, strict=True))[:SHOWN_STEPS],
         "steps_in_all": len(steps),
         "change_words": group_words.change_words,
+        "traffic": answer.get("traffic"),
+        "what_if": group_words.what_if,
         "runs_on": ASSIGNORS[answer["assignor"]].runs_on,
     }
 

@@ -19,7 +19,6 @@ SHOWN_BATCHES, SHOWN_BROKERS = 100, 300
 def certificate_words(certificate: Mapping[str, Any], log_dirs: Mapping[str, Any] | None = None) -> str:
     """The movement and its lower bound. `log_dirs`: the moves between log directories, if the plan chooses them."""
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
-    by_bytes = certificate["minimised"] == "bytes"
     if not replicas and log_dirs is not None and log_dirs["moved_replicas"]:
         within = f"{counted(log_dirs['moved_replicas'], 'replica')}, {byte_size(log_dirs['moved_bytes'])}"
         return f"No replica moves to another broker; {within}, between log directories of a broker."
@@ -27,11 +26,21 @@ def certificate_words(certificate: Mapping[str, Any], log_dirs: Mapping[str, Any
         return "No replica moves: the current placement satisfies all constraints."
     size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown)
     moves = f"{counted(replicas, 'replica')}, {size}, {'moves' if replicas == 1 else 'move'}"
+    per_replica = ""
+    if certificate["minimised"] == "cost":
+        per_replica = f", at {byte_size(certificate['bytes_per_replica'])} a replica beside its bytes"
     if certificate["optimal"]:
-        return f"{moves}; no plan that satisfies these constraints moves {'less' if by_bytes else 'fewer'}."
-    bound = certificate["lower_bound_bytes" if by_bytes else "lower_bound_replicas"]
-    least = byte_size(bound) if by_bytes else counted(bound, "replica")
-    return f"{moves}; the lower bound is {least}, an optimality gap of {share(certificate['gap'])}."
+        least = {"replicas": "moves fewer", "bytes": "moves less", "cost": f"costs less{per_replica}"}
+        return f"{moves}; no plan that satisfies these constraints {least[certificate['minimised']]}."
+    bound = bound_words(certificate)
+    return f"{moves}; the lower bound is {bound}{per_replica}, an optimality gap of {share(certificate['gap'])}."
+
+
+def bound_words(certificate: Mapping[str, Any]) -> str:
+    """The lower bound on what is minimised, with its unit."""
+    of = certificate["minimised"]
+    bound = certificate[f"lower_bound_{of}"]
+    return counted(bound, "replica") if of == "replicas" else byte_size(bound)
 
 
 def tool_words(generated: Mapping[str, Any] | None) -> str:

@@ -2,8 +2,21 @@
 
 // A link or form inside `data-swap` replaces that part of the page instead of loading a page; its address stays a
 // permanent link to what is shown.
+// What has the focus is found again by its id or name, its address, or its words.
+function focusAgain(part, old) {
+  if (!old || old === document.body) return;
+  const href = old.getAttribute("href");
+  const alike = [...part.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((each) => each.tagName === old.tagName);
+  const same = (read) => { const wanted = read(old); return wanted && alike.find((each) => read(each) === wanted); };
+  const next = same((each) => each.id) || same((each) => each.getAttribute("name")) || same((each) => each.dataset.item)
+    || (href && same((each) => each.textContent.trim()));
+  const target = next || part.querySelector("h2") || part;
+  if (!next) target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+}
 async function swap(part, address) {
   part.setAttribute("aria-busy", "true");
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
   try {
     const answer = await fetch(address, { headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -11,6 +24,7 @@ async function swap(part, address) {
     if (!answer.ok || !next) return false;
     part.replaceWith(document.adoptNode(next));
     enhance(next);
+    focusAgain(next, focused);
     return true;
   } catch {
     return false;
@@ -60,12 +74,16 @@ function filterRows(input) {
   input.addEventListener("input", apply);
 }
 
-// A header of a table with `data-sort` sorts its rows; numbers by value.
+// A header of a table with `data-sort` sorts its rows; numbers, sizes and times by value.
 function sortable(table) {
+  // `data-value` is the number of a cell; else "85", "1.3 TiB", "12 %", "85 → 40" (what is after the arrow) are numbers.
   const value = (cell) => {
-    const text = (cell.dataset.value ?? cell.textContent).trim();
-    const number = Number(text.replace(/[,%\s]/g, ""));
-    return text !== "" && !Number.isNaN(number) ? number : text.toLowerCase();
+    const text = (cell.dataset.value ?? cell.textContent).trim().split("→").at(-1).trim();
+    const [, number, unit] = text.match(/^(-?[\d,]*\.?\d+)\s*(B|KiB|MiB|GiB|TiB|PiB|EiB|%|s|min|h|d)?(?:\/s)?(?=$|\s|[,(])/) ?? [];
+    if (number === undefined) return text === "" || text === "–" ? -Infinity : text.toLowerCase();
+    const power = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].indexOf(unit);
+    const seconds = { s: 1, min: 60, h: 3600, d: 86400 }[unit] ?? 1;
+    return Number(number.replaceAll(",", "")) * (power > 0 ? 1024 ** power : seconds);
   };
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = document.createElement("button");
@@ -212,9 +230,10 @@ function preview(form) {
   form.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      const typed = new FormData(form);
-      typed.set("preview", "1");
-      const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(typed) });
+      const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+      if (String(typed).length > 6000) return;
+      // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
+      const answer = await fetch(`${form.action}?${typed}`);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const next = page.getElementById(form.dataset.preview);
       if (!answer.ok || !next) return;
@@ -223,6 +242,26 @@ function preview(form) {
     }, 400);
   });
 }
+
+// A menu closes on Escape and when something else is chosen.
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" && document.activeElement?.closest(".menu[open]");
+  if (open) { open.open = false; open.querySelector("summary").focus(); }
+});
+document.addEventListener("click", (event) => {
+  for (const open of document.querySelectorAll(".menu[open]")) if (!open.contains(event.target)) open.open = false;
+});
+// `/` goes to the filter of the page.
+document.addEventListener("keydown", (event) => {
+  const filter = event.key === "/" && !event.target.closest("input, select, textarea") && document.querySelector("[data-filter]");
+  if (filter) { event.preventDefault(); filter.focus(); }
+});
+// A form that was sent shows that it waits, and is not sent twice.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
+  event.submitter?.setAttribute("aria-busy", "true");
+});
+window.addEventListener("pageshow", () => document.querySelectorAll("button[aria-busy]").forEach((button) => button.removeAttribute("aria-busy")));
 
 // `data-auto`: a form is sent when a value has changed; its button is for pages without a script.
 function automatic(form) {

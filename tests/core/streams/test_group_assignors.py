@@ -11,10 +11,11 @@ from hypothesis import given
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
 from app.core.streams.coordinator.model import StreamsGroupAssignment, StreamsMember, Subtopology, Task, tasks_of
 from app.core.streams.coordinator.quotas import Quota
-from app.errors.kafka import InvalidStandbyReplicas, NoMembersForTasks, TooManyTasks
+from app.errors.kafka import NoMembersForTasks, TooManyTasks
 from tests import draws as st
 from tests.conformance.standby_replicas import standby_replicas
 from tests.core.streams.group_by_rules import Group
+from tests.kafka_refusals import InvalidStandbyReplicas
 from tests.profiles import costly
 
 Assign = Callable[..., StreamsGroupAssignment]

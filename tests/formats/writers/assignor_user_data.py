@@ -8,8 +8,9 @@ from app.core.groups.model import Owned
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING
 from app.core.model import Int32s
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
 from tests.formats.writers import generated_bytes as generated
+from tests.kafka_refusals import NotSerializable
 
 NO_GENERATION = -1
 

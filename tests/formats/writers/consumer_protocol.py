@@ -1,10 +1,11 @@
 """Subscriptions and assignments of the consumer protocol."""
 
 from app.core.jvm.hashes import utf16_order
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
 from app.formats.groups.consumer_protocol import NEWEST_VERSION, Assignment, Subscription
 from app.formats.syntax.generated_bytes import grouped
 from tests.formats.writers import generated_bytes as generated
+from tests.kafka_refusals import NotSerializable
 
 
 def write_subscription(subscription: Subscription) -> bytes:

@@ -1,6 +1,7 @@
 """Text as Java's `DataOutputStream` writes it."""
 
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
+from tests.kafka_refusals import NotSerializable
 
 _LONGEST_TEXT_BYTES = 0xFFFF
 

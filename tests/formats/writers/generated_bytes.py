@@ -6,8 +6,9 @@ import numpy as np
 
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
 from app.formats.syntax.generated_bytes import grouped
+from tests.kafka_refusals import NotSerializable
 
 _LONGEST_STRING_BYTES = 0x7FFF
 

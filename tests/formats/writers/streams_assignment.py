@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from app.core.jvm.hashes import TaskId, TopicPartition
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
 from app.formats.streams.streams_assignment import (
     NEWEST_VERSION,
     OLDEST_VERSION,
@@ -12,6 +12,7 @@ from app.formats.streams.streams_assignment import (
 )
 from tests.formats.writers.data_streams import text
 from tests.formats.writers.generated_bytes import int32, int64
+from tests.kafka_refusals import NotSerializable
 
 _NEVER = 2**63 - 1
 _REFUSED = KafkaError("TaskAssignmentException")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from app.core.jvm.hashes import TaskId
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError
 from app.formats.streams.streams_subscription import NEWEST_VERSION, OLDEST_VERSION, SubscriptionInfo
 from tests.formats.writers import generated_bytes as generated
+from tests.kafka_refusals import NotSerializable
 
 
 def write(info: SubscriptionInfo) -> bytes:

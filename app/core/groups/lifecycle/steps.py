@@ -1,7 +1,7 @@
 """Events in order, and the rebalances, revocations, moves and locality that each of them causes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.core.groups.lifecycle.events import (
     Event,
@@ -15,7 +15,9 @@ from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebala
 from app.core.groups.lifecycle.rebalance_trigger import Trigger
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import Locality, locality
+from app.core.groups.measures.pauses import pauses
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
+from app.core.model import Int64s
 from app.errors.requests import ConflictingFields
 
 
@@ -35,6 +37,7 @@ class GroupStep:
     revoked : number of partitions that members revoked over all phases. Eager members revoke all, so that it exceeds
         the number of partitions that they lose.
     locality_before, locality_after : each with the members and metadata of its time.
+    pauses : (rows,) int64 number of the rebalances that pause each partition of `metadata`.
     """
 
     index: int
@@ -49,6 +52,7 @@ class GroupStep:
     revoked: int
     locality_before: Locality
     locality_after: Locality
+    pauses: Int64s = field(repr=False)
 
 
 def apply_events(
@@ -117,5 +121,10 @@ def _step(
         revoked=sum(phase.revoked for done_rebalance in rebalances for phase in done_rebalance.phases),
         locality_before=locality(state.members, state.metadata, before),
         locality_after=locality(current.members, current.metadata, after),
+        pauses=pauses(
+            current.metadata,
+            [renamed, *(done.assignment for done in rebalances)],
+            is_eager=protocol is Protocol.EAGER,
+        ),
     )
     return step, current

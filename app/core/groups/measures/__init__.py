@@ -1,6 +1,8 @@
 """Measures and checks of a group and of any assignment to it.
 
 locality.py    partitions read in rack, loads of members, why racks are ignored
+group_traffic.py  bytes/s of an assignment from rack to rack
+pauses.py      partitions without a member during rebalances
 handover.py    partitions that change members between two assignments
 sharing.py     share groups: partitions without a member, members per partition
 violations.py  the verifier

@@ -1,18 +1,19 @@
 """Choose the leaders of replica lists, and which of the constraints on them cannot hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.conflicts import EvacuationConflict, Infeasible, MinimumsConflict
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, LeaderProblem, LeaderTopics
-from app.core.reassignment.model import Band, BrokerBounds
+from app.core.reassignment.leaders.spreading import largest_bound, spread_topic
+from app.core.reassignment.model import Balance, Band, BrokerBounds
 from app.core.reassignment.parts import ProblemPart, summed
 from app.core.reassignment.problem import Bools, Problem
 from app.core.reassignment.stages.placing import PlacedReplicas, place
@@ -34,12 +35,16 @@ class LeaderSolution:
 
     Parameters
     ----------
-    parts : of each part of the problem; one of all if leaders are placed together with replicas.
+    parts : of each part of the problem, without spread topics; one of all if leaders are placed together with replicas.
     after : (rows, widest) int32 positions, padded at the end.
+    spread : by index of the topic, its leaders in each part that has any.
+    largest_bounds : of each part, a lower bound on the largest load of a broker.
     """
 
     parts: tuple[LedPart, ...]
     after: Int32s = field(repr=False)
+    largest_bounds: tuple[int, ...]
+    spread: tuple[tuple[int, LedPart], ...] = ()
 
     @property
     def band(self) -> Band | None:
@@ -49,7 +54,7 @@ class LeaderSolution:
     @property
     def changes(self) -> Certificate[int]:
         """The leader changes of all parts."""
-        certificates = [part.choice.certificate for part in self.parts]
+        certificates = [part.choice.certificate for part in (*self.parts, *(led for _, led in self.spread))]
         return certificates[0] if len(certificates) == 1 else summed(certificates)
 
     @property
@@ -61,7 +66,7 @@ class LeaderSolution:
     @property
     def largest_bound(self) -> int:
         """A lower bound on the largest load of a broker."""
-        return max(part.choice.largest.lower_bound for part in self.parts)
+        return max(self.largest_bounds)
 
 
 def place_and_lead(problem: Problem) -> tuple[PlacedReplicas, LeaderSolution, list[Infeasible]]:
@@ -88,7 +93,7 @@ def lead(
     is_free = np.ones(len(lists), np.bool_)
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
-    after, parts = lists.copy(), []
+    after, parts, largest, spread = lists.copy(), list[LedPart](), list[int](), list[tuple[int, LedPart]]()
     of_parts: Sequence[BrokerBounds | None] = bounds if bounds else [None] * len(problem.parts)
     for part, within in zip(problem.parts, of_parts, strict=True):
         free = np.zeros_like(is_free)
@@ -96,11 +101,49 @@ def lead(
         of_part = _of_part(problem, part, _leading_on(problem, _leader_problem(problem, lists, free, ~is_free), free))
         leaders_problem, more = _with_minimums(problem, of_part, part, lists[:, 0], free)
         leaders_problem = _with_topics(problem, leaders_problem, part, lists[:, 0], free)
-        choice = choose_leaders(leaders_problem, problem.leaders.balance, within=within)
-        after[free] = with_leader_first(lists[free], choice.leaders)
-        parts.append(LedPart(leaders_problem, choice))
+        topics = [] if within else list(_spread_topics(problem, leaders_problem, part, lists, free))
+        if topics:
+            chosen, led = _beside(leaders_problem, [(rows, each) for _, rows, each in topics], problem.leaders.balance)
+            bound = largest_bound(leaders_problem)
+        else:
+            led = LedPart(leaders_problem, choose_leaders(leaders_problem, problem.leaders.balance, within=within))
+            chosen, bound = led.choice.leaders, led.choice.largest.lower_bound
+        after[free] = with_leader_first(lists[free], chosen)
+        parts.append(led)
+        largest.append(bound)
+        spread += [(topic, each) for topic, _, each in topics]
         relaxed += more
-    return LeaderSolution(tuple(parts), after), relaxed
+    return LeaderSolution(tuple(parts), after, tuple(largest), tuple(spread)), relaxed
+
+
+def _spread_topics(
+    problem: Problem, leaders: LeaderProblem, part: ProblemPart, lists: Int32s, is_free: Bools
+) -> Iterator[tuple[int, Int64s, LedPart]]:
+    """Each topic of the part whose leaders are spread: its index, its rows among the free ones, and its leaders."""
+    topic_of = problem.leaders.spread
+    if topic_of is None:
+        return
+    of_free, of_part = topic_of[is_free], topic_of[part.rows]
+    is_ready = problem.ready(lists)[is_free]
+    for topic in np.unique(of_free[of_free >= 0]).tolist():
+        rows = np.flatnonzero(of_free == topic)
+        pinned = part.rows[(of_part == topic) & ~is_free[part.rows]]
+        base = per_broker(lists[pinned, :1], len(leaders.base))
+        yield topic, rows, LedPart(*spread_topic(leaders, rows, is_ready[rows], base))
+
+
+def _beside(
+    leaders: LeaderProblem, spread: Sequence[tuple[Int64s, LedPart]], balance: Balance
+) -> tuple[Int32s, LedPart]:
+    """(rows,) int32 leaders of all partitions, and those of the others beside topics that are spread."""
+    chosen = leaders.leader.copy()
+    for rows, led in spread:
+        chosen[rows] = led.choice.leaders
+    others = np.setdiff1d(np.arange(len(chosen)), np.concatenate([rows for rows, _ in spread]))
+    rest = leaders.part(others, chosen)
+    choice = choose_leaders(rest, balance)
+    chosen[others] = choice.leaders
+    return chosen, LedPart(rest, choice)
 
 
 def _of_part(problem: Problem, part: ProblemPart, leaders: LeaderProblem) -> LeaderProblem:
@@ -128,7 +171,8 @@ def leaders_with_resources(problem: Problem, resources: ResourceSolution) -> Lea
     """The leaders of a placement over resources, as those of leaders alone are stated."""
     lists = resources.lists
     leaders_problem = _leader_problem(problem, lists, resources.free, ~resources.free)
-    return LeaderSolution((LedPart(leaders_problem, resources.choice(leaders_problem)),), lists)
+    choice = resources.choice(leaders_problem)
+    return LeaderSolution((LedPart(leaders_problem, choice),), lists, (choice.largest.lower_bound,))
 
 
 def _leader_problem(problem: Problem, lists: Int32s, is_free: Bools, is_pinned: Bools) -> LeaderProblem:

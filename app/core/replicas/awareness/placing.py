@@ -102,12 +102,14 @@ def _rows(layout: Layout, demands: Sequence[RowDemand], partitions: int, random:
     return rows
 
 
-def check(brokers: Sequence[Broker], topic: NewTopic, *, fixed_start_index: int | None) -> None:
+def check(
+    brokers: Sequence[Broker], topic: NewTopic, *, fixed_start_index: int | None, algorithm: str = "awareness"
+) -> None:
     """Reject what no rules allow, in the order of AdminUtils."""
     partitions, factor = topic.partitions, topic.replication_factor
     if fixed_start_index is not None:
         raise ConflictingFields(
-            f"awareness chooses brokers at random, without a start index; {fixed_start_index} given",
+            f"{algorithm} chooses brokers at random, without a start index; {fixed_start_index} given",
             path=("fixed_start_index",),
             value=fixed_start_index,
         )

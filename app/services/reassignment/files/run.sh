@@ -12,6 +12,7 @@
 # KAFKA_BIN              the folder of Kafka's tools; the path, then /opt/kafka/bin, if it is not set
 # THROTTLE               bytes a second that a broker replicates in and out, in place of the plan's; 0 is no throttle
 # POLL_SECONDS           between two looks at a batch; 10 if it is not set
+# MOST_BELOW_MIN_ISR     partitions that may be below min.insync.replicas when a batch begins; 0 if it is not set
 # MOST_UNDER_REPLICATED  partitions that may be under-replicated when a batch begins; no limit if it is not set
 # ALARM                  a command that fails while no batch may begin
 # RUN_LOG                a file of what was done, and when; run.log if it is not set
@@ -168,11 +169,13 @@ await_brokers() { # the file of a batch that Kafka completes only when brokers a
 }
 
 check_replication() {
-  local found
+  local found count moved
   found=$(described --under-min-isr-partitions | grep -vxFf <(awaited) || true)
-  if [ -n "$found" ]; then
+  count=$(grep -c . <<<"$found" || true)
+  if [ "$count" -gt "${MOST_BELOW_MIN_ISR:-0}" ]; then
     head -n 5 <<<"$found" >&2
-    fail "$(grep -c . <<<"$found") partitions are below their min.insync.replicas"
+    moved=$(for each in *-execute.json; do partitions_of "$each"; done | grep -cxFf <(echo "$found") || true)
+    fail "$count partitions are below their min.insync.replicas; the plan moves $moved of these, and MOST_BELOW_MIN_ISR=$count lets it"
   fi
   if [ -n "${MOST_UNDER_REPLICATED:-}" ]; then
     found=$(tool kafka-topics --describe --under-replicated-partitions | grep -cE 'Partition: ' || true)

@@ -11,7 +11,9 @@ resources.py     what partitions load on brokers: disk, NIC in and out, vCPU; un
 log_dirs.py      the disks of brokers, and the directory of each replica
 leader_constraints.py  preferred racks of leaders, minimums of topics on brokers
 domains.py       eligible brokers of each partition
+in_rack.py       the rack of each partition whose replicas are in one
 in_sync.py       replicas that are in sync and live: they are kept before others, and one of them leads
 conflicts.py     irreducible infeasible subsets of the request, in words
+group_reads.py   the partitions that groups read, and the racks of their members
 rebalances.py    the groups that rebalance, and in which batches
 """

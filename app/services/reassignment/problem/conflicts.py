@@ -186,6 +186,9 @@ def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_ra
         for topic, n in request.replication_factor.items()
     ]
     single = [*of_brokers(request, brokers)]
+    for topic in request.placement:
+        words = f"the replicas of each partition of topic {topic} are in one rack"
+        single.append(_part("placement", topic, words, f"topic {topic} in several racks"))
     if (most := request.max_replicas_per_rack) is not None:
         words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
         single.append(_whole(MOST_PER_RACK, words, "a larger max_replicas_per_rack, or none"))
@@ -297,4 +300,5 @@ def _unlimited(name: str, request: ReassignmentRequest) -> LimitsRequest:
 
 
 def _rackless(request: ReassignmentRequest) -> RackMode:
-    return RackMode.DISABLED if request.max_replicas_per_rack is None else RackMode.SAFE
+    counts_racks = request.max_replicas_per_rack is not None or request.placement
+    return RackMode.SAFE if counts_racks else RackMode.DISABLED

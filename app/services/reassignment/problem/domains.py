@@ -21,6 +21,7 @@ from app.services.reassignment.problem.conflicts import (
     Option,
     of_brokers,
 )
+from app.services.reassignment.problem.in_rack import NO_RACK, racks_of
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import PinRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, repaired_topics
@@ -140,18 +141,27 @@ class _Kinds:
     of_row: Int32s
 
     @classmethod
-    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, repaired: Set[str] | None) -> "_Kinds":
-        """The kinds of rows."""
+    def of(
+        cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, racks: Int64s, repaired: Set[str] | None
+    ) -> "_Kinds":
+        """The kinds of rows. racks : (free,) int64, as of `racks_of`."""
         groups_of_topics = map(places.group, scope.topics, places.sets.of_topic.tolist())
         group = np.array(list(groups_of_topics), np.int64)[scope.topic_of[free]]
         factors = scope.factors[free].astype(np.int64)
         is_repaired = np.array([repaired is None or name in repaired for name in scope.topics], np.bool_)
-        repairs = is_repaired[scope.topic_of[free]]
+        repairs = is_repaired[scope.topic_of[free]] | (racks != NO_RACK)
         key = (group * (int(factors.max(initial=0)) + 1) + factors) * 2 + repairs
+        key = key * (int(racks.max(initial=NO_RACK)) + 2) + racks + 1
         _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
         groups = group[first].tolist()
         kinds = [
-            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one), bool(repairs[row]))
+            PartitionKind(
+                int(factors[row]),
+                places.may_keep(one),
+                places.may_receive(one),
+                bool(repairs[row]),
+                rack=None if racks[row] == NO_RACK else int(racks[row]),
+            )
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
         return cls(kinds, groups, of_row.astype(np.int32))
@@ -183,7 +193,8 @@ class _Search:
     def of_rows(self, free: Int64s) -> tuple[tuple[Domain, ...], Int32s]:
         """The domains of rows without a pin, and the domain of each."""
         request, brokers, relaxed = self.request, self.brokers, self.relaxed
-        kinds = _Kinds.of(self.scope, self.places, free, repaired_topics(request))
+        in_rack = racks_of(request, brokers, self.scope, self.current, self._eligible)[free]
+        kinds = _Kinds.of(self.scope, self.places, free, in_rack, repaired_topics(request))
         is_strict = request.rack_mode is RackMode.ENFORCED
         racks = len(brokers.racks)
         rule = RackRule(max(racks, 1), request.max_replicas_per_rack, known=racks or None)
@@ -211,11 +222,18 @@ class _Search:
                     relaxed.setdefault((FACTOR, topic), detail)
                     kinds.kinds[short.kind] = replace(kinds.kinds[short.kind], factor=short.there)
 
+    def _eligible(self, topic: int) -> tuple[Bools, Bools]:
+        """The brokers that may keep replicas of a topic, and those that may receive them."""
+        group = self.places.group(self.scope.topics[topic], int(self.places.sets.of_topic[topic]))
+        return self.places.may_keep(group), self.places.may_receive(group)
+
     def _span_what_is_left(self, kinds: "_Kinds") -> None:
         """Let the partitions of each broker set span the racks in which all of them have eligible brokers."""
         racks = len(self.brokers.racks)
         by_set: dict[int, list[int]] = {}
         for kind, group in zip(kinds.kinds, kinds.groups, strict=True):
+            if kind.rack is not None:
+                continue
             usable = int(np.count_nonzero(brokers_by_rack(self.brokers, kind.may_receive)[:racks])) if racks else 1
             by_set.setdefault(self.places.set_of(group), []).append(usable)
         for of_set, usable_racks in by_set.items():
@@ -234,7 +252,7 @@ class _Search:
                 limit=len(brokers.known),
             )
         of_set = "" if (at := self.places.set_of(group)) == NO_SET else f" of broker set {self.places.sets.names[at]}"
-        what = f"factor {factor} on topic {topic}{of_set}"
+        what = f"factor {factor} on topic {topic}{of_set}" + " in one rack" * (topic in request.placement)
         is_current = np.isin(np.arange(len(brokers.ids)), self.current[row])
         free = brokers_by_rack(brokers, self.places.may_receive(group) | (is_current & self.places.may_keep(group)))
         detail = f"{short.needed} brokers are needed for {what}; {short.there} may have it"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from app.core.model import Int64s
 from app.core.reassignment.problem import PreferredRacks, TopicMinimums
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
@@ -28,6 +29,14 @@ def preferred_racks_of(
 
 def _place(racks: Sequence[str], rack: str | None) -> int:
     return racks.index(rack) if rack in racks else len(racks)
+
+
+def spread_of(request: ReassignmentRequest, scope: PartitionScope) -> Int64s | None:
+    """(rows,) int64 index of each partition's topic in `spread_leaders` by name, −1 of others; None without any."""
+    if not request.spread_leaders:
+        return None
+    index_of = {name: index for index, name in enumerate(sorted(request.spread_leaders))}
+    return np.array([index_of.get(name, -1) for name in scope.topics], np.int64)[scope.topic_of]
 
 
 def topic_minimums_of(

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
 from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
@@ -14,11 +13,12 @@ from app.core.reassignment.problem import LeaderObjective, ReplicaObjective
 from app.core.replica_lists import per_broker
 from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing
-from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
+from app.services.rates import partition_rates
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.leader_constraints import (
     preferred_racks_of,
+    spread_of,
     topic_minimums_of,
 )
 from app.services.reassignment.problem.scope import PartitionScope
@@ -26,6 +26,7 @@ from app.services.reassignment.requests.balance import LeadersBy, ReplicasBy
 from app.services.reassignment.requests.request import ReassignmentRequest, balance_of
 from app.services.reassignment.requests.resources import ResourceFields, topic_factors
 
+_RATES: FieldPath = ("ingress_bytes_per_s",)
 RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 
 
@@ -48,6 +49,11 @@ class PartitionSizes:
     def unknown(self) -> int:
         """The number of partitions of the scope whose size is unknown."""
         return int(np.count_nonzero(~self.is_known))
+
+    @property
+    def mean_bytes(self) -> int | None:
+        """The mean size of the scope's partitions, rounded; None if any is unknown."""
+        return None if self.unknown else round(int(self.size_bytes.sum()) / max(1, len(self.size_bytes)))
 
     def require(self, what: str, path: FieldPath) -> None:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
@@ -84,9 +90,9 @@ class IngressRates:
     def of_others(self, others: Iterable[Topic]) -> Mapping[str, Int64s]:
         """By name of those topics that have a reported rate, (partitions,) int64. Raises `ConflictingFields`."""
         return {
-            topic.name: np.rint(_rates(topic.name, self.reported[topic.name], len(topic.partition_ids))).astype(
-                np.int64
-            )
+            topic.name: np.rint(
+                partition_rates(topic.name, self.reported[topic.name], len(topic.partition_ids), path=_RATES)
+            ).astype(np.int64)
             for topic in others
             if topic.name in self.reported
         }
@@ -211,17 +217,8 @@ def _rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRat
     rates = np.zeros(len(scope.partition_ids), np.float64)
     for name, (start, stop) in zip(scope.topics, pairwise(scope.starts.tolist()), strict=True):
         if name in reported:
-            rates[start:stop] = _rates(name, reported[name], stop - start)
+            rates[start:stop] = partition_rates(name, reported[name], stop - start, path=_RATES)
     return IngressRates(np.rint(rates).astype(np.int64), reported)
-
-
-def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDArray[np.float64]:
-    if isinstance(reported, int | float):
-        return np.full(partitions, reported / max(partitions, 1))
-    if len(reported) != partitions:
-        detail = f"topic {name} has {partitions} partitions, and the rates of {len(reported)} are given"
-        raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=len(reported), limit=partitions)
-    return np.array(reported, np.float64)
 
 
 def _replica_objective(
@@ -267,6 +264,7 @@ def _leader_objective(
         counts_actual=request.balance.leaders == "preferred",
         preferred=preferred_racks_of(request, brokers, scope),
         minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
+        spread=spread_of(request, scope),
     )
 
 

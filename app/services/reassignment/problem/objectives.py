@@ -86,7 +86,7 @@ def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
 
 def leads_afterwards(request: ReassignmentRequest) -> bool:
     """Whether constraints on leaders are met by choosing them after the replicas, within the limits."""
-    return bool(request.preferred_racks or request.min_leaders_per_broker)
+    return bool(request.preferred_racks or request.min_leaders_per_broker or request.spread_leaders)
 
 
 def _goal(name: str, balance: Balance) -> Goal:
@@ -97,7 +97,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
     together = "limits, balance.resources, objective and weights of bytes place replicas and leaders together"
     if request.leaders_only:
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
-    for name in ("preferred_racks", "min_leaders_per_broker"):
+    for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders"):
         balanced = [goal.name for group in _priorities(request) for goal in group if goal.name in _OF_LEADERS]
         if getattr(request, name) and balanced:
             words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"

@@ -9,15 +9,16 @@ from app.core.model import Assignment, Int32s, LogDirectory
 from app.core.reassignment.problem import Problem
 from app.errors import FieldPath, Json
 from app.services.cautions import Caution
+from app.services.rates import PricesRequest
 from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.conflicts import Groups, Option
 from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.group_reads import GroupReads
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.log_dirs import StatedLogDirs
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.resources import PricesRequest
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,6 +28,7 @@ class ReassignmentProblem(Problem):
     Parameters
     ----------
     sets : the broker sets. resources : what partitions load on brokers. prices : of what crosses racks.
+    reads : the partitions that groups of the snapshot read.
     log_dirs : the disks of replicas, and the field that states them.
     disk_path : the field that limits the disks of batches.
     directories : the log directories of the snapshot, by broker id.
@@ -34,6 +36,8 @@ class ReassignmentProblem(Problem):
         count, or if no replica may move.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s : of the monotonic clock, in seconds.
+    in_rack : topics of which all replicas of a partition are in one rack.
+    bytes_per_replica : what each moved replica costs beside its bytes; None if replicas are minimised.
     subscriptions : by id of each group that rebalances when racks change, its topics.
     version : of Kafka.
     canonical : the request with nothing left to guess.
@@ -46,6 +50,7 @@ class ReassignmentProblem(Problem):
     sizes: PartitionSizes
     sets: BrokerSets
     resources: Resources = field(repr=False)
+    reads: GroupReads = field(repr=False)
     prices: PricesRequest | None
     log_dirs: StatedLogDirs | None
     disk_path: FieldPath
@@ -54,6 +59,8 @@ class ReassignmentProblem(Problem):
     relaxed: tuple[Relaxation, ...]
     constraints: tuple[str, ...]
     started_s: float
+    in_rack: frozenset[str]
+    bytes_per_replica: int | None
     subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
     version: KafkaVersion
     canonical: dict[str, Json] = field(repr=False)

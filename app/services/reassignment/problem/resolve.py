@@ -23,10 +23,9 @@ from app.core.reassignment import (
     TopicBalance,
 )
 from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
-from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT as NO_BOUND
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
-from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
@@ -37,6 +36,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable, broker
 from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.group_reads import group_reads
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
@@ -52,7 +52,13 @@ from app.services.reassignment.problem.rebalances import subscriptions_of
 from app.services.reassignment.problem.resources import Resources, resources_of
 from app.services.reassignment.problem.scope import PartitionScope, scope_of
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
-from app.services.reassignment.requests.request import ReassignmentRequest, canonical_fields, repaired_topics
+from app.services.reassignment.requests.request import (
+    ReassignmentRequest,
+    bytes_per_replica,
+    canonical_fields,
+    minimised,
+    repaired_topics,
+)
 
 NO_LIMIT = 2**63 - 1
 DISK_SHARE = ("batches", "max_disk_share")
@@ -87,7 +93,8 @@ def resolve(
     limits = limits_of(request, brokers, resources.capacity)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
     limits = _with_directories(request, limits, log_dirs)
-    counts_bytes = request.minimise != "replicas" and not sizes.unknown
+    folded = replace(folded, minimise=minimised(request, sizes.mean_bytes))
+    cost = bytes_per_replica(folded.minimise) if not sizes.unknown else None
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,
@@ -99,7 +106,7 @@ def resolve(
         current=current,
         is_copied=is_copied,
         must_keep=np.full(len(before), NO_REPLICA, np.int32),
-        weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+        weight=np.ones(len(before), np.int64) if cost is None else sizes.size_bytes + cost,
         share=None if request.leaders_only else weights,
         floor_cap=_floor_cap(shares),
         in_sync=kept_first(brokers, scope, before, is_ready, current, is_copied),
@@ -127,7 +134,9 @@ def resolve(
         topics=topics,
         topic_leaders=_topics(request, scope, request.topic_leaders_tolerance),
         weights=weights,
-        counts_bytes=counts_bytes,
+        counts_bytes=cost == 0,
+        in_rack=frozenset(request.placement),
+        bytes_per_replica=cost,
         pins=domains.pins,
         replicas=loads.replicas,
         leaders=loads.leaders,
@@ -155,6 +164,7 @@ def resolve(
         remaining_s=without_deadline
         if request.deadline_s is None
         else partial(_remaining, started + request.deadline_s),
+        reads=group_reads(cluster.groups, scope, resources.racks),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
         canonical=canonical_fields(folded, brokers.requested),
@@ -205,9 +215,9 @@ def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: St
     if request.objective != "relieve" or request.limits.log_dirs is None or log_dirs is None:
         return limits
     upper, is_soft, column = limits.upper.copy(), limits.is_soft.copy(), RESOURCES.index("disk")
-    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= RESOURCE_NO_LIMIT
+    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= NO_BOUND
     is_soft[column] |= is_unlimited.all()
-    upper[:, column] = np.where(together < LOG_DIR_NO_LIMIT, np.minimum(upper[:, column], together), upper[:, column])
+    upper[:, column] = np.where(together < NO_BOUND, np.minimum(upper[:, column], together), upper[:, column])
     return Limits(upper, is_soft)
 
 

@@ -135,12 +135,18 @@ def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
     """Every topic that a request names, with the field, and whether it has to be in the scope."""
-    for place, name in enumerate(request.topics or ()):
-        yield ("topics", place), name, False
+    lists: tuple[tuple[FieldPath, Sequence[str], bool], ...] = (
+        (("topics",), request.topics or (), False),
+        (("spread_leaders",), request.spread_leaders, True),
+        (("balance", "per_topic", "topics"), request.balanced_topics, True),
+    )
+    for path, listed, has_to_be_in_scope in lists:
+        for place, name in enumerate(listed):
+            yield (*path, place), name, has_to_be_in_scope
     for field_name in ("replication_factor", "partitions", "min_leaders_per_broker"):
         for name in getattr(request, field_name):
             yield (field_name, name), name, True
-    for field_name in ("topic_sets", "ingress_bytes_per_s"):
+    for field_name in ("topic_sets", "ingress_bytes_per_s", "placement"):
         names = getattr(request, field_name) or ()
         for name in () if isinstance(names, str) else names:
             yield (field_name, name), name, False
@@ -152,8 +158,6 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
             yield ("isolate", at, "topics", place), name, True
     for at, pin in enumerate(request.pins):
         yield ("pins", at, "topic"), pin.topic, True
-    for place, name in enumerate(request.balanced_topics):
-        yield ("balance", "per_topic", "topics", place), name, True
 
 
 def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:

@@ -50,6 +50,8 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "per_topic": None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
         "solver": changes.solver,
     }
+    if solution.leaders.spread:
+        leaders["spread"] = [_spread(problem, index, led) for index, led in solution.leaders.spread]
     goals = None if solution.resources is None else goals_json(solution.resources.placement)
     if problem.movement.share is not None:
         replicas["weights"] = [
@@ -140,7 +142,7 @@ def _set(
         "leaders": {
             **_band(None if led is None else led.choice.band, leaders.loads(after), target),
             "before": _ends(leaders.loads(problem.before), target),
-            "largest_bound": None if led is None else led.choice.largest.lower_bound,
+            "largest_bound": None if led is None else solution.leaders.largest_bounds[number],
         },
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
@@ -176,6 +178,19 @@ def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolut
             if topics.tolerance[topic] is not None
         ]
     return _worst(rows, solution.leaders.topic_excess)
+
+
+def _spread(problem: ReassignmentProblem, index: int, led: LedPart) -> dict[str, Json]:
+    """A topic whose leaders are spread; the brokers are those with a replica that may lead."""
+    of_leaders, target, choice = problem.leaders, led.problem.target, led.choice
+    is_topic = np.zeros(len(problem.before), np.bool_) if of_leaders.spread is None else of_leaders.spread == index
+    [topic] = np.unique(problem.scope.topic_of[is_topic]).tolist()
+    band, then = choice.band or Band(0, 0), per_broker(problem.before[is_topic, :1], len(target))
+    low, high = (np.full(np.count_nonzero(target), end) for end in (band.low, band.high))
+    now = led.problem.loads(choice.leaders)[target]
+    return _topic_row(problem.scope.topics[topic], low, high, now, then[target])[2] | {
+        "brokers": problem.brokers.ids[target].tolist()
+    }
 
 
 _TopicRow: TypeAlias = tuple[int, int, dict[str, Json]]

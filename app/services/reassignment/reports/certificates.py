@@ -16,19 +16,21 @@ def certificate_json(problem: ReassignmentProblem, solution: Plan, moves: Moves)
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
-    proof = placement.certificate
+    proof, cost = placement.certificate, problem.bytes_per_replica
     certificate: dict[str, Json] = {
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": moved_bytes,
         "lower_bound_bytes": bytes_bound(problem, placement, moved_bytes),
-        "lower_bound_replicas": None if problem.counts_bytes else proof.lower_bound,
+        "lower_bound_replicas": proof.lower_bound if cost is None else None,
         "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
-        "minimised": "bytes" if problem.counts_bytes else "replicas",
+        "minimised": "replicas" if cost is None else "cost" if cost else "bytes",
         "optimal": proof.optimal,
         "gap": proof.gap,
         "constraints": [*problem.constraints, *proof.constraints],
         "solver": proof.solver,
     }
+    if cost:
+        certificate |= {"bytes_per_replica": cost, "moved_cost": proof.value, "lower_bound_cost": proof.lower_bound}
     if problem.leaders_only:
         leaders = solution.leaders.changes
         return certificate | {

@@ -210,6 +210,6 @@ def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) 
         return {}
     return {
         violation.topic: violation.count
-        for violation in violations(solution.tally)
+        for violation in violations(solution.tally, problem.in_rack)
         if violation.code == "too_few_racks" and violation.topic not in problem.repaired
     }

@@ -54,7 +54,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally, min_isr)),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
-        "violations": as_json(violations(solution.tally)),
+        "violations": as_json(violations(solution.tally, problem.in_rack)),
         "warnings": [
             caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
         ],
@@ -63,7 +63,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
 
 
 def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
-    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=after)
+    loaded = problem.brokers, problem.resources, problem.limits
+    report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
     return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
 
 

@@ -9,6 +9,7 @@ from app.services.amounts import InBytes, InShares
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import BrokerId, Int32, PartitionId, Rack, TopicName
 
+InRack = Literal["in_rack"]
 Number = Annotated[Int32, Field(ge=1)]
 _Bytes = Annotated[int, InBytes(ge=1)]
 
@@ -34,6 +35,14 @@ class PinRequest(RequestRecord, schema="PinFields"):
     """Id of the partition in its topic."""
     replicas: Annotated[ListOf[BrokerId], Field(min_length=1, max_length=1000)]
     """Broker ids, the preferred leader first."""
+
+
+@dataclass(frozen=True)
+class MovementCost(RequestRecord, schema="MovementCostFields"):
+    """The cost of a move: its bytes, and a constant for each replica."""
+
+    bytes_per_replica: Annotated[int, InBytes(le=2**50)]
+    """Bytes that one replica less is worth."""
 
 
 @dataclass(frozen=True)

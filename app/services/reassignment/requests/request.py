@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
@@ -19,12 +19,24 @@ from app.services.plans import as_json
 from app.services.reassignment.requests.balance import BalanceRequest, Evenness, Tolerance
 from app.services.reassignment.requests.broker_sets import BrokerSetName, TopicSetsRequest
 from app.services.reassignment.requests.log_dirs import LogDirsRequest
-from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, Number, PinRequest
+from app.services.reassignment.requests.parts import (
+    BatchesRequest,
+    EvacuateRequest,
+    InRack,
+    IsolateRequest,
+    MovementCost,
+    Number,
+    PinRequest,
+)
 from app.services.reassignment.requests.resources import GoalsRequest, ResourceFields, stated_fields
 from app.services.snapshot_choice import SnapshotFields
 
 KIND = "reassignment"
 """What this kind of plan is called, everywhere."""
+MOST_BYTES_PER_REPLICA = 1 << 30
+"""Upper limit on the default cost of moving a replica."""
+_Minimised = Literal["bytes", "replicas", "leader_changes"]
+Minimised: TypeAlias = _Minimised | MovementCost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +67,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """Move the replicas of fenced and offline brokers."""
     repair_racks: bool | None = None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
-    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
+    `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
     `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Annotated[RackMode, Read(Literal["enforced", "safe", "disabled"], RackMode)] = RackMode.ENFORCED
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
@@ -63,6 +75,9 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     constrained."""
     max_replicas_per_rack: Number | None = None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
+    placement: Mapping[TopicName, InRack] = field(default_factory=dict)
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
+    `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
     """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
     what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -97,11 +112,25 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     min_leaders_per_broker: Mapping[TopicName, Number] = field(default_factory=dict)
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and may
     lead."""
+    spread_leaders: ListOf[TopicName] = field(default_factory=list)
+    """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
+    changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other topics
+    are chosen afterwards, and by default stay."""
     balance: BalanceRequest = field(default_factory=BalanceRequest)
     """How replicas and leaders are balanced over brokers."""
-    minimise: Literal["bytes", "replicas", "leader_changes"] = "bytes"
-    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
-    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes."""
+    minimise: Annotated[
+        Annotated[
+            Annotated[_Minimised, Tag("word")] | Annotated[MovementCost, Tag("share")],
+            Discriminator(word_or_object),
+        ]
+        | None,
+        Field(
+            description="What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with "
+            "balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the "
+            "bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` "
+            "and no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."
+        ),
+    ] = None
     max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool = False
@@ -150,6 +179,29 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
         return KEEP if leaders is None or (isinstance(leaders, str) and leaders != "tight") else _balance(leaders)
 
 
+def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised:
+    """What is minimised, with its default.
+
+    The fewest bytes that relieve a broker often are those of hundreds of small replicas, where a few larger ones would
+    do. So a replica costs the mean size of a partition, up to 1 GiB: a plan moves more bytes than the fewest only for
+    fewer replicas, and at most that much for each.
+
+    Parameters
+    ----------
+    mean_bytes : mean size of the partitions that may move; None if any is unknown.
+    """
+    if request.minimise is not None:
+        return request.minimise
+    if request.objective != "relieve" or request.max_moved_bytes is not None or mean_bytes is None:
+        return "bytes"
+    return MovementCost(min(mean_bytes, MOST_BYTES_PER_REPLICA))
+
+
+def bytes_per_replica(minimise: Minimised | None) -> int | None:
+    """What each moved replica costs beside its bytes; None if replicas are minimised."""
+    return minimise.bytes_per_replica if isinstance(minimise, MovementCost) else None if minimise == "replicas" else 0
+
+
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
     """The request with nothing left to guess: what the hash is of, and what is stored.
 
@@ -164,7 +216,14 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    for name in ("preferred_racks", "min_leaders_per_broker", "broker_sets", "topic_sets"):
+    for name in (
+        "preferred_racks",
+        "min_leaders_per_broker",
+        "spread_leaders",
+        "placement",
+        "broker_sets",
+        "topic_sets",
+    ):
         if not getattr(request, name):
             del fields[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none
@@ -216,7 +275,7 @@ def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"
     if request.topic_leaders_tolerance is not None:
         return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
-    is_of_leaders = request.leaders_only or request.balance.leaders_move_replicas
+    is_of_leaders = (request.leaders_only and not request.spread_leaders) or request.balance.leaders_move_replicas
     return "tight" if is_of_leaders else "moved" if is_removal else "keep"
 
 
@@ -232,6 +291,7 @@ def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
         (
             *request.replication_factor,
             *request.partitions,
+            *request.spread_leaders,
             *(topic for isolated in request.isolate for topic in isolated.topics),
             *(pin.topic for pin in request.pins),
         )

@@ -12,6 +12,7 @@ from app.services.amounts import InBytes, InShares
 from app.services.bodies import ListOf, RequestRecord
 from app.services.defaults import Defaults
 from app.services.fields import LogDirPath, TopicName
+from app.services.rates import PricesRequest, Rate, Times
 
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
 """The resources of a broker that partitions load."""
@@ -22,11 +23,9 @@ COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
 """In place of a broker or a topic: all that are not named."""
 CapacityBytes = Annotated[int, InBytes(ge=1)]
-Rate = Annotated[float, Field(allow_inf_nan=False), InBytes(le=1e15)]
 Share = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
 ShareOrZero = Annotated[float, Field(allow_inf_nan=False), InShares()]
 Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e18)]
-Times = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 MoreThanZero = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 BrokerOrAll = Annotated[str, Field(pattern=r"^(\*|0|[1-9][0-9]{0,9})$", description="A broker's id, or `*`.")]
 TopicOrAll = Annotated[str, Field(pattern=r"^(\*|[a-zA-Z0-9._-]{1,249})$", description="A topic's name, or `*`.")]
@@ -127,14 +126,6 @@ class LimitsRequest(RequestRecord, schema="LimitsWithLogDirs"):
             if value is not None:
                 limits[name] = value if isinstance(value, Limit) else Limit(share=value)
         return limits
-
-
-@dataclass(frozen=True)
-class PricesRequest(RequestRecord, schema="PricesFields"):
-    """Prices, in any currency."""
-
-    cross_rack_per_gib: Times = 0.0
-    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
 
 
 GoalName = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]

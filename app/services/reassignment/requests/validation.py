@@ -51,14 +51,13 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         yield ("limits", "disk"), True, detail
     if request.balance.per_topic is not None:
         yield from _per_topic_conflicts(request, request.balance.per_topic)
-    if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
-        detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
-        yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
+    yield from _rack_conflicts(request)
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
-    if request.max_moved_bytes is not None and request.minimise != "bytes":
-        detail = f"max_moved_bytes is a budget of bytes, and minimise is {request.minimise}"
+    if request.max_moved_bytes is not None and request.minimise not in ("bytes", None):
+        what = request.minimise if isinstance(request.minimise, str) else "bytes_per_replica"
+        detail = f"max_moved_bytes is a budget of bytes, and minimise is {what}"
         yield ("max_moved_bytes",), request.max_moved_bytes, detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
@@ -68,6 +67,20 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
                 yield (name,), by, detail
 
 
+def _rack_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Constraints on racks that do not go together."""
+    most = request.max_replicas_per_rack
+    if request.rack_mode is RackMode.DISABLED:
+        if most is not None:
+            detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
+            yield ("max_replicas_per_rack",), most, detail
+        if request.placement:
+            yield ("placement",), "disabled", "placement is of racks, and rack_mode disabled ignores them"
+    elif request.placement and most is not None:
+        detail = "max_replicas_per_rack spreads replicas over racks, and placement has all of a partition in one"
+        yield ("placement",), most, detail
+
+
 def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Constraints on leaders that a balance cannot have."""
     if request.balance.leaders_move_replicas:
@@ -75,13 +88,17 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
     leaders, by = request.balance.leaders, request.balance.leaders_by
     if isinstance(leaders, Tolerance) and leaders.below is not None and by != "count":
         yield ("balance", "leaders", "below"), by, f"below is of leaders by count, and balance.leaders_by is {by}"
-    for name in ("preferred_racks", "min_leaders_per_broker"):
+    for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders"):
         if getattr(request, name) and request.balance.leaders == "preferred":
             detail = f"{name} chooses leaders, and with balance.leaders preferred the lists stay as they are"
             yield (name,), "preferred", detail
-    if request.min_leaders_per_broker and by != "count":
-        detail = f"min_leaders_per_broker counts leaders, and they are balanced by {by}"
-        yield ("min_leaders_per_broker",), by, detail
+    for name in ("min_leaders_per_broker", "spread_leaders"):
+        if getattr(request, name) and by != "count":
+            yield (name,), by, f"{name} counts leaders, and they are balanced by {by}"
+    for place, topic in enumerate(request.spread_leaders):
+        if request.topic_leaders_tolerance is not None or topic in request.min_leaders_per_broker:
+            other = "min_leaders_per_broker" if topic in request.min_leaders_per_broker else "balance.per_topic.leaders"
+            yield ("spread_leaders", place), topic, f"the leaders of topic {topic} are spread, and {other} is given"
     for topic, racks in request.preferred_racks.items():
         if (twice := first_repeated(racks)) is not None:
             detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
@@ -99,7 +116,7 @@ def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, 
     if request.balance.leaders_by != "count":
         by = request.balance.leaders_by
         yield path, by, f"replicas move for leaders by count, and balance.leaders_by is {by}"
-    for name in (*_moving(request), "preferred_racks", "min_leaders_per_broker"):
+    for name in (*_moving(request), "preferred_racks", "min_leaders_per_broker", "spread_leaders"):
         if name != "max_moved_bytes" and getattr(request, name):
             yield path, name, f"replicas move for the balance of leaders alone, and {name} is given"
     for name in ("replicas", "per_topic"):
@@ -172,6 +189,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
         "partitions",
         "fix_offline_replicas",
         "max_replicas_per_rack",
+        "placement",
         "broker_sets",
         "isolate",
         "pins",
@@ -219,13 +237,14 @@ def _check_brokers(request: ReassignmentRequest) -> None:
 
 def _check_partitions(request: ReassignmentRequest) -> None:
     """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
-    if (twice := first_repeated(request.topics or ())) is not None:
-        name = (request.topics or ())[twice]
-        raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
-    per_topic = request.balanced_topics
-    if (twice := first_repeated(per_topic)) is not None:
-        path: FieldPath = ("balance", "per_topic", "topics", twice)
-        raise DuplicateTopic(f"topic {per_topic[twice]} is listed twice", path=path, value=per_topic[twice])
+    listed: Mapping[FieldPath, Sequence[str]] = {
+        ("topics",): request.topics or (),
+        ("balance", "per_topic", "topics"): request.balanced_topics,
+        ("spread_leaders",): request.spread_leaders,
+    }
+    for path, names in listed.items():
+        if (twice := first_repeated(names)) is not None:
+            raise DuplicateTopic(f"topic {names[twice]} is listed twice", path=(*path, twice), value=names[twice])
     isolated: dict[str, int] = {}
     for at, isolated_topics in enumerate(request.isolate):
         for place, name in enumerate(isolated_topics.topics):

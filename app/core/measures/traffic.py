@@ -1,0 +1,101 @@
+"""Bytes per second that consumers fetch from rack to rack, partition by partition.
+
+A consumer fetches from the leader. If brokers have a `RackAwareReplicaSelector` (KIP-392), it fetches from a replica in
+its own rack if there is one, else from the leader. Every replica counts as in sync. `loads_kernel.crossing`, the loop
+of capacity sweeps and of reassignments, decides which partitions cross.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.capacity import loads_kernel
+from app.core.model import NO_RACK, NO_REPLICA, Float64s, Int32s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTraffic:
+    """Partitions with the racks that their bytes pass between.
+
+    Parameters
+    ----------
+    from_rack, to_rack : (rows,) int32 rack of the broker and of the consumer; `NO_RACK` if it is unknown.
+    bytes_per_s : (rows,) float64 bytes/s that the consumer fetches.
+    replication : (rows,) float64 bytes/s that the leader sends to followers in other racks; NaN if the rack of a
+        replica is unknown.
+    """
+
+    from_rack: Int32s = field(repr=False)
+    to_rack: Int32s = field(repr=False)
+    bytes_per_s: Float64s = field(repr=False)
+    replication: Float64s = field(repr=False)
+
+    @property
+    def is_unknown(self) -> NDArray[np.bool_]:
+        """(rows,) bool: whether the rack of the broker or of the consumer is unknown."""
+        return np.asarray((self.from_rack == NO_RACK) | (self.to_rack == NO_RACK), np.bool_)
+
+    @property
+    def cross_rack(self) -> Float64s:
+        """(rows,) float64 bytes/s from one rack to another; 0 if a rack is unknown."""
+        return np.where(self.is_unknown | (self.from_rack == self.to_rack), 0.0, self.bytes_per_s)
+
+    @property
+    def unknown(self) -> Float64s:
+        """(rows,) float64 bytes/s between racks of which one is unknown."""
+        return np.where(self.is_unknown, self.bytes_per_s, 0.0)
+
+    def per_pair(self, racks: int) -> Float64s:
+        """(racks + 1, racks + 1) float64 bytes/s from rack to rack; the last row and column are the unknown rack."""
+        cells = (self.from_rack % (racks + 1)) * (racks + 1) + self.to_rack % (racks + 1)
+        summed = np.bincount(cells, weights=self.bytes_per_s, minlength=(racks + 1) ** 2)
+        return np.asarray(summed.reshape(racks + 1, racks + 1), np.float64)
+
+
+def read_traffic(
+    replicas: Int32s, rack_of: Int32s, consumer_rack: Int32s, bytes_per_s: Float64s, *, follower_fetching: bool
+) -> ReadTraffic:
+    """Find the racks between which each partition is read.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32 positions of brokers, the leader first, padded; a row without a replica is unknown.
+    rack_of : (brokers,) int32 rack numbers, `NO_RACK` if unknown. consumer_rack : (rows,) int32 likewise.
+    bytes_per_s : (rows,) float64.
+
+    Complexity: O(rows · factor² + racks²).
+
+    Examples
+    --------
+    >>> replicas, racks = np.array([[0, 1], [1, 0]], np.int32), np.array([0, 1], np.int32)
+    >>> rates, in_rack_0 = np.array([5.0, 7.0]), np.zeros(2, np.int32)
+    >>> read_traffic(replicas, racks, in_rack_0, rates, follower_fetching=False).cross_rack.tolist()
+    [0.0, 7.0]
+    >>> read_traffic(replicas, racks, in_rack_0, rates, follower_fetching=True).cross_rack.tolist()
+    [0.0, 0.0]
+    """
+    racks = int(max(rack_of.max(initial=NO_RACK), consumer_rack.max(initial=NO_RACK))) + 1
+    # Brokers of unknown rack are in one more rack, which no consumer is in.
+    known = np.where(rack_of == NO_RACK, racks, rack_of).astype(np.int32)
+    placed = np.flatnonzero((replicas != NO_REPLICA).any(axis=1))
+    crossed = np.zeros((len(replicas), 3))
+    for rack in np.unique(consumer_rack[placed]).tolist():
+        rows = placed[consumer_rack[placed] == rack]
+        shares, ones = np.zeros(racks + 1), np.ones(len(rows))
+        shares[rack] = rack != NO_RACK
+        of_rack = np.zeros((len(rows), 3))
+        lists = np.ascontiguousarray(replicas[rows], np.int32)
+        bounds = np.arange(len(rows) + 1)
+        loads_kernel.crossing(lists, bounds, ones, ones, known, shares, shares, follower_fetching, of_rack)
+        crossed[rows] = of_rack
+    of_replicas = np.append(rack_of, racks)[replicas]  # the entry after the brokers is that of padding
+    is_placed, is_uncertain = (replicas != NO_REPLICA).any(axis=1), (of_replicas == NO_RACK).any(axis=1)
+    from_leader = crossed[:, loads_kernel.CONSUMERS] > 0
+    from_rack = np.where(from_leader, NO_RACK, consumer_rack).astype(np.int32)
+    if follower_fetching:  # A replica of unknown rack may be in the consumer's.
+        from_leader &= ~is_uncertain & (consumer_rack != NO_RACK)
+    from_rack[from_leader] = of_replicas[from_leader][:, :1].ravel()
+    from_rack[~is_placed] = NO_RACK
+    replication = np.where(is_placed & ~is_uncertain, crossed[:, loads_kernel.FOLLOWERS] * bytes_per_s, np.nan)
+    return ReadTraffic(from_rack, consumer_rack, bytes_per_s, replication)

@@ -1,0 +1,283 @@
+"""JSON of clients, web interfaces and APIs that lists brokers, topics and partitions, whatever its keys are called.
+
+    {"brokers": [{"nodeId": 1, "host": "k"}], "controller": 1}                    KafkaJS, kafka-python (`broker_id`)
+    {"topics": [{"name": "orders", "partitions": [{"partitionId": 0, "leader": 1, "replicas": [1, 2], "isr": [1]}]}]}
+    {"Brokers": [{"ID": 1, "Host": "k"}], "Topics": {"orders": {"Partitions": [{"ID": 0, "Leader": 1, …}]}}}
+                                                                                  confluent-kafka-go
+    [{"name": "orders", "partitions": [{"partition_index": 0, "leader_id": 1, "replica_nodes": [1, 2], …}]}]
+                                                                                  kafka-python; `topic`, `leader` before
+    {"originating_broker": {…}, "brokers": [{"id": 1, "name": "k:9092"}], "topics": [{"topic": "orders", "partitions":
+     [{"partition": 0, "leader": 1, "replicas": [{"id": 1}], "isrs": [{"id": 1}]}]}]}       kcat -L -J
+    {"nodes": [{"id": 1, "host": "k", "rack": "a"}], …}, {"results": [{"name": "orders", "partitions": [{"id": 0,
+     "nodes": [{"id": 1, "leader": true, "inSyncReplicas": true}], "logDir": [{"size": 7}]}]}]}    AKHQ
+    {"topics": [{"name": "orders", "bytesInPerSec": 5.0, "partitions": [{"partition": 0, "leader": 1, "replicas":
+     [{"broker": 1, "leader": true, "inSync": true}]}]}]}                         kafka-ui (Kafbat, Provectus)
+    [{"ns": "kafka", "topic": "orders", "partition_id": 0, "leader_id": 1, "replicas": [{"node_id": 1, "core": 0}]}]
+                                                                                  rpk cluster partitions list
+    {"is_healthy": true, "all_nodes": [0, 1], "nodes_down": [1]}                  rpk cluster health
+    {"kind": "KafkaReplicaList", "data": [{"topic_name": "orders", "partition_id": 0, "broker_id": 1,
+     "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
+    {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
+                                                                                  aws kafka describe-topic-partitions
+
+Names of keys count without case, `_` and `-`. A broker may stand for its id, as in descriptions of Kafka's Java admin
+client, and state there that it leads and is in sync. Partitions of MSK are of the topic that the command line or the
+answer of `describe-topic` before them names. An answer may be in YAML (`--output yaml`, `--format yaml`). If no in-sync
+replicas are listed, the leader counts as the preferred replica, and every replica that is not offline as in sync.
+
+Source: the sources of KafkaJS 2, kafka-python 2 and 3, confluent-kafka-go 2, node-rdkafka 3, kcat 1, rpk 25 and AKHQ
+0.2x; the OpenAPI contract of kafka-ui; the references of Confluent's REST API v3 and of Amazon MSK.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+from app.core.model import Broker
+from app.errors import FieldPath
+from app.formats.clusters.topic_describe import TopicDescription
+from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.sources.contents import Contents, Note, Partition, Source, topic_of
+from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import first_repeated
+from app.formats.syntax.loose_objects import LooseObject
+from app.formats.syntax.yaml_documents import ROW, each_document
+
+# The names of each field, in the order in which they count.
+_BROKER = ("brokerid", "nodeid", "broker", "id")
+_TOPIC = ("topicname", "topic", "name")
+_PARTITION = ("partitionid", "partitionindex", "partition", "id")
+_LEADER = ("leaderid", "leader")
+_REPLICAS = ("replicanodes", "replicas", "nodes")
+_IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
+_LISTS = ("brokers", "nodes", "topics", "results", "partitions", "data")
+_REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
+_OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs"}
+"""Keys of snapshots, registrations and log directories, which other readers take."""
+_DEEPEST = 8
+_INT64_MAX = 2**63 - 1
+_COMMAND = re.compile(r"(?:.*[\s/$#>])?aws\s+kafka\s+(?:describe-topic|list-topics)")
+_TOPIC_OPTION = re.compile(r"--topic-name[ =]['\"]?(?P<topic>[A-Za-z0-9._-]{1,249})")
+_NO_RACKS = Note("racks_not_in_source", "the answer lists brokers without racks; kafka-broker-api-versions has them")
+_ASSUMED = Note(
+    "replicas_in_assumed_order",
+    "the answer has no in-sync replicas: the leader counts as the preferred replica, and every replica that is not "
+    "offline as in sync",
+)
+_WITHOUT_PARTITIONS = Note(
+    "topics_without_partitions",
+    "topics are listed without the replicas of their partitions; …/partitions/-/replicas of Confluent's REST API, aws "
+    "kafka describe-topic-partitions and kafka-topics --describe list them",
+)
+_MORE = Note("topics_without_partitions", "the last answer names a next page, which was not given")
+
+
+@dataclass(slots=True)
+class Answers:
+    """What the documents list, of a partition the first; with the place that a rejection of its topic names."""
+
+    brokers: dict[int, Broker] = field(default_factory=dict)
+    rows: dict[Partition, tuple[PartitionDescription, LooseObject]] = field(default_factory=dict)
+    sizes: dict[Partition, int] = field(default_factory=dict)
+    rates: dict[tuple[str, int | None], float] = field(default_factory=dict)
+    topic: str | None = None
+    notes: dict[Note, None] = field(default_factory=dict)
+
+    def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
+        """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
+        if isinstance(value, list):
+            for i, listed in enumerate(value):
+                self.take(document, listed, (*path, i), topic)
+        if not isinstance(value, dict) or len(path) > _DEEPEST:
+            return
+        item = LooseObject.of(document, value, path)
+        if item.has_all(*_REPLICA):
+            self._take_replica(item)
+        elif _is_broker(item):
+            broker = item.integer(*_BROKER)
+            self.brokers[broker] = Broker(broker, item.text("rack"), fenced=item.get("isfenced")[1] is True)
+        elif _is_partition(item):
+            self._take_partition(item, topic)
+        elif item.has("allnodes"):
+            down = item.numbers("nodesdown")
+            self.brokers |= {one: Broker(one, fenced=one in down) for one in item.numbers("allnodes")}
+        else:
+            self._take_lists(item, topic)
+
+    def _take_lists(self, item: LooseObject, topic: str | None) -> None:
+        """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
+        named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
+        for name in _LISTS:
+            path, listed = item.get(name)
+            if isinstance(listed, dict):
+                for key, one in listed.items():
+                    at = (*path, key)
+                    self.take(item.document, one, at, item.document.topic_name(key, at) if name == "topics" else None)
+            elif isinstance(listed, list):
+                self.take(item.document, listed, path, named or topic)
+        if named is not None and not isinstance(item.get("partitions")[1], list):
+            self.topic = named
+            self.notes[_WITHOUT_PARTITIONS] = None
+        if named is not None and isinstance(item.get("bytesinpersec")[1], int | float):
+            self.rates[named, None] = item.number("bytesinpersec")
+
+    def _take_partition(self, item: LooseObject, topic: str | None) -> None:
+        name = topic or item.topic(*_TOPIC[:2]) or self.topic
+        if name is None:
+            expected = "the topic of the partitions: the command line with --topic-name before the answer"
+            raise item.document.reject(item.path, expected=expected, actual="none")
+        if item.text("ns") not in (None, "kafka"):
+            return
+        key = name, item.integer(*_PARTITION)
+        row = self._row(item)
+        if self.rows.setdefault(key, (row, item))[0] != row and self.rows[key][1].document is item.document:
+            actual = f"partition {row.partition} of topic {name!r} again"
+            raise item.document.reject(item.path, expected="each partition once", actual=actual)
+        for one in item.each("logdir"):
+            path, size = one.get("size")
+            if one.get("future")[1] is not True:
+                self.sizes[key] = max(item.document.integer(size, path, most=_INT64_MAX), self.sizes.get(key, 0))
+
+    def _row(self, item: LooseObject) -> PartitionDescription:
+        replicas, nodes = _ids(item, *_REPLICAS), _nodes(item)
+        leader_path, value = item.get(*_LEADER)
+        value = next((node for node in nodes if node.get("leader")[1] is True), None) if value is None else value
+        leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
+        if item.has(*_IN_SYNC):
+            isr = _ids(item, *_IN_SYNC)
+        elif any(node.has(*_IN_SYNC) for node in nodes):
+            isr = tuple([node.integer(*_BROKER) for node in nodes if node.get(*_IN_SYNC)[1] is True])
+        else:
+            self.notes[_ASSUMED] = None
+            replicas = tuple(sorted(replicas, key=lambda broker: broker != leader))
+            offline = item.numbers("offlinereplicas")
+            isr = tuple([broker for broker in replicas if broker not in offline])
+        return PartitionDescription(item.integer(*_PARTITION), leader if leader >= 0 else None, replicas, isr)
+
+    def _take_replica(self, item: LooseObject) -> None:
+        """A replica of Confluent's REST API, of a partition whose other replicas follow."""
+        broker, key = item.integer(*_BROKER), (item.required_topic(*_TOPIC), item.integer(*_PARTITION))
+        leads, is_in_sync = [
+            item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))
+        ]
+        row, first = self.rows.get(key, (PartitionDescription(key[1], None, (), ()), item))
+        if broker in row.replicas and first.document is not item.document:
+            return
+        isr = (*row.isr, broker) if is_in_sync else row.isr
+        leader = broker if leads else row.leader
+        self.rows[key] = row._replace(leader=leader, replicas=(*row.replicas, broker), isr=isr), first
+
+    def topics(self) -> Iterator[TopicDescription]:
+        """The topics with their partitions."""
+        by_topic: dict[str, list[tuple[PartitionDescription, LooseObject]]] = {}
+        for (topic, _), row in self.rows.items():
+            by_topic.setdefault(topic, []).append(row)
+        for topic, rows in by_topic.items():
+            first = rows[0][1]
+            yield topic_of(topic, [row for row, _ in rows], partial(first.document.reject, first.path))
+
+
+def read(text: str) -> Contents:
+    """The brokers and the topics of any of the answers, one after another.
+
+    Raises
+    ------
+    MalformedText
+        The text is neither JSON nor YAML, a value is not what it has to be, or partitions have no topic.
+    """
+    answers, has_more = Answers(), False
+    lines = text.split("\n")
+    starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
+    for start, end in pairwise(starts):
+        is_command = start < end and _COMMAND.match(lines[start]) is not None
+        if is_command and (named := _TOPIC_OPTION.search(lines[start])) is not None:
+            answers.topic = named["topic"]
+        first = start + is_command
+        chunk = "\n".join(lines[first:end])
+        for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
+            answers.take(document, document.root)
+            has_more = _has_more(document)
+    topics = tuple(answers.topics())
+    has_racks = any(broker.rack is not None for broker in answers.brokers.values())
+    notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
+    notes += [_NO_RACKS] if answers.brokers and not has_racks else []
+    notes += [_MORE] if has_more else []
+    return Contents(
+        tuple(answers.brokers.values()),
+        topics=topics,
+        size_bytes=answers.sizes,
+        ingress_bytes_per_s=answers.rates,
+        notes=tuple(notes),
+    )
+
+
+def _has_more(document: Document) -> bool:
+    """Whether the answer names a next page."""
+    root = document.root if isinstance(document.root, dict) else {}
+    metadata = root.get("metadata")
+    return bool(root.get("NextToken") or (isinstance(metadata, dict) and metadata.get("next")))
+
+
+def _is_broker(item: LooseObject) -> bool:
+    has_lists = any(isinstance(item.get(name)[1], list) for name in ("partitions", *_REPLICAS))
+    return item.has(*_BROKER) and item.has("host", "name") and not has_lists
+
+
+def _is_partition(item: LooseObject) -> bool:
+    return isinstance(item.get(*_REPLICAS)[1], list) and item.has(*_PARTITION) and not item.has("controller")
+
+
+def _nodes(item: LooseObject) -> list[LooseObject]:
+    """The replicas of a partition if they are brokers, and not their ids."""
+    listed = item.get(*_REPLICAS)[1]
+    return list(item.each(*_REPLICAS)) if isinstance(listed, list) and isinstance(next(iter(listed), 0), dict) else []
+
+
+def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
+    """A broker's id, or that of a broker."""
+    if isinstance(value, LooseObject):
+        return value.integer(*_BROKER)
+    if isinstance(value, dict):
+        return LooseObject.of(document, value, path).integer(*_BROKER)
+    return document.integer(value, path, least=least)
+
+
+def _ids(item: LooseObject, *names: str) -> tuple[int, ...]:
+    """The broker ids of a field: numbers, or brokers."""
+    path, values = item.get(*names)
+    listed = enumerate(item.document.array(values, path))
+    ids = tuple([_broker_id(item.document, value, (*path, i)) for i, value in listed])
+    if (broker := first_repeated(ids)) is not None:
+        raise item.document.reject(path, expected="each replica once", actual=f"broker {broker} twice")
+    return ids
+
+
+def _owns(document: object) -> bool:
+    """Whether the first broker, topic or partition of a document is one of these."""
+    for _ in range(_DEEPEST):
+        if isinstance(document, list):
+            document = document[0] if document else None
+        if not isinstance(document, dict):
+            return False
+        item = LooseObject.of(Document("", "", document), document, ())
+        if item.has(*_OF_OTHERS):
+            return False
+        if _is_broker(item) or item.has("allnodes", "topicname", "originatingbroker") or item.has_all(*_REPLICA):
+            return not item.has("consumergroupid")
+        if _is_partition(item):
+            return item.has(*_LEADER) or any(node.has("leader") for node in _nodes(item))
+        document = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
+        if isinstance(document, dict):
+            document = list(document.values())
+    return False
+
+
+SOURCE = Source(
+    "a client's or an API's JSON",
+    read,
+    re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|{_COMMAND.pattern}"),
+    ROW,
+    _owns,
+)

@@ -1,0 +1,113 @@
+"""JSON and YAML of clients and of HTTP APIs: the same cluster under other names of keys."""
+
+import json
+
+import pytest
+
+from app.formats.sources.client_answers import SOURCE
+from tests.formats.strategies import rejected, sample
+from tests.formats.test_sources import codes, joined, of, racks, replicas
+
+ORDERS = {0: [102, 101, 103], 1: [103, 102, 101], 2: [101, 103, 102]}
+IN_SYNC = [[102, 101, -1], [103, 102, 101], [101, -1, -1]]
+NODES = """NodeInfoList:
+- BrokerNodeInfo:
+    BrokerId: 1.0
+    ClientSubnet: subnet-0aa1
+    CurrentBrokerSoftwareInfo:
+      KafkaVersion: 3.6.0
+  NodeType: BROKER
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafkajs-metadata.json",
+        "confluent-kafka-go-metadata.json",
+        "node-rdkafka-metadata.json",
+        "kafka-python-cluster.json",
+        "msk-topic-partitions.json",
+        "msk-topic-partitions.yaml",
+    ],
+)
+def test_the_same_topic_whatever_the_keys_are_called(name: str) -> None:
+    assembled = of(name)
+    assert replicas(assembled.cluster) == ORDERS
+    (topic,) = assembled.cluster.topics
+    assert topic.leaders.tolist() == [102, 103, -1]
+    assert topic.isr.tolist() == IN_SYNC
+    assert list(racks(assembled)) == [101, 102, 103]
+
+
+def test_racks_and_fenced_brokers_are_read_if_they_are_there() -> None:
+    assembled = of("kafka-python-cluster.json")
+    assert racks(assembled) == {101: "use1-az1", 102: "use1-az2", 103: "use1-az3"}
+    assert [broker.fenced for broker in assembled.cluster.brokers] == [False, False, True]
+    assert "racks_not_in_source" not in codes(assembled)
+    assert "racks_not_in_source" in codes(of("kafkajs-metadata.json"))
+
+
+def test_brokers_may_stand_for_their_ids() -> None:
+    node = {"id": 1, "host": "k", "port": 9092, "rack": "a"}
+    partition = {"partition": 0, "leader": node, "replicas": [node, {**node, "id": 2}], "isr": [node]}
+    assembled = joined(json.dumps({"topics": [{"name": "t", "partitions": [partition]}]}))
+    assert replicas(assembled.cluster, "t") == {0: [1, 2]}
+
+
+def test_replicas_of_the_rest_api_are_joined_to_partitions() -> None:
+    assembled = of("confluent-rest-replicas.json")
+    (topic,) = assembled.cluster.topics
+    assert topic.replicas.tolist() == [[102, 101], [101, 102]]
+    assert (topic.leaders.tolist(), topic.isr.tolist()) == ([102, 101], [[102, -1], [101, 102]])
+    assert list(racks(assembled)) == [101, 102]
+
+
+def test_rpk_has_no_order_of_replicas_and_knows_brokers_that_are_down() -> None:
+    assembled = of("rpk-cluster-partitions.json")
+    assert replicas(assembled.cluster) == {0: [2, 0, 1], 1: [1, 0, 2]}
+    assert [(broker.id, broker.fenced) for broker in assembled.cluster.brokers] == [(0, False), (1, True), (2, False)]
+    assert "replicas_in_assumed_order" in codes(assembled)
+    described = of("rpk-topic-describe.json")
+    assert replicas(described.cluster) == replicas(assembled.cluster)
+    assert described.cluster.topics[0].isr.tolist() == [[2, 0, -1], [1, 0, 2]]
+
+
+def test_partitions_of_msk_need_their_topic() -> None:
+    _, _, answer = sample("msk-topic-partitions.json").partition("\n")
+    assert "--topic-name" in rejected(joined, answer).detail
+    described = '{"TopicName": "orders", "PartitionCount": 3, "Status": "ACTIVE"}\n'
+    assert replicas(joined(described, answer).cluster) == ORDERS
+    assert "describe-topic-partitions" in rejected(joined, described).detail
+    assert "topics_without_partitions" in codes(joined(described, sample("kcat-list.txt")))
+
+
+def test_nodes_of_msk_in_yaml() -> None:
+    assembled = joined(f"$ aws kafka list-nodes --output yaml\n{NODES}")
+    assert racks(assembled) == {1: "subnet-0aa1"}
+    assert assembled.cluster.kafka_version == "3.6.0"
+    rejection = rejected(joined, "\n\n" + NODES.replace("1.0", "1.5"))
+    assert ("NodeInfoList/0/BrokerNodeInfo/BrokerId" in rejection.detail, rejection.line) == (True, 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path", "line"),
+    [
+        ('"leader": 103', '"leader": "x"', "topics/0/partitions/1/leader", 16),
+        ('[103, 102, 101], "isr"', '[103, 103], "isr"', "topics/0/partitions/1/replicas", 16),
+        ('"nodeId": 102', '"nodeId": -3', "brokers/1/nodeId", 4),
+        ('"partitionId": 1', '"partitionId": 0', "each partition once", 16),
+        ('"name": "orders"', '"name": "a b"', "topics/0/name", 13),
+    ],
+)
+def test_a_value_that_is_wrong_is_rejected_with_its_place(before: str, after: str, path: str, line: int) -> None:
+    text = sample("kafkajs-metadata.json")
+    assert before in text
+    rejection = rejected(SOURCE.read, text.replace(before, after))
+    assert path in rejection.detail
+    assert rejection.line == line
+
+
+def test_a_deep_document_is_none_of_these() -> None:
+    assert rejected(joined, '{"data":' * 900 + "[]" + "}" * 900).detail
+    assert rejected(joined, '{"brokers":' * 900 + "[]" + "}" * 900).detail

@@ -1,0 +1,118 @@
+"""Topics as they are to be, in the files of several tools."""
+
+import json
+
+import pytest
+
+from app.formats.sources.desired_topics import read
+from tests.formats.strategies import rejected
+
+TERRAFORM = {
+    "format_version": "1.2",
+    "planned_values": {
+        "root_module": {
+            "resources": [
+                {
+                    "address": "kafka_topic.orders",
+                    "type": "kafka_topic",
+                    "values": {"name": "orders", "partitions": 12, "replication_factor": 3, "config": {"a": "b"}},
+                }
+            ],
+            "child_modules": [
+                {"resources": [{"values": {"topic_name": "clicks", "partitions": 6, "replication": 2, "project": "p"}}]}
+            ],
+        }
+    },
+    "resource_changes": [{"change": {"before": {"name": "orders", "partitions": 6, "replication_factor": 3}}}],
+}
+FILES = {
+    "Redpanda": """
+apiVersion: cluster.redpanda.com/v1alpha2
+kind: Topic
+metadata: {name: orders-topic}
+spec: {overwriteTopicName: orders, partitions: 12, replicationFactor: 3}
+---
+kind: Topic
+metadata: {name: clicks}
+spec: {partitions: 6, replicationFactor: 2}
+""",
+    "Conduktor": """
+apiVersion: kafka/v2
+kind: Topic
+metadata: {cluster: prod-eu, name: orders}
+spec: {replicationFactor: 3, partitions: 12, configs: {min.insync.replicas: '2'}}
+---
+apiVersion: kafka/v2
+kind: Topic
+metadata: {cluster: prod-eu, name: clicks}
+spec: {replicationFactor: 2, partitions: 6}
+""",
+    "Ansible": """
+- hosts: localhost
+  tasks:
+    - name: topics
+      kafka_topic: {name: orders, partitions: 12, replica_factor: 3, bootstrap_servers: k}
+    - name: others
+      kafka_topics:
+        topics:
+          - {name: clicks, partitions: 6, replica_factor: 2}
+          - {name: gone, partitions: 6, replica_factor: 2, state: absent}
+""",
+    "kafka-gitops": """
+topics:
+  orders: {partitions: 12, replication: 3, configs: {cleanup.policy: compact}}
+  clicks: {partitions: 6, replication: 2}
+services: {}
+""",
+    "Terraform": json.dumps(TERRAFORM, indent=2),
+    "Terraform's state": json.dumps({"values": TERRAFORM["planned_values"]}),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_topics_of_a_tool(name: str) -> None:
+    topics = read(FILES[name])
+    assert [(topic.name, topic.partitions, topic.replication_factor) for topic in topics] == [
+        ("orders", 12, 3),
+        ("clicks", 6, 2),
+    ]
+    assert {topic.cluster for topic in topics} == ({"prod-eu"} if name == "Conduktor" else {None})
+
+
+def test_topics_of_julie_have_the_names_of_their_project() -> None:
+    text = """
+context: fleet
+source: eu
+projects:
+  - name: orders
+    consumers: [{principal: 'User:a'}]
+    topics:
+      - name: placed
+        config: {replication.factor: '3', num.partitions: '12'}
+      - {name: paid, dataType: avro, config: {replication.factor: '2', num.partitions: '6'}}
+"""
+    assert [(topic.name, topic.partitions, topic.replication_factor) for topic in read(text)] == [
+        ("fleet.eu.orders.placed", 12, 3),
+        ("fleet.eu.orders.paid.avro", 6, 2),
+    ]
+
+
+def test_a_factor_that_is_not_stated_may_be_any() -> None:
+    text = "settings: {topics: {defaults: {partitions: 1, replication: 3}}}\ntopics: {orders: {partitions: 12}}\n"
+    (topic,) = read(text)
+    assert (topic.name, topic.partitions, topic.replication_factor) == ("orders", 12, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (FILES["Ansible"].replace("name: orders", "name: '{{ item }}'"), "the name of a topic"),
+        (FILES["Ansible"].replace("partitions: 12", "partitions: many"), "a number from 1 on as partitions"),
+        (FILES["kafka-gitops"].replace("clicks", "orders"), "each key once"),
+        (FILES["Conduktor"].replace("name: clicks", "name: orders"), "orders again"),
+        ("topics: {orders: {configs: {}}}", "found none"),
+        ("just a sentence", "found none"),
+    ],
+)
+def test_what_is_wrong_is_rejected(text: str, words: str) -> None:
+    assert words in rejected(read, text).detail

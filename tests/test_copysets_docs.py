@@ -1,0 +1,14 @@
+"""`docs/copysets.md`: what its commands print."""
+
+import httpx
+import pytest
+
+from tests.conftest import ROOT
+from tests.documents import Document, replay
+
+DOC = Document(ROOT / "docs" / "copysets.md")
+
+
+@pytest.mark.slow
+def test_every_command_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
