@@ -164,6 +164,7 @@ class TestPrometheus:
         [
             ((samples(0, 1, 2, 3), samples(1, 1, 2, times=(0, 120))), "orders-1 has 2 samples of 3"),
             ((samples(0, 1, 2, 3), samples(2, 1, 2, 3)), "orders-1 has no series"),
+            ((samples(999_999_999, 1, 2, 3),), "orders-0 has no series"),
             ((samples(None, 1, 2, 3),), "topic orders has no series by partition"),
             ((samples(0, 1, times=(0,)),), "times of 1 moments"),
             ((samples(0, 1, 2, times=(-60, 0)),), "from 1970"),
@@ -215,6 +216,11 @@ def test_a_topic_may_state_its_partitions() -> None:
     by_name = planned(series=both, topics=["orders"])
     assert planned(series=both, topics=[{"name": "orders", "partitions": 3}]).hash == by_name.hash
     assert planned(series=both).hash != by_name.hash
+
+
+def test_a_rate_beyond_all_consumers_is_rejected() -> None:
+    with pytest.raises(ConflictingFields, match=r"1e\+13 bytes/s; the most is 1e\+12"):
+        answer(series=prometheus(samples(0, 1, 10**13, 2)))
 
 
 def test_topics_are_those_of_the_cluster() -> None:

@@ -134,18 +134,7 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     UnknownTopic : of `topics`. LimitExceeded : too many rates. ImpossibleValue : of a Prometheus answer.
     """
     start, step_s, by_topic = _read(request.series)
-    topics = [topic if isinstance(topic, ConsumedTopic) else ConsumedTopic(topic) for topic in request.topics or ()]
-    for place, topic in enumerate(topics):
-        if topic.name not in by_topic:
-            raise UnknownTopic(f"the series has no topic {topic.name}", path=("topics", place), value=topic.name)
-        count = by_topic[topic.name].shape[1]
-        if topic.partitions not in (None, count):
-            detail = f"the series has {count} partitions of topic {topic.name}, and the topic {topic.partitions}"
-            path = ("topics", place, "partitions")
-            raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
-    names = sorted({topic.name for topic in topics} or by_topic)
-    if not names:
-        raise ConflictingFields("the series has no topic", path=_RATES)
+    names = _names(request, by_topic)
     first = len(by_topic[names[0]])
     for name in names:
         other = len(by_topic[name])
@@ -158,8 +147,28 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     if rates.shape[1] > MOST_PARTITIONS:
         detail = f"the series has {rates.shape[1]} partitions; the most is {MOST_PARTITIONS}"
         raise ConflictingFields(detail, path=_SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
+    if rates.max() > MOST_BYTES_PER_S:
+        detail = f"a partition has {rates.max():g} bytes/s; the most is {MOST_BYTES_PER_S:g}"
+        raise ConflictingFields(detail, path=_SERIES, value=float(rates.max()), limit=MOST_BYTES_PER_S)
     whole = np.ascontiguousarray(np.ceil(rates)).astype(np.int64)
     return Rates({name: by_topic[name].shape[1] for name in names}, start.astimezone(UTC), step_s, whole)
+
+
+def _names(request: ConsumersRequest, by_topic: Mapping[str, Floats]) -> list[str]:
+    """The topics of the group, by name."""
+    topics = [topic if isinstance(topic, ConsumedTopic) else ConsumedTopic(topic) for topic in request.topics or ()]
+    for place, topic in enumerate(topics):
+        if topic.name not in by_topic:
+            raise UnknownTopic(f"the series has no topic {topic.name}", path=("topics", place), value=topic.name)
+        count = by_topic[topic.name].shape[1]
+        if topic.partitions not in (None, count):
+            detail = f"the series has {count} partitions of topic {topic.name}, and the topic {topic.partitions}"
+            path = ("topics", place, "partitions")
+            raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
+    names = sorted({topic.name for topic in topics} or by_topic)
+    if not names:
+        raise ConflictingFields("the series has no topic", path=_RATES)
+    return names
 
 
 def _check_times(request: ConsumersRequest, start: datetime, step_s: int, intervals: int) -> None:
@@ -217,12 +226,16 @@ def _of_prometheus(series: Sequence[IngressSeries]) -> tuple[datetime, int, Mapp
             raise ConflictingFields(detail, path=_PROMETHEUS, value=len(each.times))
         of_topic = found.setdefault(each.topic, {})
         of_topic[each.partition] = of_topic.get(each.partition, 0) + each.bytes_per_s
-    for topic, by_partition in found.items():
-        missing = sorted({*range(max(by_partition))} - {*by_partition})
-        if missing:
-            raise ConflictingFields(f"{topic}-{missing[0]} has no series", path=_PROMETHEUS, value=topic)
     start = datetime.fromtimestamp(times[0], UTC)
-    return start, step, {name: np.column_stack([of[at] for at in sorted(of)]) for name, of in found.items()}
+    return start, step, {topic: _columns(topic, by_partition) for topic, by_partition in found.items()}
+
+
+def _columns(topic: str, by_partition: Mapping[int, Floats]) -> Floats:
+    """The rates of partitions as columns, by id. Raises `ConflictingFields` if an id is missing."""
+    missing = next(at for at in range(len(by_partition) + 1) if at not in by_partition)
+    if missing < len(by_partition):
+        raise ConflictingFields(f"{topic}-{missing} has no series", path=_PROMETHEUS, value=topic)
+    return np.column_stack([by_partition[at] for at in range(missing)])
 
 
 def check_consumers(request: ConsumersRequest) -> None:
