@@ -136,7 +136,8 @@ class BalanceFields(TypedDict, total=False):
     weights: Literal["capacity"] | Mapping[str, float] | None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput`
-    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none."""
+    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none; if it
+    does not, the capacities of all brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
 class BaseRequest(TypedDict, total=False):
@@ -1451,6 +1452,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1794,6 +1800,11 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
