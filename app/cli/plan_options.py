@@ -255,6 +255,7 @@ REASSIGNMENT: Fields = MappingProxyType(
             "fix_offline_replicas",
             "rack_mode",
             "trade_off",
+            "copysets",
             "objective",
             "kafka_version",
         ),

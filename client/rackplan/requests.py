@@ -1452,6 +1452,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1795,6 +1800,11 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None

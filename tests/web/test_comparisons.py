@@ -89,7 +89,7 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
     one = made(browser, remove_brokers=[105])
     other = made(browser, remove_brokers=[105], balance={"replicas": "tight"})
-    assert f'value="{other}"' in browser.get(f"/plans/{one}").source
+    assert f'value="{other}"' in browser.get(f"/plans/{one}/compare").source
     page = browser.get(f"/plans/compare?a={one}&b={other}")
     assert page.status == 200
     for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Equal in both"):

@@ -9,6 +9,7 @@ log_dir_table.py  the log directories of all brokers
 conflicts.py      constraints of the problem that conflict
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
 model.py          the movement of replicas as a problem, the balance and the placement
+replica_sets.py   the replica sets of a cluster, and the lists that are on others
 in_sync.py        exchanges that keep replicas in sync, at equal movement
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it

@@ -281,6 +281,13 @@ function selects(figure) {
   const field = () => document.getElementById(figure.dataset.selects);
   const choose = (event) => {
     const part = event.target.closest(CHOICES);
+    if (part && !field() && figure.dataset.changes && (event.type === "click" || event.key === "Enter")) {
+      const { item, rack } = part.dataset; // on the summary a column leads to its changes
+      const address = new URL(figure.dataset.changes, location.href);
+      address.searchParams.set("select", item === undefined || !/^\d+$/.test(item) ? `rack:${item ?? rack}` : `broker:${item}`);
+      location.assign(address);
+      return;
+    }
     const option = part && field() && optionOf(part, field());
     if (!option || (event.type === "keydown" && event.key !== "Enter" && event.key !== " ")) return;
     event.preventDefault();
@@ -288,7 +295,7 @@ function selects(figure) {
     field().form.requestSubmit();
   };
   for (const part of figure.querySelectorAll(".column, .rack[data-rack]")) {
-    if (!field() || !optionOf(part, field())) continue;
+    if (field() && !optionOf(part, field())) continue;
     part.setAttribute("role", "button");
     part.setAttribute("tabindex", "0");
     part.setAttribute("aria-label", part.dataset.item ? `moves of ${part.dataset.item}` : `moves of rack ${part.dataset.rack}`);

@@ -26,6 +26,7 @@ from app.core.reassignment.completion import CompletionRule, CompletionRules, co
 from app.core.reassignment.model import NO_LIMIT as NO_BOUND
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
+from app.core.reassignment.replica_sets import KnownSets
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
@@ -115,6 +116,11 @@ def resolve(
     )
     movement = with_source_kept(movement, is_ready, before)
     movement = replace(movement, must_keep=leaders_to_keep(brokers, scope, movement, before, domains.pins))
+    objective = objective_of(
+        request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
+    )
+    if request.copysets is not None and objective is not None:
+        raise ConflictingFields(_SETS_OF_ONE_LOAD, path=("copysets",), value=request.copysets)
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
@@ -144,9 +150,8 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective_of(
-            request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
-        ),
+        objective=objective,
+        known_sets=None if request.copysets is None else _known_sets(brokers, scope, before),
         prices=request.prices,
         batches=_batch_rules(
             *(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
@@ -173,6 +178,18 @@ def resolve(
         options=lambda: options_of(stated, brokers, lift_of_racks=TO_DISABLED),
         without=lambda dropped: resolve(without(stated, dropped), cluster, allowance, version),
     )
+
+
+_SETS_OF_ONE_LOAD = (
+    "copysets restricts replicas that are balanced by count, bytes or throughput; goals, resources, limits and "
+    "relieve place them by other means"
+)
+
+
+def _known_sets(brokers: BrokerTable, scope: PartitionScope, before: Int32s) -> KnownSets:
+    """The replica sets of all topics, with successors in place of the brokers that they replace."""
+    others = [positions_of(topic.destination.replicas, brokers.ids) for topic in scope.others]
+    return KnownSets.of(np.append(brokers.successor_of, [-1, -1])[stacked([before, *others])], len(brokers.ids))
 
 
 def _remaining(deadline_s: float) -> float:
