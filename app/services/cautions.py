@@ -85,6 +85,8 @@ CAUTIONS: Mapping[str, str] = {
     "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "
     "of sets in the order of earlier assignments, so that others may be assigned.",
+    "others_decide": "Something else than Kafka's own code may decide, or undo a plan: custom assignors, "
+    "self-balancing.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
     "oversized_partitions": "Partitions exceed the capacity of a consumer, so that lag grows.",
     "overrides_without_member": "`member_overrides` match no member.",

@@ -16,6 +16,7 @@ import re
 
 from app.core.kafka_versions import Controller
 from app.core.model import INT32_MAX, Broker
+from app.formats.sources import deciders
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import ROW, each_document
@@ -40,6 +41,7 @@ def read(text: str) -> Contents:
     brokers: dict[int, Broker] = {}
     versions: set[str] = set()
     controller: Controller | None = None
+    is_express = False
     for document in each_document(text, "the nodes of MSK"):
         for node in LooseObject.of(document, document.root, ()).each(_NODES.lower()):
             if node.get("controllernodeinfo")[1]:
@@ -50,11 +52,13 @@ def read(text: str) -> Contents:
                 info = node.child("brokernodeinfo")
                 broker = Broker(_broker_id(info), info.text("clientsubnet"))
                 brokers[broker.id] = broker
+                is_express |= (node.text("instancetype") or "").startswith("express.")
                 if info.get("currentbrokersoftwareinfo")[1]:
                     versions.add(info.child("currentbrokersoftwareinfo").text("kafkaversion") or "")
     if any(version.endswith(".kraft") for version in versions):
         controller = "kraft"
-    notes = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
+    notes: tuple[Note, ...] = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
+    notes += (deciders.EXPRESS,) if is_express else ()
     version = max(versions, default="").removesuffix(".kraft").removesuffix(".tiered").removesuffix(".x")
     return Contents(tuple(brokers.values()), controller=controller, kafka_version=version or None, notes=notes)
 

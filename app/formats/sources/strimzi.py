@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
-from app.formats.clusters.stated_configs import Configs, of_brokers, recorded
+from app.formats.clusters.stated_configs import Configs, deciding, of_brokers, recorded
+from app.formats.sources import deciders
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
@@ -47,6 +48,8 @@ class _Resources:
     topics: list[str] = field(default_factory=list)
     topic_configs: dict[str, Configs] = field(default_factory=dict)
     default_configs: Configs = field(default_factory=dict)
+    deciding: frozenset[tuple[str, str]] = frozenset()
+    rebalances: bool = False
     topology_key: str | None = None
     kafka_version: str | None = None
     controller: Controller | None = None
@@ -97,6 +100,7 @@ def _contents(resources: _Resources) -> Contents:
         pools = ", ".join(map(shown, resources.pools_without_ids[:_LISTED]))
         detail = f"node pools without status.nodeIds have unknown brokers: {pools}; kubectl get kafkanodepools -o yaml"
         notes.append(Note("node_ids_not_in_source", detail))
+    notes += [*deciders.of_configs(resources.deciding), *([deciders.AUTO_REBALANCE] if resources.rebalances else [])]
     if resources.topics:
         more = f" and {len(resources.topics) - _LISTED} more" if len(resources.topics) > _LISTED else ""
         detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {', '.join(resources.topics[:5])}"
@@ -155,6 +159,8 @@ def _take_kafka(
 ) -> None:
     kafka = _mapping(spec, "kafka")
     resources.default_configs = of_brokers(_texts(kafka, "config"))
+    resources.deciding = deciding(_texts(kafka, "config"))
+    resources.rebalances = bool(_sequence(_mapping(spec, "cruiseControl"), "autoRebalance"))
     resources.topology_key = _text(_mapping(kafka, "rack"), "topologyKey") or None
     resources.kafka_version = _text(status, "kafkaVersion") or _text(kafka, "version") or None
     state = _text(status, "kafkaMetadataState")

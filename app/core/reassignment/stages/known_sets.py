@@ -8,7 +8,7 @@ its lower bound, of all placements, holds in any case.
 Brokers that are on no set, since they are added, need sets of their own: lists with one of them are not restricted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -104,7 +104,7 @@ class _Choice:
         model, terms = cp_model.CpModel(), dict[tuple[int, int], list[Any]]()
         choices, costs = list[tuple[int, list[Any], list[list[int]]]](), list[Any]()
         for row in rows.tolist():
-            lists = list(self._lists(row, moves_others=moves_others))
+            lists = self._lists(row, moves_others=moves_others)
             if not lists:
                 return None
             chosen = [model.new_bool_var("") for _ in lists]
@@ -160,39 +160,52 @@ class _Choice:
             load = int(others[broker])
             yield (0, broker), max(0, int(low[broker]) - load), max(0, int(high[broker]) - load)
 
-    def _lists(self, row: int, *, moves_others: bool) -> Iterator[list[int]]:
+    def _lists(self, row: int, *, moves_others: bool) -> list[list[int]]:
         """The sets that a row may be on; its own list of the placement first if that is one of them."""
-        problem, known = self.problem, self.known
-        domain = problem.domains[problem.domain_of[row]]
         placed = [broker for broker in self.placement.replicas[row].tolist() if broker != NO_REPLICA]
-        current = {broker for broker in problem.current[row].tolist() if broker != NO_REPLICA}
-        stay = [broker for broker in placed if broker in current]
-        if row not in self.opened or self.is_pinned[row]:
-            yield placed
+        own = [placed] if self.is_pinned[row] or row not in self.opened else []
         if self.is_pinned[row]:
-            return
-        found = [known.with_brokers(stay, domain.factor)]
-        if moves_others:
-            number = max(0, min(len(stay), len(current) - 1))
-            found += [known.with_brokers(kept, domain.factor) for kept in combinations(sorted(current), number)]
-        for index in np.unique(np.concatenate(found)).tolist():
+            return own
+        current = {broker for broker in self.problem.current[row].tolist() if broker != NO_REPLICA}
+        stay = [broker for broker in placed if broker in current]
+        if not moves_others:
+            return own + self._legal(row, [stay], current, arriving=len(placed) - len(stay))
+        # Fewer replicas stay only if no known set has more of them.
+        for number in range(max(0, min(len(stay), len(current) - 1)), -1, -1):
+            if found := own + self._legal(row, [stay, *combinations(sorted(current), number)], current, arriving=None):
+                return found
+        return []
+
+    def _legal(
+        self, row: int, kept: Iterable[Sequence[int]], current: set[int], *, arriving: int | None
+    ) -> list[list[int]]:
+        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement.
+
+        Parameters
+        ----------
+        arriving : the number of brokers that are not among `current`; None is any.
+        """
+        problem, known = self.problem, self.known
+        domain, must_keep = problem.domains[problem.domain_of[row]], int(problem.must_keep[row])
+        placed, lists = set(self.placement.replicas[row].tolist()) - {NO_REPLICA}, []
+        found = np.concatenate([known.with_brokers(each, domain.factor) for each in kept])
+        for index in np.unique(found).tolist():
             brokers = known.sets[index, : domain.factor].tolist()
-            if set(brokers) == set(placed):
-                continue
-            arriving = [broker for broker in brokers if broker not in current]
+            new = [broker for broker in brokers if broker not in current]
             staying = [broker for broker in brokers if broker in current]
-            if not moves_others and len(arriving) != len(placed) - len(stay):
-                continue
-            if problem.must_keep[row] not in (NO_REPLICA, *staying) or len(brokers) == len(staying) < len(current):
+            is_smaller = not new and len(staying) < len(current)
+            if placed == set(brokers) or arriving not in (None, len(new)) or is_smaller:
                 continue
             in_racks = np.bincount(problem.rack_of[brokers], minlength=problem.racks)
             if (
-                domain.may_receive[arriving].all()
+                must_keep in (NO_REPLICA, *staying)
+                and domain.may_receive[new].all()
                 and domain.may_keep[staying].all()
                 and (in_racks >= domain.least).all()
                 and (in_racks <= domain.most).all()
             ):
-                yield brokers
+                lists.append(brokers)
+        return lists
 
     def _ordered(self, row: int, brokers: Sequence[int]) -> Int32s:
         """(widest,) int32: replicas that stay in the columns where they are, then the others by ascending position."""
