@@ -52,7 +52,7 @@ def _solve(instance: Document, found: list[Document]) -> None:
     found.append(RACKPLAN[instance["rules"]["form"]](instance))
 
 
-def _planned(kind: Kind, instance: Document, **changed: Any) -> tuple[Any, Any]:
+def planned(kind: Kind, instance: Document, **changed: Any) -> tuple[Any, Any]:
     """Our plan of an instance, and the cluster that it is made on."""
     cluster = SnapshotRequest.model_validate(instance["snapshot"]).core() if "snapshot" in instance else None
     on = {} if cluster is None else {"snapshot_id": "00000000-0000-0000-0000-000000000000"}
@@ -62,20 +62,20 @@ def _planned(kind: Kind, instance: Document, **changed: Any) -> tuple[Any, Any]:
 
 def reassigned(instance: Document) -> Document:
     """Our reassignment, in Kafka's format."""
-    plan, cluster = _planned(reassignment.PLAN_KIND, instance)
+    plan, cluster = planned(reassignment.PLAN_KIND, instance)
     document: Document = json.loads(reassignment.PLAN_KIND.write(plan, "reassignment", lambda: cluster))
     return document
 
 
 def _assigned(instance: Document, assignor: str = "optimal") -> Document:
     """The assignment of an assignor once the group has settled."""
-    plan, _ = _planned(groups.PLAN_KIND, instance, assignor=assignor)
+    plan, _ = planned(groups.PLAN_KIND, instance, assignor=assignor)
     return {"assignment": json.loads(plan_json(plan))["assignment"]}
 
 
 def _tasks(instance: Document, *, is_best: bool = True) -> Document:
     """The default assignor's active tasks, with its standbys or the best ones."""
-    answer = json.loads(plan_json(_planned(streams.PLAN_KIND, instance)[0]))
+    answer = json.loads(plan_json(planned(streams.PLAN_KIND, instance)[0]))
     best = answer["best_standbys"]["standby"] if is_best else {}
     return {
         "assignment": {

@@ -14,6 +14,8 @@ from ortools.sat.python import cp_model
 Document = Mapping[str, Any]
 Solved = tuple[Document, list[int]]
 SECONDS = 60.0
+WORKERS = 4
+"""More than the cores, since the searches of neighbourhoods are workers of their own."""
 
 
 def reassigned(instance: Document, seconds: float = SECONDS) -> Solved:
@@ -96,57 +98,148 @@ def log_dirs(instance: Document, seconds: float = SECONDS) -> Solved:
     return {"partitions": lists}, [total]
 
 
-def consumers(instance: Document, seconds: float = SECONDS) -> Solved:
-    """The fewest consumers of each interval, then the least rate moved from the interval before.
+def assigned(instance: Document, seconds: float = SECONDS) -> Solved:
+    """The fewest partitions read across racks, then the fewest moved, of members that are balanced by count."""
+    members, model = instance["rules"]["members"], cp_model.CpModel()
+    racks = {
+        (topic, number): racks
+        for topic, partitions in instance["rules"]["partitions"].items()
+        for number, racks in enumerate(partitions)
+    }
+    on = {key: {name: model.new_bool_var("") for name in members} for key in racks}
+    low, high = len(racks) // len(members), -(-len(racks) // len(members))
+    for choice in on.values():
+        model.add_exactly_one(choice.values())
+    for name in members:
+        model.add_linear_constraint(sum(choice[name] for choice in on.values()), low, high)
+    crossed = [on[key][name] for key in on for name in members if members[name]["rack"] not in racks[key]]
+    stays = [
+        on[topic, number][name]
+        for name in members
+        for topic, owned in members[name]["owned"].items()
+        for number in owned
+    ]
+    owned = len(stays)  # each partition has an owner
+    value_of, bounds = _in_turn(model, [sum(crossed), owned - sum(stays)], seconds)
+    assignment: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in members}
+    for (topic, number), choice in on.items():
+        assignment[next(name for name in members if value_of(choice[name]))][topic].append(number)
+    return {"assignment": assignment}, bounds
 
-    The first bound is a sum of bounds of bin packing. The second is 0, since other assignments of earlier intervals may
-    move less.
+
+def standbys(instance: Document, seconds: float = SECONDS) -> Solved:
+    """The least imbalance of standbys, then the fewest restored copies; active tasks stay."""
+    rules, model = instance["rules"], cp_model.CpModel()
+    clients, restored = rules["clients"], []
+    on = {task: {name: model.new_bool_var("") for name in clients} for task in rules["tasks"]}
+    for task, choice in on.items():
+        model.add(sum(choice.values()) == rules["standbys"])
+        for zone in {each["zone"] for each in clients.values()}:
+            inside = [name for name in clients if clients[name]["zone"] == zone]
+            is_active = any(task in clients[name]["active"] for name in inside)
+            model.add(sum(choice[name] for name in inside) <= 1 - is_active)
+        restored += [choice[name] for name in clients if task not in clients[name]["standby"]]
+    squares = []
+    for name in clients:
+        count = model.new_int_var(0, len(on), "")
+        model.add(count == sum(choice[name] for choice in on.values()))
+        squares.append(model.new_int_var(0, len(on) ** 2, ""))
+        model.add_multiplication_equality(squares[-1], [count, count])
+    value_of, bounds = _in_turn(model, [sum(squares), sum(restored)], seconds)
+    return {
+        "assignment": {
+            name: {"active": each["active"], "standby": [task for task in on if value_of(on[task][name])]}
+            for name, each in clients.items()
+        }
+    }, bounds
+
+
+def consumers(instance: Document, seconds: float = SECONDS) -> Solved:
+    """The fewest consumers of each interval, then the least rate moved between all intervals.
+
+    The first bound is a sum of bounds of bin packing, the second one that of the model of all intervals with these
+    numbers of consumers.
     """
     rules = instance["rules"]
-    [(topic, rates)] = rules["bytes_per_s"].items()
-    capacity, total = rules["capacity_bytes_per_s"], 0
-    before: dict[int, int] = {}
-    intervals = []
-    for place in range(rules["intervals"]):
-        now = [series[place] for series in rates]
-        bound = count = max(-(-sum(now) // capacity), sum(2 * rate > capacity for rate in now))
-        packed = None
-        while packed is None:
-            packed, is_impossible = _packed(now, count, capacity, before, seconds / rules["intervals"])
-            bound += is_impossible and bound == count
-            count += 1
+    [(topic, series)] = rules["bytes_per_s"].items()
+    capacity, total, packed = rules["capacity_bytes_per_s"], 0, list[list[int]]()
+    intervals = [list(rates) for rates in zip(*series, strict=True)]
+    for rates in intervals:
+        bound = count = max(-(-sum(rates) // capacity), sum(2 * rate > capacity for rate in rates))
+        readers = None
+        while readers is None:
+            try:
+                [readers], _ = _packed([rates], [count], capacity, packed[-1:], seconds / len(intervals), packed[-1:])
+            except NotSolved as failure:
+                bound += failure.is_impossible and bound == count
+                count += 1
+        packed.append(readers)
         total += bound
-        before = packed
-        assignment: dict[str, dict[str, list[int]]] = {}
-        for number, consumer in sorted(packed.items()):
-            assignment.setdefault(f"c-{consumer}", {topic: []})[topic].append(number)
-        intervals.append({"assignment": assignment})
-    return {"intervals": intervals}, [total, 0]
+    counts = [len(set(readers)) for readers in packed]
+    packed, moved = _packed(intervals, counts, capacity, [], seconds, packed)
+    return {"intervals": [{"assignment": _assignment(topic, readers)} for readers in packed]}, [total, moved]
+
+
+def _assignment(topic: str, readers: list[int]) -> Document:
+    names = sorted(set(readers))
+    return {f"c-{name}": {topic: [number for number, each in enumerate(readers) if each == name]} for name in names}
 
 
 def _packed(
-    rates: list[int], count: int, capacity: int, before: dict[int, int], seconds: float
-) -> tuple[dict[int, int] | None, bool]:
-    """A consumer for each partition with the least moved rate, if one is found, and whether there is proof of none."""
-    model = cp_model.CpModel()
-    names = range(max(count, 1 + max(before.values(), default=0)))
-    on = [[model.new_bool_var("") for _ in names] for _ in rates]
-    is_used = [model.new_bool_var("") for _ in names]
-    model.add(sum(is_used) <= count)
-    for choice in on:
-        model.add_exactly_one(choice)
-    for place, used in enumerate(is_used):
-        model.add(sum(rate * choice[place] for rate, choice in zip(rates, on, strict=True)) <= capacity * used)
-    moved = []
-    for number, (rate, choice) in enumerate(zip(rates, on, strict=True)):
-        for name, chosen in zip(names, choice, strict=True):
-            model.add_hint(chosen, before.get(number) == name)
-            moved += [rate * chosen] if before and before[number] != name else []
-    try:
-        value_of, _ = _solved(model, sum(moved), seconds)
-    except NotSolved as failure:
-        return None, failure.is_impossible
-    return {number: next(name for name in names if value_of(choice[name])) for number, choice in enumerate(on)}, False
+    intervals: list[list[int]],
+    counts: list[int],
+    capacity: int,
+    before: list[list[int]],
+    seconds: float,
+    hint: list[list[int]],
+) -> tuple[list[list[int]], int]:
+    """The consumer of each partition in each interval with the least moved rate, and the lower bound of that rate.
+
+    Parameters
+    ----------
+    intervals, counts : the rates of the partitions, and the largest number of consumers, of each interval.
+    before : the consumers of the partitions in the interval before the first one, if there is one.
+    hint : a solution to begin with, or none.
+
+    Raises
+    ------
+    NotSolved
+    """
+    model, moved = cp_model.CpModel(), []
+    names = range(max([*counts, *(1 + max(readers) for readers in before)]))
+    on = [[[model.new_bool_var("") for _ in names] for _ in rates] for rates in intervals]
+    earlier: list[Any] = [[[reader == name for name in names] for reader in readers] for readers in before]
+    for place, (rates, count) in enumerate(zip(intervals, counts, strict=True)):
+        used = [model.new_bool_var("") for _ in names]
+        model.add(sum(used) <= count)
+        for name in names if hint else ():
+            model.add_hint(used[name], name in hint[place])
+        for name in names:
+            model.add(sum(rate * on[place][row][name] for row, rate in enumerate(rates)) <= capacity * used[name])
+        for row, rate in enumerate(rates):
+            model.add_exactly_one(on[place][row])
+            for name in names if hint else ():
+                model.add_hint(on[place][row][name], name == hint[place][row])
+            if earlier:
+                moves = model.new_bool_var("")
+                for name in names:
+                    model.add(on[place][row][name] - earlier[-1][row][name] <= moves)
+                moved.append(rate * moves)
+                if len(hint) == len(intervals) > 1:
+                    model.add_hint(moves, hint[place][row] != hint[place - 1][row])
+        earlier.append(on[place])
+    value_of, bound = _solved(model, sum(moved), seconds)
+    return [[next(name for name in names if value_of(row[name])) for row in rows] for rows in on], bound
+
+
+def _in_turn(model: cp_model.CpModel, costs: list[Any], seconds: float) -> tuple[Callable[[Any], int], list[int]]:
+    """Minimise each cost among the solutions that are best for those before it. Raises `NotSolved`."""
+    bounds = []
+    for cost in costs:
+        value_of, bound = _solved(model, cost, seconds)
+        bounds.append(bound)
+        model.add(cost <= value_of(cost))
+    return value_of, bounds
 
 
 class NotSolved(Exception):
@@ -161,7 +254,8 @@ def _solved(model: cp_model.CpModel, cost: Any, seconds: float) -> tuple[Callabl
     """What reads a variable of the best solution, and the lower bound of the cost. Raises `NotSolved`."""
     model.minimize(cost)
     solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
+    solver.parameters.num_workers = WORKERS
+    solver.parameters.symmetry_level = 0
     solver.parameters.max_time_in_seconds = seconds
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -27,6 +27,7 @@ from app.settings import Settings
 from rackplan.bench import entries
 from tests.conftest import ROOT
 from tests.documents import Document, code
+from tests.peer_figures import CASES
 
 Rows = list[tuple[str, ...]]
 
@@ -107,6 +108,22 @@ def bench_results() -> Rows:
     ]
 
 
+def peer_results() -> Rows:
+    """What other planners made of other clusters."""
+    return [
+        (
+            case.cluster,
+            case.name,
+            peer.peer,
+            f"{peer.moved_replicas:,}",
+            f"{peer.moved_bytes:,}",
+            "" if peer.leader_changes is None else f"{peer.leader_changes:,}",
+        )
+        for case in CASES
+        for peer in case.peers
+    ]
+
+
 TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
@@ -123,6 +140,7 @@ TABLES = (
         ("instance", "minimised", "best known", "lower bound", "by", "Rackplan", "Kafka's own code"),
         bench_results,
     ),
+    (BENCH, ("cluster", "change", "planner", "moved replicas", "moved bytes", "leader changes"), peer_results),
 )
 
 

@@ -22,6 +22,7 @@ from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
+from app.formats.sources.desired_topics import DesiredTopic
 from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
@@ -139,28 +140,10 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     wanted = list(_read(_desired_files(gate.desired), desired_topics.read, malformed))
     given = list(_read(gate.reassignments, _reassignment, malformed))
     _require_none(malformed)
-    desired, limits = [topic for _, topics in wanted for topic in topics], gate.request.limits
-    by_default = [
-        "violations",
-        *(["differences"] if desired else []),
-        *(["over_limit"] if limits.stated() or limits.log_dirs is not None else []),
-    ]
-    conditions = checks.conditions(gate.fail_on or by_default)
-    allowance = Allowance(Settings().limits, is_job=True)
-    stated = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
-    if not given:
-        if gate.request.allow_lower_factor:
-            detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
-            raise ConflictingFields(detail, path=("allow_lower_factor",))
-        checked = checks.check_cluster(cluster, gate.kafka_version, stated, allowance)
-    else:
-        running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
-        together = Reassignment(tuple(each for _, one in given for each in one.partitions))
-        try:
-            checked = checks.check_reassignment(cluster, together, running, gate.kafka_version, stated, allowance)
-        except IllegalReassignment as illegal:
-            _name_files(illegal, given)
-            raise
+    desired = [topic for _, topics in wanted for topic in topics]
+    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, desired)))
+    request = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
+    checked = _checked(cluster, replace(gate, request=request), given)
     differences = checks.compare(cluster, desired) if desired else None
     subject = Subject(checked, None if differences is None else len(differences.differences))
     places = {each.topic: Place(str(file)) for file, one in given for each in one.partitions}
@@ -168,6 +151,32 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     outcomes = [condition.outcome(subject) for condition in conditions]
     place = Place(next((str(file) for file in (*gate.reassignments, *gate.files, *gate.desired)), "cluster"))
     return Verdict(cluster.name, checked, differences, outcomes, places, place)
+
+
+def _default_conditions(gate: Gate, desired: Sequence[DesiredTopic]) -> Iterator[str]:
+    """The conditions that hold of what the gate states."""
+    yield "violations"
+    if desired:
+        yield "differences"
+    if gate.request.limits.stated() or gate.request.limits.log_dirs is not None:
+        yield "over_limit"
+
+
+def _checked(cluster: Cluster, gate: Gate, given: Sequence[tuple[Path, Reassignment]]) -> Check:
+    """The check of a cluster, or of the reassignments of files together."""
+    allowance = Allowance(Settings().limits, is_job=True)
+    if not given:
+        if gate.request.allow_lower_factor:
+            detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
+            raise ConflictingFields(detail, path=("allow_lower_factor",))
+        return checks.check_cluster(cluster, gate.kafka_version, gate.request, allowance)
+    running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
+    together = Reassignment(tuple(each for _, one in given for each in one.partitions))
+    try:
+        return checks.check_reassignment(cluster, together, running, gate.kafka_version, gate.request, allowance)
+    except IllegalReassignment as illegal:
+        _name_files(illegal, given)
+        raise
 
 
 def request_of(

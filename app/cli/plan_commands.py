@@ -234,18 +234,12 @@ def plan_group(
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
-    bytes_per_s: Annotated[
-        list[str] | None, typer.Option(help="Rates, by commas: orders=4MB. Default: the snapshot's.")
-    ] = None,
+    bytes_per_s: Annotated[list[str] | None, typer.Option(help="Rates: orders=4MB,…. Default: recorded.")] = None,
     follower_fetching: Annotated[
         bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
     ] = False,
-    cross_rack_per_gib: Annotated[
-        float | None, typer.Option(help="Price of a GiB from rack to rack. Default: 0.02.", min=0)
-    ] = None,
-    rebalance_seconds: Annotated[
-        float | None, typer.Option(help="Seconds of a rebalance. Default: 3, or 5 if the coordinator assigns.", min=0)
-    ] = None,
+    cross_rack_per_gib: Annotated[float | None, typer.Option(help="Price of a GiB from rack to rack.", min=0)] = None,
+    rebalance_seconds: Annotated[float | None, typer.Option(help="Seconds that a rebalance takes.", min=0)] = None,
     kafka_version: KafkaVersion = None,
     export: ExportFormat = None,
     output: Output = None,

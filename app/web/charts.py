@@ -66,7 +66,11 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
             {
                 "mark": {"type": "point", "filled": True, "opacity": 0.75, "size": 45},
                 "params": [_ZOOM],
-                "encoding": {**axes, "color": _BY_SERIES, **_links(tooltips)},
+                "encoding": {
+                    **axes,
+                    "color": _field("series", "nominal", None, scale=_by_meaning(rows)),
+                    **_links(tooltips),
+                },
             },
         ],
     }
@@ -144,6 +148,17 @@ def _plane(x: str, y: str) -> Spec:
 def _links(tooltips: Mapping[str, str]) -> Spec:
     shown = [{"field": field, "title": title} for field, title in tooltips.items()]
     return {"href": {"field": "href"}, "tooltip": shown}
+
+
+_MEANINGS = {"Pareto front": "#3b82d6", "feasible": "#2f9e6b", "not feasible": "#d9682a", "scenario": "#8b97a6"}
+"""The colours of scenarios in both themes: green is never what is not feasible."""
+
+
+def _by_meaning(rows: Rows) -> Spec:
+    """The scale of the series of scenarios, those that there are."""
+    there = {row.get("series") for row in rows}
+    known = [name for name in _MEANINGS if name in there]
+    return {"domain": known, "range": [_MEANINGS[name] for name in known]}
 
 
 _BY_SERIES = _field("series", "nominal", None)

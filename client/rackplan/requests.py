@@ -136,7 +136,8 @@ class BalanceFields(TypedDict, total=False):
     weights: Literal["capacity"] | Mapping[str, float] | None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput`
-    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none."""
+    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none; if it
+    does not, the capacities of all brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
 class BaseRequest(TypedDict, total=False):

@@ -108,7 +108,8 @@ class TestTraffic:
         }
         default = plan(client, bytes_per_s={"t": [1000] * 6}, follower_fetching=False)
         assert hashes == {default["hash"]}
-        assert "follower_fetching" not in default["request"]
+        assert not {"follower_fetching", "prices", "rebalance_seconds"} & default["request"].keys()
+        assert {type(rate) for rate in default["request"]["bytes_per_s"]["t"]} == {int}
         assert plan(client, bytes_per_s={"t": [1000] * 6}, follower_fetching=True)["hash"] not in hashes
 
 

@@ -126,7 +126,7 @@ def test_what_is_no_name_of_a_cluster(answers: Answers, path: str, form: dict[st
 
 
 def test_a_text_with_a_percent_sign_and_noughts_has_none(answers: Answers) -> None:
-    path = f"/clusters/{CLUSTER}?topic=%2500"
+    path = f"/clusters/{CLUSTER}?state=%2500"
     (response,) = answers(iter([((("GET", path), ""), path, {})])).values()
     assert response.status_code == 200
 

@@ -147,7 +147,7 @@ def test_share_links_show_what_their_team_has(of: Of, client: httpx.Client) -> N
         links[team] = shared.split("share=")[1].split('"')[0].split("&")[0].split("<")[0]
     for reader in (client, of("green", "read")):
         for team in TEAMS:
-            page = reader.get(f"/clusters/prod?share={links[team]}")
+            page = reader.get(f"/clusters/prod/topics?share={links[team]}")
             assert (page.status_code, f"topic-of-{team}" in page.text) == (200, True), team
     forged = links["blue"].replace(".blue", ".green")
     assert client.get(f"/clusters/prod?share={forged}").status_code == 403

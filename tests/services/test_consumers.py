@@ -144,6 +144,15 @@ def samples(partition: int | None, *values: int, times: Any = (0, 60, 120)) -> d
     return {"metric": metric, "values": [[at, str(value)] for at, value in zip(times, values, strict=True)]}
 
 
+def test_a_job_plans_the_request_that_it_stored() -> None:
+    for source in (HOURS, prometheus(samples(0, 7, 8, 3))):
+        request = READER.validate_python({"series": source, "capacity_bytes_per_s": "10 MB", "partitions": {}})
+        stored = json.loads(json.dumps(PLANNER.stored(request)))
+        plans = [draft_plan(PLANNER, each, None, Limits()) for each in (request, PLANNER.restored(stored))]
+        assert plans[0].hash == plans[1].hash
+        assert plans[0].answer == plans[1].answer
+
+
 class TestPrometheus:
     def test_an_answer_is_a_series(self) -> None:
         document = answer(series=prometheus(samples(1, 4, 5, 6), samples(0, 7, 8, 3)), capacity_bytes_per_s=10)
@@ -155,8 +164,11 @@ class TestPrometheus:
         [
             ((samples(0, 1, 2, 3), samples(1, 1, 2, times=(0, 120))), "orders-1 has 2 samples of 3"),
             ((samples(0, 1, 2, 3), samples(2, 1, 2, 3)), "orders-1 has no series"),
+            ((samples(999_999_999, 1, 2, 3),), "orders-0 has no series"),
             ((samples(None, 1, 2, 3),), "topic orders has no series by partition"),
-            ((samples(0, 1, times=(0,)),), "1 times given"),
+            ((samples(0, 1, times=(0,)),), "times of 1 moments"),
+            ((samples(0, 1, 2, times=(-60, 0)),), "from 1970"),
+            ((samples(0, 1, 2, times=(0, 1e300)),), "until 9000"),
             ((samples(0, 1, 2, times=(0, 0.5)),), "gap"),
         ],
     )
@@ -178,6 +190,9 @@ class TestPrometheus:
         ({"series": series({"a": [[1]]}, start=None)}, ConflictingFields, "series/start", "start"),
         ({"series": {}}, ConflictingFields, "series", "either"),
         ({"series": series({"a": [[1] * 10_001]})}, ConflictingFields, "series", "10001 .* 10000"),
+        ({"series": series({"a": [[1]]}, start="9999-12-31T23:59:59Z")}, ConflictingFields, "series", "until 9000"),
+        ({"series": series({"a": [[1]]}, start="0001-01-01T00:00:00+05:00")}, ConflictingFields, "series", "from 1970"),
+        ({"series": series({"a": [[1]] * 200}, step_s=31 * 86_400)}, ConflictingFields, "series", "535680000 s"),
         ({"topics": ["clicks"]}, UnknownTopic, "topics/0", "clicks"),
         (
             {"topics": [{"name": "orders", "partitions": 4}]},
@@ -201,6 +216,11 @@ def test_a_topic_may_state_its_partitions() -> None:
     by_name = planned(series=both, topics=["orders"])
     assert planned(series=both, topics=[{"name": "orders", "partitions": 3}]).hash == by_name.hash
     assert planned(series=both).hash != by_name.hash
+
+
+def test_a_rate_beyond_all_consumers_is_rejected() -> None:
+    with pytest.raises(ConflictingFields, match=r"1e\+13 bytes/s; the most is 1e\+12"):
+        answer(series=prometheus(samples(0, 1, 10**13, 2)))
 
 
 def test_topics_are_those_of_the_cluster() -> None:
@@ -236,9 +256,10 @@ class TestFiles:
 
     @pytest.mark.parametrize(("step", "cron"), [(86_400, "0 6 * * 5"), (10 * 86_400, "0 6 27 11 *")])
     def test_longer_plans_recur_by_week_or_year(self, step: int, cron: str) -> None:
-        plan = planned(series={**HOURS, "step_s": step})
+        plan = planned(series={**HOURS, "step_s": step}, workload="true")
         [document] = yaml.safe_load_all(exported(plan, "keda"))
         assert document["spec"]["triggers"][0]["metadata"]["start"] == cron
+        assert document["metadata"]["name"] == "true"
 
     def test_cron_jobs_set_the_minimum_of_an_autoscaler(self) -> None:
         jobs = list(yaml.safe_load_all(exported(planned(), "hpa")))

@@ -82,6 +82,7 @@ class Page(HTMLParser):
             name = element.attributes.get("name", "")
             if element.tag == "select":
                 selected = name
+                sent.pop(name, None)  # an earlier form of the page may have a field of that name
             elif element.tag == "option":
                 if "selected" in element.attributes or selected not in sent:
                     sent[selected] = element.attributes["value"]

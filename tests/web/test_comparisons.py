@@ -89,12 +89,17 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
     one = made(browser, remove_brokers=[105])
     other = made(browser, remove_brokers=[105], balance={"replicas": "tight"})
-    assert f'value="{other}"' in browser.get(f"/plans/{one}").source
+    assert f'value="{other}"' in browser.get(f"/plans/{one}/compare").source
     page = browser.get(f"/plans/compare?a={one}&b={other}")
     assert page.status == 200
     for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Equal in both"):
         assert words in page.text
     assert len([image for image in page.all("img") if "/pictures/plan.svg" in image.attributes["src"]]) == 2
+    of_boxes = browser.get(f"/plans/compare?plan={one}&plan={other}")
+    assert [link.attributes["href"] for link in of_boxes.all("a")] == [
+        link.attributes["href"] for link in page.all("a")
+    ]
+    assert browser.get(f"/plans/compare?plan={one}").status == 200
     same = browser.get(f"/plans/compare?a={one}&b={one}")
     assert "The requests are equal" in same.text
     assert "Only in A 0" in same.text

@@ -173,13 +173,16 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     visit.page.wait_for_selector('#as-json:has-text("105")')
     visit.page.get_by_role("button", name="Plan", exact=True).focus()
     visit.page.keyboard.press("Enter")
+    visit.page.get_by_role("link", name="Brokers").last.click()
     visit.page.wait_for_selector("#batch")
     visit.page.wait_for_load_state("networkidle")  # the slider sends its form once the script has run
     visit.page.locator("#batch").focus()
     visit.page.keyboard.press("End")
     visit.page.wait_for_selector('td:text-is("0") + td:text-is("0")')  # nothing is left on the removed broker
-    visit.page.locator("[data-filter=differences]").fill("no such topic")
-    assert visit.page.locator("#differences tbody tr:not([hidden])").count() == 0
+    assert visit.page.evaluate("document.activeElement.id") == "batch"  # the focus stays after the part has changed
+    visit.page.locator("[data-filter=brokers]").fill("no such rack")
+    assert visit.page.locator("#brokers tbody tr:not([hidden])").count() == 0
+    visit.page.locator("[data-filter=brokers]").fill("")
     visit.page.locator("#brokers th button").first.click()
     assert visit.page.locator("#brokers th[aria-sort]").count() == 1
     assert visit.complaints == []
@@ -190,8 +193,8 @@ def test_a_broker_is_chosen_in_the_picture(client: httpx.Client, visit: Visit) -
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
     body = '{"cluster": "nine", "remove_brokers": [105], "balance": {"replicas": "tight"}}'
     plan = client.post("/plan/reassignment", data={"body": body}).headers["location"]
-    visit.open(plan, until="#moves")
-    visit.page.locator('.column[data-item="105"]').click()
+    visit.open(plan, until=".column[role=button]")
+    visit.page.locator('.column[data-item="105"]').click()  # on the summary it leads to the changes
     visit.page.wait_for_selector('#moves h2:has-text("of broker 105")')
     visit.page.wait_for_url("**select=broker%3A105**")
     assert visit.page.locator('.column[data-chosen][aria-pressed="true"]').count() == 1

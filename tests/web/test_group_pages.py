@@ -164,11 +164,12 @@ def test_phases_are_shown_where_there_are_several(browser: Browser, database: Da
 
 
 def test_a_recorded_group_has_its_name_and_the_verdict_of_its_leader(browser: Browser, database: Database) -> None:
-    page = page_of(browser, keep_recorded(database, previous=True))
+    plan = keep_recorded(database, previous=True)
+    page = page_of(browser, plan)
     assert next(page.all("h1")).text == "billing under range"
     assert "billing-0-35ee leads the group" in page.text
     assert "It does not rebalance." in page.text
-    assert "Group billing" in page.text
+    assert "Group billing" in browser.get(f"/plans/{plan.head.id}/about").text
 
 
 def test_violations_of_a_plan_are_on_its_page(browser: Browser, database: Database) -> None:

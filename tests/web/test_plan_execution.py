@@ -63,7 +63,7 @@ def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Da
         assert words in page.text
     assert "Roll back from here" in page.text
     chosen = [option for option in page.all("option") if "that of the plan" in option.text]
-    assert "not started" in browser.get(f"{plan}?progress={chosen[0].attributes['value']}").text
+    assert "not started" in browser.get(f"{plan}/execute?progress={chosen[0].attributes['value']}").text
 
 
 def test_what_the_text_lacks_is_of_the_state_before(browser: Browser, database: Database, plan: str) -> None:
@@ -96,16 +96,16 @@ def test_snapshots_that_are_none_of_the_plan(browser: Browser, database: Databas
         other = uow.snapshots.newest("other")
     assert other is not None
     for chosen in ("nonsense", "01890a5d-ac96-7e08-b3a1-7c2d5f4e9b19", str(other.id)):
-        assert browser.get(f"{plan}?progress={chosen}").status == 422
-    assert browser.get(f"{plan}?progress=newest").status == 200
+        assert browser.get(f"{plan}/execute?progress={chosen}").status == 422
+    assert browser.get(f"{plan}/execute?progress=newest").status == 200
     assert browser.post("/plans/none/progress", {"text": TOPICS}).status == 404
 
 
 def test_what_an_execution_took_is_on_the_pages_of_the_plan_and_of_the_cluster(
     browser: Browser, database: Database, plan: str
 ) -> None:
-    cluster = "/clusters/nine"
-    for page in (plan, cluster):
+    cluster, execute = "/clusters/nine/plans", f"{plan}/execute"
+    for page in (execute, cluster):
         assert "Predicted and actual" not in browser.get(page).text
         assert "Ledger" not in browser.get(page).text
     batches = [
@@ -114,7 +114,7 @@ def test_what_an_execution_took_is_on_the_pages_of_the_plan_and_of_the_cluster(
     entry = {"bytes_error": 0.5, "seconds_error": None, "ended_at": "2026-11-26T10:00:00Z", "batches": batches}
     with database.begin() as uow:
         uow.plans.record(UUID(plan.rpartition("/")[2]), entry)
-    shown = browser.get(plan).text
+    shown = browser.get(execute).text
     assert "Error of bytes 50.0 %; error of seconds not known." in shown
     assert "1 2.0 KiB 1.0 KiB – 7.5" in shown
     shown = browser.get(cluster).text

@@ -23,8 +23,9 @@ def test_status_and_notes_change_and_have_a_history(browser: Browser, plan: str)
         "POST", f"{plan}/status", data={"status": "approved", "notes": "by <b>two</b>", "revision": form["revision"]}
     )
     assert (changed.status_code, changed.headers["location"]) == (303, f"{plan}#status")
-    page = browser.get(plan)
-    assert "approved by <b>two</b>" in page.text
+    assert "by <b>two</b>" in browser.get(plan).text
+    page = browser.get(f"{plan}/about")
+    assert "approved, notes by <b>two</b>" in page.text
     assert "1 change" in page.text
     assert "approved" in browser.get("/plans?status=approved").text
 
@@ -46,13 +47,13 @@ def test_a_change_that_is_not_possible_says_why(browser: Browser, plan: str, sen
 
 def test_brokers_are_shown_after_each_batch(browser: Browser, plan: str) -> None:
     """Before the first batch a broker has what it had, after the last what it will have; the removed one has none."""
-    first, last = browser.get(plan), browser.get(f"{plan}?batch=999")
+    first, last = browser.get(f"{plan}/brokers"), browser.get(f"{plan}/brokers?batch=999")
     assert "0 partitions changed, 0 replicas copied." in first.text
-    replicas = re.search(r"Replicas moved (\d+)", first.text)
+    replicas = re.search(r"Replicas moved (\d+)", browser.get(plan).text)
     assert replicas is not None
     assert f"{replicas[1]} replicas copied." in last.text
     rows = [row.text.split() for row in last.all("tr") if "%" in row.text and row.text.split()[0] == "105"]
-    assert rows[0][2:4] == ["0", "0"]
+    assert rows[0][3:5] == ["0", "0"]
     assert browser.ask("GET", f"{plan}?batch=-1").status_code == 422
 
 
@@ -61,3 +62,24 @@ def test_the_picture_is_a_file_of_both_types(browser: Browser, plan: str) -> Non
     assert browser.ask("GET", f"/pictures/plan.svg?plan={plan_id}&theme=dark&width=600").text.startswith("<svg")
     assert browser.ask("GET", f"/pictures/plan.png?plan={plan_id}").content.startswith(b"\x89PNG")
     assert browser.ask("GET", "/pictures/plan.svg?plan=none").status_code == 404
+
+
+def test_the_next_status_is_a_button_at_the_top(browser: Browser, plan: str) -> None:
+    """Proposed, approved, executing, done: each tab has the steps and one button, and labels stay."""
+    for next_one, label in (("approved", "Approve"), ("executing", "Mark as executing"), ("executed", "Mark as done")):
+        page = browser.get(f"{plan}/changes")
+        assert [button.text for button in page.all("button")].count(label) == 1
+        fields = page.form()
+        assert fields["status"] == next_one
+        sent = {name: fields[name] for name in ("status", "revision", "notes", "labels")}
+        assert browser.ask("POST", f"{plan}/status", data=sent).status_code == 303
+    page = browser.get(plan)
+    [current] = [item.text for item in page.all("li") if item.attributes.get("aria-current") == "step"]
+    assert current == "Done"
+
+
+def test_addresses_of_earlier_releases_lead_to_their_tab(browser: Browser, plan: str) -> None:
+    for query, tab in (("batch=2", "brokers"), ("select=broker:105", "changes"), ("progress=newest", "execute")):
+        moved = browser.ask("GET", f"{plan}?{query}")
+        assert (moved.status_code, moved.headers["location"]) == (307, f"{plan}/{tab}?{query}")
+    assert browser.get(f"{plan}/nonsense").status == 404

@@ -61,12 +61,13 @@ def commands(page: Page) -> list[list[str]]:
 def test_it_says_which_kind_of_prediction_it_is(
     browser: Browser, database: Database, seed: int | None, start: int | None, prediction: str
 ) -> None:
-    page = page_of(browser, keep(database, ordered([NewTopic("orders", 12, 3)], seed=seed, start=start)))
+    plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=seed, start=start))
+    page, page_address = page_of(browser, plan), f"/plans/{plan.head.id}"
     [tag] = [element.text for element in page.elements if element.attributes.get("class") == "tag"]
     assert tag == prediction
     assert ("All draws of the controller" in page.text) == (prediction == "envelope")
     if seed is not None:
-        assert f"Seed {seed} " in page.text
+        assert f"Seed {seed} " in browser.get(f"{page_address}/about").text
 
 
 def test_the_command_makes_exactly_this_plan(browser: Browser, database: Database) -> None:
@@ -207,7 +208,7 @@ def test_the_differences_from_a_snapshot_and_the_files_of_one_topic(client: http
     [snapshot] = [each["id"] for each in client.get("/v1/snapshots?cluster=nine").json()["items"]]
     page = client.get(f"/plans/{made}")
     assert (f'value="{snapshot}"' in page.text, "to copy" in page.text) == (True, False)
-    assert "Files of one topic" not in page.text
+    assert "Files of one topic" not in client.get(f"/plans/{made}/about").text
     own = client.get(f"/v1/plans/{made}/diff?against={snapshot}").json()
     shown = client.get(f"/plans/{made}?against={snapshot}").text
     assert f"{own['summary']['partitions_changed']} changed; " in shown
@@ -216,7 +217,7 @@ def test_the_differences_from_a_snapshot_and_the_files_of_one_topic(client: http
     assert "is not the id of a snapshot" in client.get(f"/plans/{made}?against=x").text
     assert "alert" in client.get(f"/plans/{made}?against={uuid4()}").text
     both = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics}).json()["id"]
-    form = client.get(f"/plans/{both}").text
+    form = client.get(f"/plans/{both}/about").text
     [listed] = re.findall(r'<select id="of-format".*?</select>', form)
     for name in re.findall(r'value="(\w+)"', listed):
         file = client.get(f"/v1/plans/{both}/export?topic=new&format={name}")

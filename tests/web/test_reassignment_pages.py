@@ -20,8 +20,8 @@ from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captur
 from tests.web.browser import Page
 
 
-def page_of(new: NewPlan, cluster: Cluster = CLUSTER) -> Page:
-    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW)
+def page_of(new: NewPlan, cluster: Cluster = CLUSTER, *, tab: str = "") -> Page:
+    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW, chosen=plans.Chosen(tab=tab))
     return Page(response.status_code, response.headers, bytes(response.body).decode())
 
 
@@ -37,7 +37,7 @@ def test_it_says_what_moves_and_that_less_would_not_do() -> None:
     page = page_of(plan())
     assert "3 replicas, ≥ 13.0 MiB, move; no plan that satisfies these constraints moves less." in page.text
     assert "nothing stays on brokers 105" in page.text
-    assert "Solver flow, 0.0 s" in page.text
+    assert "Solver flow, 0.0 s" in page_of(plan(), tab="about").text
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_the_cost_of_a_lost_rack_after_the_plan_and_before_it() -> None:
 
 
 def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
-    found = rows(page_of(plan()))
+    found = [row for tab in ("execute", "brokers", "changes") for row in rows(page_of(plan(), tab=tab))]
     for row in (
         "1 copies 2 2 ≥ 12.0 MiB 0.2 execute roll back",
         "2 copies 1 1 1.0 MiB – execute roll back",
         "3 reorders 1 0 0 B – execute roll back",
-        "105 az-b 3 → 0 2 → 0 ≥ 13.0 MiB → 0 B 0 B ≥ 13.0 MiB",
+        "105 az-b 3 3 0 0 % 2 → 0 ≥ 13.0 MiB → 0 B 0 B ≥ 13.0 MiB",
         "clicks-0 105, 101 106, 101 size unknown 2 105 → 106",
         "clicks-1 101, 106 106, 101 2 101 → 106",
         "orders-2 new 106, 107 1 106",
@@ -108,15 +108,20 @@ def test_a_plan_of_log_directories_has_their_moves() -> None:
     assert next(iter(page.all("h1"))).text == "Reassignment: log directories"
     assert f"No replica moves to another broker; {replicas}, {size}, between log directories" in page.text
     assert f"Between log directories {replicas}, {size}" in " ".join(page.text.split())
-    assert "There is nothing to execute." not in page.text
+    execute = page_of(made, cluster, tab="execute")
+    assert "There is nothing to execute." not in execute.text
     batches: Any = made.answer["batches"]
     for number, batch in enumerate(batches, start=1):
         within = f"{batch['log_dir_moves']} {byte_size(batch['log_dir_moved_bytes'])}"
-        assert f"{number} copies {batch['count']} 0 0 B {within} – execute roll back" in rows(page)
+        assert f"{number} copies {batch['count']} 0 0 B {within} – execute roll back" in rows(execute)
 
 
 def test_its_links_name_formats_that_there_are_and_every_batch() -> None:
-    links = [link.attributes["href"] for link in page_of(plan()).all("a") if "export" in link.attributes["href"]]
+    links = [
+        link.attributes["href"]
+        for link in page_of(plan(), tab="execute").all("a")
+        if "export" in link.attributes["href"]
+    ]
     for link in links:
         assert link.split("format=")[1].split("&")[0] in FORMATS
     for number in (1, 2, 3):
@@ -127,13 +132,15 @@ def test_its_links_name_formats_that_there_are_and_every_batch() -> None:
 
 def test_a_plan_that_moves_nothing_has_nothing_to_execute() -> None:
     still = plan([Placement("orders", 0, CLUSTER.topics[1].replicas)], [])
-    page = page_of(replace(still, answer={**still.answer, "certificate": {**CERTIFICATE, "moved_replicas": 0}}))
+    page = page_of(
+        replace(still, answer={**still.answer, "certificate": {**CERTIFICATE, "moved_replicas": 0}}), tab="execute"
+    )
     assert "There is nothing to execute." in page.text
     assert "What changes" not in page.text
 
 
 def test_a_long_plan_shows_its_beginning_and_says_how_much_there_is() -> None:
-    page = page_of(kafkas_own(), captured())
+    page = page_of(kafkas_own(), captured(), tab="changes")
     assert "These are the first 100 of 116." in page.text
 
 
@@ -164,10 +171,10 @@ def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:
         {"action": "execute", "batch": 1, "brokers": []},
         {"action": "uncordon", "batch": None, "brokers": [106]},
     ]
-    page = page_of(plan(execution={"batches": steps}))
+    page = page_of(plan(execution={"batches": steps}), tab="execute")
     assert "Cordon 2 brokers: 105, 106" in page.text
     assert page.text.index("Execute batch 1") < page.text.index("Uncordon 1 broker: 106")
-    assert "Execute batch" not in page_of(plan(execution={"batches": steps[1:2]})).text
+    assert "Execute batch" not in page_of(plan(execution={"batches": steps[1:2]}), tab="execute").text
 
 
 def test_what_kafkas_own_tool_would_move_is_beside_it() -> None:
@@ -190,7 +197,9 @@ def test_loads_with_a_limit_are_a_table() -> None:
     new = plan()
     loads: Json = {"101": {"nic_out": {**load, "headroom": 1 << 20, "potential": 5 << 20}}}
     crossing: Json = {"before_bytes_per_s": 1024, "after_bytes_per_s": 2048}
-    page = page_of(replace(new, answer={**new.answer, "loads": loads, "cross_rack": crossing, "excess": None}))
+    page = page_of(
+        replace(new, answer={**new.answer, "loads": loads, "cross_rack": crossing, "excess": None}), tab="brokers"
+    )
     assert (
         "101 NIC out 1.0 MiB/s 2.0 MiB/s 3.0 MiB/s (of 105) 4.0 MiB/s (of az-b) 3.0 MiB/s 1.0 MiB/s 5.0 MiB/s"
         in rows(page)
@@ -219,4 +228,5 @@ def test_loads_that_say_no_more_than_the_table_of_brokers_are_left_out() -> None
         "headroom": None,
     }
     new = plan()
-    assert "Loads of brokers" not in page_of(replace(new, answer={**new.answer, "loads": {"101": {"disk": load}}})).text
+    shown = page_of(replace(new, answer={**new.answer, "loads": {"101": {"disk": load}}}), tab="brokers")
+    assert "Loads of brokers" not in shown.text

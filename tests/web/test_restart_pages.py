@@ -60,8 +60,7 @@ def test_a_stored_request_is_planned_again(client: httpx.Client, fields: dict[st
     assert f'href="/plan/restart?again={plan["id"]}"' in client.get(f"/plans/{plan['id']}").text
     form = client.get(f"/plan/restart?again={plan['id']}")
     page = Page(form.status_code, form.headers, form.text)
-    [body] = [field.text.removeprefix("\n") for field in page.all("textarea") if field.attributes["name"] == "body"]
-    made = client.post("/plan/restart", data={"body": body})
+    made = client.post("/plan/restart", data={name: page.form()[name] for name in ("cluster", "more")})
     assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
 
 

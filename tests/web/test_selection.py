@@ -55,11 +55,11 @@ def test_every_choice_selects_its_changes(database: Database, plan: str) -> None
 
 
 def test_the_page_has_the_selection_in_its_address(browser: Browser, plan: str) -> None:
-    page = browser.get(f"{plan}?select=broker:105")
+    page = browser.get(f"{plan}/changes?select=broker:105")
     assert "Differences of broker 105" in page.text
     assert page.source.count("data-chosen") > 1
-    assert "data-chosen" not in browser.get(f"{plan}?select=broker:9").source
-    assert browser.get(f"{plan}?select=topic:clicks").status == 200
+    assert "data-chosen" not in browser.get(f"{plan}/changes?select=broker:9").source
+    assert browser.get(f"{plan}/changes?select=topic:clicks").status == 200
 
 
 def test_a_name_marks_itself_alone() -> None:

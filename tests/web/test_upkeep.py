@@ -41,24 +41,24 @@ class TestLabels:
 
     def test_change(self, browser: Browser, plan: str) -> None:
         for typed in ("team=payments\n\nticket = OPS-1 ", "ticket=OPS-1", ""):
-            sent = {**browser.get(plan).form(), "labels": typed}
+            sent = {**browser.get(f"{plan}/about").form(), "labels": typed}
             assert browser.ask("POST", f"{plan}/status", data=sent).status_code == 303
             text = "\n".join(line.replace(" ", "") for line in typed.splitlines() if line)
-            assert browser.get(plan).by_id("labels").text.strip() == text
-        assert "labels removed" in browser.get(plan).text
+            assert browser.get(f"{plan}/about").by_id("labels").text.strip() == text
+        assert "labels removed" in browser.get(f"{plan}/about").text
         assert plan in browser.get("/plans").source
 
     @pytest.mark.parametrize("typed", ["team", "=x", "a=" + "x" * 256, "x" * 64 + "=", "a=\x07"])
     def test_rejected(self, browser: Browser, plan: str, typed: str) -> None:
         """With what was typed, and nothing changed."""
-        sent = {**browser.get(plan).form(), "labels": typed, "notes": "mine", "status": "approved"}
+        sent = {**browser.get(f"{plan}/about").form(), "labels": typed, "notes": "mine", "status": "approved"}
         page = browser.post(f"{plan}/status", sent)
         assert (page.status, "Nothing was changed" in page.text) == (422, True)
         assert (page.form()["notes"], page.form()["status"]) == ("mine", "approved")
-        assert "mine" not in browser.get(plan).text
+        assert "mine" not in browser.get(f"{plan}/about").text
 
     def test_too_many(self, browser: Browser, plan: str) -> None:
-        sent = {**browser.get(plan).form(), "labels": "\n".join(f"l{n}=" for n in range(65))}
+        sent = {**browser.get(f"{plan}/about").form(), "labels": "\n".join(f"l{n}=" for n in range(65))}
         assert "at most 64 labels" in browser.post(f"{plan}/status", sent).text
 
     def test_what_is_written_is_read(self) -> None:
@@ -84,7 +84,7 @@ class TestDeletion:
         keep(database, small())
         keep(database, small(leader=2))
         for left in (1, 0):
-            [snapshot] = re.findall(r'action="/snapshots/([^/]+)/delete"', client.get("/clusters/small").text)
+            [snapshot] = re.findall(r'action="/snapshots/([^/]+)/delete"', client.get("/clusters/small/history").text)
             address = client.post(f"/snapshots/{snapshot}/delete").headers["location"]
             assert address == ("/clusters/small" if left else "/")
         assert client.get("/clusters/small").status_code == 404

@@ -12,10 +12,10 @@ from app.core.consumers.moves import least_moves
 from app.core.consumers.packing import Packing, balanced, packed
 from app.core.model import Int32s, Int64s
 
-MODEL_SECONDS, SERIES_SECONDS = 0.6, 15.0
+MODEL_SECONDS, SERIES_SECONDS = 0.6, 8.0
 """Deterministic seconds of the solver for one interval, and for the whole series."""
-MOST_FRONT_RATES = 120_000
-"""Intervals × partitions × choices of the front; larger series have fewer choices."""
+MOST_FRONT_WORK, _INTERVAL_WORK = 200_000, 50
+"""Rates × choices of the front, of which larger series have fewer; and the rates that take as long as an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def front(problem: ConsumersProblem, solved: Sequence[Interval]) -> list[FrontPo
     tried = {tuple(each.consumers for each in solved)}
     spares = sorted({0, 1, max(each.consumers for each in packings) // 10})
     choices = list(product(sorted({0, 1, 2, 4, length // 8, length // 4, length}), spares))
-    for hold, spare in choices[: max(2, MOST_FRONT_RATES // problem.rates.size)]:
+    for hold, spare in choices[: max(2, MOST_FRONT_WORK // (problem.rates.size + _INTERVAL_WORK * length))]:
         other = replace(problem, hold=hold, spare=spare)
         counts = _counts(other, packings)
         if tuple(counts.tolist()) not in tried:

@@ -39,12 +39,7 @@ _INT64_MAX = 2**63 - 1
 _UNCOUNTED = -1
 _STATES = ("", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 """By the number that librdkafka's clients state."""
-_KEYS = {"member_id": "memberid", "client_id": "clientid", "client_host": "clienthost"} | {
-    "group_instance_id": "groupinstanceid",
-    "member_metadata": "membermetadata",
-    "member_assignment": "memberassignment",
-}
-"""The fields of a member of KafkaJS, by the names that descriptions have."""
+_MEMBER = ("member_id", "client_id", "client_host", "group_instance_id", "member_metadata", "member_assignment")
 
 
 @dataclass(slots=True)
@@ -196,7 +191,8 @@ def _of_kafkajs(group: LooseObject) -> DescribedGroup:
         state = _STATES[state]
     code = group.get("errorcode")[1]
     members = [
-        {key: _bytes_as_text(member.get(name)[1]) for key, name in _KEYS.items()} for member in group.each("members")
+        {key: _bytes_as_text(member.get(key.replace("_", ""))[1]) for key in _MEMBER}
+        for member in group.each("members")
     ]
     value = {
         "group_state": state,

@@ -21,7 +21,9 @@ _TOPIC = r"(?P<topic>[a-zA-Z0-9._-]{1,249})"
 _CRUISE_CONTROL = re.compile(
     rf"\{{{_TOPIC}-(?P<partition>\d{{1,10}}), oldLeader: -?\d{{1,10}}, \[[\d, ]*\] -> \[(?P<replicas>[\d, ]+)\]\}}"
 )
-_TOPICMAPPR = re.compile(rf"\s*{_TOPIC} p(?P<partition>\d{{1,10}}): \[[\d ]*\] -> \[(?P<replicas>[\d ]+)\]")
+_TOPICMAPPR = re.compile(
+    rf"\s*{_TOPIC} p(?P<partition>\d{{1,10}}): \[[\d ]*\] -> \[(?P<replicas>[\d ]+)\](?: [a-zA-Z ,-]{{0,80}})?$"
+)
 
 
 def is_proposal(content: str) -> bool:

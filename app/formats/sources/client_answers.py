@@ -141,11 +141,13 @@ class Answers:
                 self.sizes[key] = max(item.document.integer(size, path, most=_INT64_MAX), self.sizes.get(key, 0))
 
     def _row(self, item: LooseObject) -> PartitionDescription:
-        replicas, nodes = _ids(item, *_REPLICAS), _nodes(item)
+        replicas, is_listed = _ids(item, *_REPLICAS), item.has(*_IN_SYNC)
         leader_path, value = item.get(*_LEADER)
-        value = next((node for node in nodes if node.get("leader")[1] is True), None) if value is None else value
+        nodes = [] if is_listed and value is not None else _nodes(item)
+        if value is None:
+            value = next((node.members for node in nodes if node.get("leader")[1] is True), None)
         leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
-        if item.has(*_IN_SYNC):
+        if is_listed:
             isr = _ids(item, *_IN_SYNC)
         elif any(node.has(*_IN_SYNC) for node in nodes):
             isr = tuple([node.integer(*_BROKER) for node in nodes if node.get(*_IN_SYNC)[1] is True])
@@ -237,8 +239,8 @@ def _nodes(item: LooseObject) -> list[LooseObject]:
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
     """A broker's id, or that of a broker."""
-    if isinstance(value, LooseObject):
-        return value.integer(*_BROKER)
+    if isinstance(value, dict) and "id" in value:
+        return document.integer(value["id"], (*path, "id"))  # in half the time
     if isinstance(value, dict):
         return LooseObject.of(document, value, path).integer(*_BROKER)
     return document.integer(value, path, least=least)

@@ -45,11 +45,11 @@ from app.formats.syntax.loose_objects import LooseObject
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _CAPACITIES = "brokerCapacities"
-_HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)")
+_HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)\D*$")
 _ROW = re.compile(r"\s*[^\s,]+,\s*\d{1,10},(?:\s*[^\s,]+,){2,}")
 _STATE_HEADER = re.compile(
     r"(?:All Partitions in the Cluster \(verbose\)|Under Replicated, Offline, and Under MinIsr Partitions):"
-    r"|\s+(?:TOPIC\s+PARTITION\s+LEADER\s|BROKER\s+LEADER\(S\)\s)"
+    r"|\s+(?:TOPIC\s+PARTITION\s+LEADER|BROKER\s+LEADER\(S\))\s[A-Z_\s-]{1,400}$"
     r"|(?:Offline|Under Replicated|Under MinIsr|Other) Partitions:|Partitions with Offline Replicas:"
 )
 _ID = r"(?:0|[1-9]\d{0,9})"

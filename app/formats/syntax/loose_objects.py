@@ -30,12 +30,15 @@ class LooseObject:
 
     def get(self, *names: str) -> tuple[FieldPath, object]:
         """The path and the value of a field; the value is None if it is missing."""
-        key = next((self.keys[name] for name in names if name in self.keys), names[-1])
-        return (*self.path, key), self.members.get(key)
+        for name in names:
+            if name in self.keys:
+                key = self.keys[name]
+                return (*self.path, key), self.members[key]
+        return (*self.path, names[-1]), None
 
     def has(self, *names: str) -> bool:
         """Whether the field is there."""
-        return any(name in self.keys for name in names)
+        return not self.keys.keys().isdisjoint(names)
 
     def has_all(self, *names: str) -> bool:
         """Whether all of these fields are there."""

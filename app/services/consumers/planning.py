@@ -26,7 +26,6 @@ from app.services.consumers.requests import (
     ConsumersRequest,
     Rates,
     check_consumers,
-    check_step,
     check_topics,
     rates_of,
 )
@@ -35,7 +34,7 @@ from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_js
 from app.store.records import NewPlan, PlanHead
 
 KIND = "consumers"
-MOST_TRIES = 1_000
+MOST_TRIES = 100
 """Numbers of consumers for which Kafka's assignor is computed."""
 _RATE_WORK, _INTERVAL_WORK = 10, 50
 """Partitions of another plan that take as long as one rate; rates that take as long as an interval without any."""
@@ -81,7 +80,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         rates = rates_of(request, allowance.limits)
         intervals, partitions = rates.bytes_per_s.shape
         allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
-        check_step(request, rates)
         check_topics(rates, site.cluster)
         core = ConsumersProblem(
             delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
@@ -97,9 +95,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
         fields["topics"] = [*rates.topics] if request.topics is not None else None
         return Scaling(request, rates, core, max(1, len(racks)), assignor, fields)
-
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
 
     def solve(self, problem: Scaling) -> list[Interval]:
         return scale(problem.core)

@@ -61,7 +61,8 @@ def router(database: Database) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans/compare")
-    def compare(a: Text = "", b: Text = "") -> Response:
+    def compare(a: Text = "", b: Text = "", plan: Annotated[Sequence[str], Query()] = ()) -> Response:
+        a, b, *_ = (a, b) if a or b else (*plan, "", "")  # boxes of a list are of one name
         try:
             with database.begin() as uow:
                 return _page(uow, as_id(a), as_id(b))

@@ -1,12 +1,12 @@
 """`/plans/{id}`: the page of a plan of any kind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
@@ -18,8 +18,10 @@ from app.services.plans import Plan, PlanPatch, Status
 from app.services.plans.kinds import KINDS
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
-from app.store.records import ListedPlan, PlanHead
+from app.store.records import PlanHead
 from app.web.access import Access
+from app.web.clusters.place import place
+from app.web.clusters.view import ClusterView
 from app.web.forms.texts import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
@@ -36,6 +38,7 @@ from app.web.plans.batch_states import states_after
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, store_pasted
 from app.web.plans.selection import select
+from app.web.plans.twins import twins
 from app.web.plans.view import View, ViewedPlan
 
 VIEWS: Mapping[str, View] = {
@@ -47,6 +50,17 @@ VIEWS: Mapping[str, View] = {
     consumers.KIND: consumer_plans.VIEW,
 }
 """The view of each kind of plan."""
+TABS: Mapping[str, str] = {
+    "": "Summary",
+    "changes": "Changes",
+    "brokers": "Brokers",
+    "execute": "Execute",
+    "compare": "Compare",
+    "about": "About",
+}
+"""The tabs of a plan by the last part of their address, with their titles."""
+_OF_BATCHES = ("changes", "brokers", "execute")
+_TAB_OF = {"batch": "brokers", "select": "changes", "progress": "execute"}
 MOST_TOPICS = 300
 """Topics that the field of a topic suggests."""
 
@@ -65,16 +79,18 @@ class Chosen:
 
     Parameters
     ----------
-    batch : brokers are shown after so many batches. select : the broker, rack or topic whose moves are shown.
-    against : the id of the snapshot from which the differences of a plan of replicas are shown.
+    batch : brokers are shown after that many batches. select : the broker, rack or topic whose moves are shown.
+    against : the id of the snapshot from which the differences of a plan of replicas are shown. tab : of `TABS`.
     """
 
     batch: int = 0
     select: str = ""
     against: str = ""
+    tab: str = ""
 
 
 _NOTHING = Chosen()
+_ALONE: Mapping[str, Any] = {"comparable": (), "twins": {}, "place": None}
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -86,14 +102,19 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     routes.include_router(files.router(database))
 
     @routes.get("/plans/{plan_id}")
+    @routes.get("/plans/{plan_id}/{tab}")
     def plan_page(
+        request: Request,
         plan_id: str,
+        tab: str = "",
         batch: Annotated[int, Query(ge=0)] = 0,
         progress: Annotated[str, Query(max_length=100)] = "",
         select: Annotated[str, Query(max_length=300)] = "",
         snapshot: Annotated[str, Query(alias="against", max_length=100)] = "",
     ) -> Response:
-        return _page(database, plan_id, progress=progress, chosen=Chosen(batch, select, snapshot))
+        return _moved(request, tab) or _page(
+            database, plan_id, progress=progress, chosen=Chosen(batch, select, snapshot, tab)
+        )
 
     @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
     def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
@@ -103,8 +124,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         except PlanNotFound:
             return _not_found(plan_id)
         except Failure as failure:
-            return _page(database, plan_id, problem=failure.detail, text=pasted.text)
-        return RedirectResponse(f"/plans/{plan_id}?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
+            return _page(database, plan_id, problem=failure.detail, text=pasted.text, chosen=Chosen(tab="execute"))
+        return RedirectResponse(f"/plans/{plan_id}/execute?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
 
     @routes.post("/plans/{plan_id}/status")
     def change_status(
@@ -123,7 +144,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         except PlanNotFound:
             return _not_found(plan_id)
         except Failure as failure:
-            return _page(database, plan_id, refused=Refused(failure.detail, typed))
+            return _page(database, plan_id, refused=Refused(failure.detail, typed), chosen=Chosen(tab="about"))
         return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
 
     @routes.post("/plans/{plan_id}/delete", dependencies=[access.admin])
@@ -168,21 +189,35 @@ def _page(
         with database.begin() as uow:
             viewed = _loaded(uow, plan_id)
             view = VIEWS[viewed.head.kind]
+            if chosen.tab not in tabs_of(view):
+                return _not_found(plan_id)
             now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
             changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
             comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
+            told_apart = twins(uow, comparable) if chosen.tab == "compare" else {}
+            where = place(uow, ClusterView(viewed.head.cluster, "plans")) if viewed.head.cluster else None
     except PlanNotFound:
         return _not_found(plan_id)
     return shown(
         viewed,
         view,
         now=now,
-        comparable=comparable,
-        batch=chosen.batch,
-        selected=chosen.select,
+        chosen=chosen,
         refused=refused,
         changes=changes,
+        around={"comparable": comparable, "twins": told_apart, "place": where},
     )
+
+
+def tabs_of(view: View) -> Mapping[str, str]:
+    """The tabs of a kind of plan: what is not executed in batches has its tables in the summary."""
+    return {name: title for name, title in TABS.items() if view.has_batches or name not in _OF_BATCHES}
+
+
+def _moved(request: Request, tab: str) -> Response | None:
+    """Where an address of an earlier release leads, which has the state of a part in the query of one long page."""
+    moved = [each for name, each in _TAB_OF.items() if name in request.query_params and not tab]
+    return RedirectResponse(f"{request.url.path}/{moved[0]}?{request.url.query}") if moved else None
 
 
 def _not_found(plan_id: str) -> Response:
@@ -223,32 +258,36 @@ def shown(
     view: View,
     *,
     now: Execution | None = None,
-    comparable: Sequence[ListedPlan] = (),
-    batch: int = 0,
-    selected: str = "",
+    chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
     changes: Against | None = None,
+    around: Mapping[str, Any] = _ALONE,
 ) -> Response:
     """The page of a plan over its cluster.
 
     Parameters
     ----------
-    now : the execution, of a kind that has batches. comparable : plans that it can be compared with.
-    batch : the number of batches after which brokers are shown.
-    selected : the broker, rack or topic whose moves are shown.
+    now : the execution, of a kind that has batches. around : its cluster, and plans that it can be compared with.
     refused : why the form of the status changed nothing; None unless it was sent.
     changes : the differences from a snapshot, of a plan of replicas.
     """
     plan = viewed.plan
     formats = [name for name in KINDS[plan.head.kind].exports if plans.FORMATS[name].has_topics]
-    selection = select(viewed.transfers, selected) if view.has_batches else None
-    picture = view.draw(viewed, "")
-    states = {"batch": batch, "states": states_after(plan.head, viewed.transfers, batch)} if view.has_batches else {}
-    values: dict[str, Any] = {**view.values(viewed), **states}
+    selection = select(viewed.transfers, chosen.select) if view.has_batches else None
+    picture = view.draw(viewed, "") if chosen.tab in ("", "changes") else ""
+    after = states_after(plan.head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
+    values: dict[str, Any] = {
+        **view.values(viewed),
+        "batch": chosen.batch,
+        "states": after,
+        "states_of": {} if after is None else {state.broker: state for state in after.brokers},
+        **around,
+    }
     return page(
         view.template,
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
-        comparable=comparable,
+        tab=chosen.tab,
+        tabs=tabs_of(view),
         changes=changes,
         topics=[placement.topic for placement in plan.placements[:MOST_TOPICS]],
         formats=formats,

@@ -168,10 +168,14 @@ function follow(place) {
     bar.max = all ?? 1;
     bar.value = done;
     const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
-    const left = document_.seconds_left == null ? "" : `, ${duration(document_.seconds_left)} left`;
+    // The first chunks are slower than the rest: what is left is told from a tenth on.
+    const left = document_.seconds_left == null || done < all / 10 ? "" : `, ${duration(document_.seconds_left)} left`;
     const scored = document_.scenarios ? `: ${done.toLocaleString("en")} of ${all.toLocaleString("en")} scored` : "";
     const step = document_.progress?.step ? `: ${document_.progress.step}, step ${done + 1} of ${all}` : "";
     words.textContent = `${document_.state}${document_.state === "queued" ? "" : `${scored}${step}${rate}${left}`}`;
+    const heading = document.querySelector("h1[data-state]");
+    if (heading) heading.textContent = `${heading.dataset.state}${heading.dataset.state ? document_.state : document_.state[0].toUpperCase() + document_.state.slice(1)}`;
+    document.title = `${document_.state}${all ? ` ${done} of ${all}` : ""} – Rackplan`;
     if (done) refresh();
   };
   source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
@@ -281,6 +285,13 @@ function selects(figure) {
   const field = () => document.getElementById(figure.dataset.selects);
   const choose = (event) => {
     const part = event.target.closest(CHOICES);
+    if (part && !field() && figure.dataset.changes && (event.type === "click" || event.key === "Enter")) {
+      const { item, rack } = part.dataset; // on the summary a column leads to its changes
+      const address = new URL(figure.dataset.changes, location.href);
+      address.searchParams.set("select", item === undefined || !/^\d+$/.test(item) ? `rack:${item ?? rack}` : `broker:${item}`);
+      location.assign(address);
+      return;
+    }
     const option = part && field() && optionOf(part, field());
     if (!option || (event.type === "keydown" && event.key !== "Enter" && event.key !== " ")) return;
     event.preventDefault();
@@ -288,7 +299,7 @@ function selects(figure) {
     field().form.requestSubmit();
   };
   for (const part of figure.querySelectorAll(".column, .rack[data-rack]")) {
-    if (!field() || !optionOf(part, field())) continue;
+    if (field() && !optionOf(part, field())) continue;
     part.setAttribute("role", "button");
     part.setAttribute("tabindex", "0");
     part.setAttribute("aria-label", part.dataset.item ? `moves of ${part.dataset.item}` : `moves of rack ${part.dataset.rack}`);

@@ -126,7 +126,9 @@ def _axis(sweep: Sweep, name: str) -> str:
     """The values of an axis, if the definition lists them."""
     axes: Any = sweep.definition.get("axes")
     values = axes.get(name) if isinstance(axes, dict) else None
-    return ", ".join(map(str, values)) if isinstance(values, list) else ""
+    if isinstance(values, dict) and "from" in values:
+        return f"{values['from']} to {values['to']}" + (f" by {values['step']}" if values.get("step") else "")
+    return ", ".join(map(str, values)) if isinstance(values, list) else str(values or "")
 
 
 def _stated(sweep: Sweep) -> Mapping[str, Any]:

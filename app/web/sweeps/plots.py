@@ -45,7 +45,7 @@ def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
         for index, row in scenarios.items()
     ]
     tooltips = {"scenario": "scenario", "x": words(view.x), "y": words(view.y)}
-    tooltips |= {f"axis{number}": name for number, name in enumerate(names)}
+    tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
     return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips)
 
 
@@ -66,7 +66,7 @@ def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.S
         for row in (results.front(uow, sweep.id) if is_ranked else sample(uow, sweep))
     ]
     tooltips = {"series": "of", "scenario": "scenario", "x": words(x), "y": words(y)}
-    tooltips |= {f"axis{number}": name for number, name in enumerate(names)}
+    tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
     return charts.fronts(points, x=words(x), y=words(y), tooltips=tooltips, joined=is_ranked)
 
 
@@ -86,10 +86,12 @@ def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     means = {pair: sum(values) / len(values) for pair, values in sums.items()}
     if not view.across:
         rows = [{"x": value, "y": mean} for (value, _), mean in _ordered(means)]
-        return charts.bars(rows, x=view.axis, y=f"mean {words(view.figure)}")
+        return charts.bars(rows, x=words(view.axis), y=f"mean {words(view.figure)}")
     cells = [{"x": x, "y": y, "value": mean} for (x, y), mean in _ordered(means)]
     order = sorted({text for pair in means for text in pair}, key=_order)
-    return charts.heat_map(cells, x=view.axis, y=view.across, value=f"mean {words(view.figure)}", order=order)
+    return charts.heat_map(
+        cells, x=words(view.axis), y=words(view.across), value=f"mean {words(view.figure)}", order=order
+    )
 
 
 def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
@@ -123,8 +125,9 @@ PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = {
 
 
 def words(name: str) -> str:
-    """The name of a figure in words."""
-    return name.replace("_per_s", "/s").replace("_", " ")
+    """The name of a figure or of an axis in words: `topics.*.replication_factor` is one of each topic."""
+    plain = name.rpartition(".")[2].replace("_per_s", "/s").replace("_", " ")
+    return f"{plain} of each {name.partition('.')[0].removesuffix('s')}" if ".*." in name else plain
 
 
 def _series(row: Row, front: Mapping[int, int]) -> str:

@@ -160,34 +160,26 @@ def _group(_: Mapping[str, Any], rules: Rules, solution: Solution) -> tuple[list
 
 
 def _streams(_: Mapping[str, Any], rules: Rules, solution: Solution) -> tuple[list[int], list[Violation]]:
-    clients, tasks = rules["clients"], rules["tasks"]
-    copies: dict[str, list[str]] = defaultdict(list)
-    imbalance = restored = 0
-    violations = []
+    clients, copies = rules["clients"], defaultdict[str, list[str]](list)
+    imbalance, restored, violations = 0, 0, list[Violation]()
     for client, held in assignment_of(solution).items():
         if client not in clients:
             violations.append(Violation("unknown_client", client))
             continue
-        active, standby = (held.get(name, []) for name in ("active", "standby"))
+        before, active, standby = clients[client], held.get("active", []), held.get("standby", [])
         if not all(isinstance(task, str) for task in [*active, *standby]):
             raise MalformedSolution(f"the tasks of {client} are not a list of ids")
-        violations += [
-            Violation("unknown_task", f"{client}: {task}") for task in [*active, *standby] if task not in tasks
-        ]
-        violations += [
-            Violation("active_task_moved", f"{client}: {task}")
-            for task in sorted(set(active) ^ set(clients[client]["active"]))
-        ]
-        had = {*clients[client]["active"], *clients[client]["standby"]}
-        restored += len(set(standby) - had)
+        moved = sorted(set(active) ^ set(before["active"]))
+        violations += [Violation("active_task_moved", f"{client}: {task}") for task in moved]
         imbalance += len(standby) ** 2
+        restored += len(set(standby) - {*before["active"], *before["standby"]})
         for task in [*active, *standby]:
             copies[task].append(client)
-    for task in tasks:
-        zones = {clients[client]["zone"] for client in copies[task]}
+    violations += [Violation("unknown_task", task) for task in sorted(copies.keys() - set(rules["tasks"]))]
+    for task in rules["tasks"]:
         if len(copies[task]) != 1 + rules["standbys"]:
             violations.append(Violation("number_of_copies", f"{task}: {len(copies[task])}"))
-        if len(zones) < len(copies[task]):
+        if len({clients[client]["zone"] for client in copies[task]}) < len(copies[task]):
             violations.append(Violation("zone_repeated", f"{task}: {', '.join(copies[task])}"))
     return [imbalance, restored], violations
 

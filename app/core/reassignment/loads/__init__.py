@@ -5,7 +5,7 @@
 rules.py               constraints, loads and costs, as the arrays that compiled loops take
 local_search.py        the initial placement, and what brokers above a ceiling shed, heaviest first
 bounds.py              lowest ceiling, highest floor
-neighbourhoods.py      less movement by exact models of regions and of some of their brokers, with its bound
+regions.py             less movement by exact models of regions, with its bound
 core_cells.py          the cells that an optimal placement may use, by reduced costs
 cell_model.py          the exact model of free cells (CP-SAT)
 exact_model.py         the exact model of a small problem (CP-SAT)

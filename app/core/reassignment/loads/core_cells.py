@@ -87,11 +87,6 @@ class PricedRegion:
         rows = np.flatnonzero(has_choice)
         return FreeCells(rows, inside, is_free[rows]), threshold
 
-    def among(self, places: Int64s) -> "PricedRegion":
-        """The same, of some of its brokers alone. places : (some,) int64 indices of them, ascending."""
-        region = Region(self.region.brokers[places], self.region.count)
-        return PricedRegion(region, self.scale, self.value, self.regret[:, places])
-
     def bound(self, of_core: int, threshold: int) -> int:
         """A lower bound on the movement of every placement, by that of the core and the smallest regret outside it."""
         return max(0, -(-self.value // self.scale), min(of_core, -(-(self.value + threshold) // self.scale)))

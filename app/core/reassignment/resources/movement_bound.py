@@ -69,7 +69,7 @@ def moved_lower_bound(
     """
     least, moved = max(known, moved_weight(rules, start)), placement.moved
     dual = _Dual.of(problem, rules, bounds, placement)
-    if least >= moved or not len(rules.cost) or is_over():
+    if least >= moved or not dual.unit.size or is_over():
         return MovementBound(min(least, moved), np.zeros_like(dual.unit))
     tried = [(dual.value(prices)[0], prices) for prices in dual.first_prices(start)]
     best, prices = max(tried, key=lambda each: each[0])

@@ -2,7 +2,7 @@
 
 The search starts twice: from the forced moves, and where brokers have shed and received the heaviest replicas first,
 which is better if few replicas decide; each of these is then pinned to one broker after another. The better placement
-is improved by exact models of regions (`loads.neighbourhoods`), and bounded by heavy replicas and by duality.
+is improved by exact models of regions (`loads.regions`), and bounded by heavy replicas and by duality.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from app.core.reassignment.loads.local_search import (
     initial_placement,
     redistributed,
 )
-from app.core.reassignment.loads.neighbourhoods import pin_heavy, search_regions
+from app.core.reassignment.loads.regions import pin_heavy, search_regions
 from app.core.reassignment.loads.rules import LoadRules, load_rules
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.reassignment.resources.model import RESOURCES, ResourceProblem

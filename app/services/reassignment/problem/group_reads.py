@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.core.measures.traffic import read_traffic
-from app.core.model import NO_RACK, Float64s, Int32s, Int64s
+from app.core.model import NO_RACK, Int32s, Int64s
 from app.core.recorded import RecordedGroup, TopicPartitions
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.scope import PartitionScope
@@ -28,8 +28,8 @@ class GroupReads:
     rows: Int64s = field(repr=False)
     to_rack: Int32s = field(repr=False)
 
-    def crossing(self, resources: Resources, replicas: Int32s) -> Float64s:
-        """(2, groups) float64 bytes/s from rack to rack, and bytes/s of which a rack is unknown.
+    def crossing(self, resources: Resources, replicas: Int32s) -> list[list[float]]:
+        """For each group, the bytes/s from rack to rack, and those of which a rack is unknown.
 
         Parameters
         ----------
@@ -41,8 +41,9 @@ class GroupReads:
         rates = traffic.ingress[self.rows].astype(np.float64)
         follower_fetching = resources.follower_fetching
         found = read_traffic(lists[self.rows], rack_of, self.to_rack, rates, follower_fetching=follower_fetching)
-        sums = (np.bincount(self.group_of, each, len(self.group_ids)) for each in (found.cross_rack, found.unknown))
-        return np.array([*sums])
+        sums = [np.bincount(self.group_of, each, len(self.group_ids)) for each in (found.cross_rack, found.unknown)]
+        by_group: list[list[float]] = np.column_stack(sums).tolist()
+        return by_group
 
 
 def group_reads(groups: Iterable[RecordedGroup], scope: PartitionScope, racks: Sequence[str]) -> GroupReads:

@@ -34,7 +34,7 @@ from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
-from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
+from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of, with_capacity_as_weight
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
 from app.services.reassignment.problem.group_reads import group_reads
@@ -91,11 +91,13 @@ def resolve(
     sizes = loads.sizes
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
-    limits = limits_of(request, brokers, resources.capacity)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
-    limits = _with_directories(request, limits, log_dirs)
-    folded = replace(folded, minimise=minimised(request, sizes.mean_bytes))
-    cost = bytes_per_replica(folded.minimise) if not sizes.unknown else None
+    limits = _with_directories(request, limits_of(request, brokers, resources.capacity), log_dirs)
+    folded, request = (
+        with_capacity_as_weight(each, brokers, resources.capacity)
+        for each in (replace(folded, minimise=minimised(request, sizes.mean_bytes)), request)
+    )
+    cost = None if sizes.unknown else bytes_per_replica(folded.minimise)
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,

@@ -205,7 +205,7 @@ def _cost(bytes_per_s: float, prices: PricesRequest | None) -> float | None:
 def _groups(
     resources: Resources, reads: GroupReads, before: Int32s, after: Int32s
 ) -> Mapping[str, tuple[list[float], list[float]]]:
-    was, will_be = (reads.crossing(resources, replicas).T.tolist() for replicas in (before, after))
+    was, will_be = (reads.crossing(resources, replicas) for replicas in (before, after))
     return dict(zip(reads.group_ids, zip(was, will_be, strict=True), strict=True))
 
 

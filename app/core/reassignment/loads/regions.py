@@ -1,17 +1,13 @@
-"""Less movement within a band by large neighbourhood search over exact models of regions, and its lower bound.
+"""Less movement within bounds by exact models of regions, and its lower bound.
 
 1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). If the last
    one has all cells, the solver's bound is one for every placement.
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
-3. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
-   that helps; then the core is solved again from the best placement.
 
 Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
-
-Source: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems" (1998).
 """
 
 from collections.abc import Callable, Iterator
@@ -35,13 +31,10 @@ CORES = {300: 0.3, 2_000: 0.5, 10_000: 1.0}
 """Free cells of a region's cores, about, and the deterministic time of their solves, about seconds."""
 RELAXED_CELLS = 2_000
 """Cells of a region that are Booleans where the other partitions are fractions."""
-NEIGHBOURHOOD_CELLS = 6_000
-"""Free cells of some brokers' model, about."""
-RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 0.5, 0.5, 1.6
-"""Deterministic time, about seconds, of a solve of the other kinds, and of all."""
+RELAXED_WORK, WORK = 0.5, 1.6
+"""Deterministic time, about seconds, of the solve of a relaxation, and of all solves."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
-SEED = 0x5DEECE66D
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +70,7 @@ class RegionSearch:
         return min(self.best.moved, sum(self.bounds))
 
     def run(self) -> None:
-        """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
+        """Solve cores until every region is close to its bound, none moves less, or the work is done."""
         before = None
         while (before is None or self.best.moved < before) and not self._is_done():
             before = self.best.moved
@@ -86,8 +79,6 @@ class RegionSearch:
                     self._solve_core(place, cells, work)
                 for place in self._open_regions() if cells == min(CORES) else ():
                     self._relax(place)
-            for place in self._open_regions():
-                self._solve_neighbourhoods(self.regions[place])
 
     def _is_done(self) -> bool:
         close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
@@ -118,23 +109,6 @@ class RegionSearch:
         )
         self.work -= work
         self.bounds[place] = max(self.bounds[place], bound - elsewhere)
-
-    def _solve_neighbourhoods(self, region: PricedRegion) -> None:
-        """Free some brokers at a time, in rounds over all of them, until a round does not help."""
-        brokers, random = region.region.brokers, np.random.default_rng(SEED)
-        size = max(2, NEIGHBOURHOOD_CELLS // max(1, len(self.rules.load)))
-        if size >= len(brokers):
-            return
-        helps = True
-        while helps and not self._is_done():
-            before = self.best.moved
-            order = random.permutation(len(brokers))
-            for first in range(0, len(order), size):
-                if self._is_done():
-                    return
-                some = region.among(np.sort(order[first : first + size]))
-                self._solve(some.core(self.best, self.rules.load, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
-            helps = before - self.best.moved > CLOSE * before
 
     def _solve(self, free: FreeCells, work: float) -> int:
         if not len(free.rows):

@@ -8,7 +8,6 @@ from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment import TIGHT, place_by_load
-from app.core.reassignment.loads import neighbourhoods
 from app.core.reassignment.loads.bounds import lowest_ceiling
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import priced_regions, regions_of
@@ -19,7 +18,7 @@ from app.core.reassignment.loads.local_search import (
     initial_placement,
     redistributed,
 )
-from app.core.reassignment.loads.neighbourhoods import (
+from app.core.reassignment.loads.regions import (
     CLOSE,
     cells_worth_moving,
     search_regions,
@@ -186,10 +185,8 @@ def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above:
     assert rows_of(found) in set(placements(problem))
 
 
-def test_neighbourhoods_move_less_than_the_local_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core of a few cells leaves gaps: then some brokers at a time are freed, with the same answer each time."""
-    monkeypatch.setattr(neighbourhoods, "CORES", {100: 1.0})
-    monkeypatch.setattr(neighbourhoods, "NEIGHBOURHOOD_CELLS", 320)
+def test_models_move_less_than_the_local_search() -> None:
+    """With the same answer each time."""
     problem, load = problem_of(Skew(brokers=12, partitions=160, exponent=1.0, in_proportion=False))
     rules, base_load = load_rules(problem, load), np.zeros_like(problem.base)
     ceiling = lowest_ceiling(rules, base_load)
