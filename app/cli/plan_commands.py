@@ -3,7 +3,8 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,20 +58,59 @@ Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the se
 plan = typer.Typer(help="Make plans from files, or on a service.", no_args_is_help=True)
 
 
-@plan.command("replicas")
-def plan_replicas(
+_OF_CLUSTERS = ("brokers", "topics", "log_dirs", "features")
+_OF_GROUPS = ("groups", "topics", "brokers", "features")
+_OF_RESULTS = ("kafka_version", "export", "output", "as_json", "url")
+
+
+def _shared(
     files: Files = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="name:partitions:replication_factor[:start_partition_id]; several, separated by commas."),
-    ] = None,
     snapshot: Snapshot = None,
     brokers: Brokers = None,
     topics: Topics = None,
     log_dirs: LogDirs = None,
+    groups: Groups = None,
     features: Features = None,
     cluster: ClusterName = None,
     request: Request = None,
+    kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """The parameters that commands share; this function is never called."""
+
+
+def _command(kind: str, *parts: str) -> Callable[[Callable[..., None]], None]:
+    """Register `rackplan plan KIND` with the parameters and the docstring of a function, which is never called.
+
+    The options of its files, `parts` of a cluster among them, come before its own, and those of its result after them.
+    """
+
+    def register(function: Callable[..., None]) -> None:
+        def command(**options: Any) -> None:
+            _plan(kind, options)
+
+        own, shared = inspect.signature(function).parameters, inspect.signature(_shared).parameters
+        names = ["files", "snapshot", *parts, "cluster", "request", *own, *_OF_RESULTS]
+        # An argument of its own comes before the files, which take all that follow.
+        names.sort(key=lambda name: name != "group")
+        parameters = [{**shared, **own}[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        command.__doc__ = function.__doc__
+        plan.command(kind)(command)
+
+    return register
+
+
+@_command("replicas", *_OF_CLUSTERS)
+def plan_replicas(
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="name:partitions:replication_factor[:start_partition_id]; several, separated by commas."),
+    ] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(help="admin_utils, striped, awareness or copysets. Default: that of the cluster's controller."),
@@ -78,7 +118,6 @@ def plan_replicas(
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
-    kafka_version: KafkaVersion = None,
     policy: Annotated[
         str | None,
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
@@ -88,25 +127,12 @@ def plan_replicas(
         int | None, typer.Option(help="For copysets: brokers that share partitions with a broker, at least.")
     ] = None,
     front: Annotated[bool, typer.Option("--front", help="For copysets: list the scatter widths.")] = False,
-    export: ExportFormat = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Place new topics. The JSON is that of POST /v1/plans/replicas."""
-    _plan("replicas", dict(locals()))
 
 
-@plan.command("reassignment")
+@_command("reassignment", *_OF_CLUSTERS)
 def plan_reassignment(
-    files: Files = None,
-    snapshot: Snapshot = None,
-    brokers: Brokers = None,
-    topics: Topics = None,
-    log_dirs: LogDirs = None,
-    features: Features = None,
-    cluster: ClusterName = None,
-    request: Request = None,
     add_broker: Annotated[
         list[str] | None, typer.Option(help="id:rack, or id; several, separated by commas, as in all lists.")
     ] = None,
@@ -201,32 +227,18 @@ def plan_reassignment(
     max_moves_in_per_broker: Annotated[
         int | None, typer.Option(help="Replicas that a broker receives in one batch. Default: 4.")
     ] = None,
-    kafka_version: KafkaVersion = None,
     throttle: Annotated[
         str | None, typer.Option(help="Bytes/s of every broker, such as 100MB, for the duration of batches.")
     ] = None,
-    export: ExportFormat = None,
     batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Change a cluster with minimum movement. The JSON is that of POST /v1/plans/reassignment."""
-    _plan("reassignment", dict(locals()))
 
 
-@plan.command("group")
+@_command("group", *_OF_GROUPS)
 def plan_group(
     group: Annotated[str | None, typer.Argument(help="The group's id; `--request` has its own.")] = None,
-    files: Files = None,
-    snapshot: Snapshot = None,
-    groups: Groups = None,
-    topics: Topics = None,
-    brokers: Brokers = None,
-    features: Features = None,
-    cluster: ClusterName = None,
-    request: Request = None,
     assignor: Annotated[
         list[str] | None, typer.Option(help="Names from docs/groups.md, separated by commas. Default: the group's.")
     ] = None,
@@ -240,53 +252,25 @@ def plan_group(
     ] = False,
     cross_rack_per_gib: Annotated[float | None, typer.Option(help="Price of a GiB from rack to rack.", min=0)] = None,
     rebalance_seconds: Annotated[float | None, typer.Option(help="Seconds that a rebalance takes.", min=0)] = None,
-    kafka_version: KafkaVersion = None,
-    export: ExportFormat = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Predict the assignment of a group. The JSON is that of POST /v1/plans/group."""
-    _plan("group", dict(locals()))
 
 
-@plan.command("streams")
+@_command("streams", *_OF_GROUPS)
 def plan_streams(
     group: Annotated[str | None, typer.Argument(help="The Streams group's id; `--request` has its own.")] = None,
-    files: Files = None,
-    snapshot: Snapshot = None,
-    groups: Groups = None,
-    topics: Topics = None,
-    brokers: Brokers = None,
-    features: Features = None,
-    cluster: ClusterName = None,
-    request: Request = None,
     topology: Annotated[Path | None, typer.Option(help="The output of Topology#describe().")] = None,
     application_id: Annotated[str | None, typer.Option(help="application.id.")] = None,
     protocol: Annotated[str | None, typer.Option(help="classic or streams.")] = None,
     assignor: Annotated[str | None, typer.Option(help="A name from docs/streams.md.")] = None,
     standbys: Annotated[int | None, typer.Option(help="num.standby.replicas.", min=0)] = None,
     tag: Annotated[list[str] | None, typer.Option(help="rack.aware.assignment.tags.")] = None,
-    kafka_version: KafkaVersion = None,
-    export: ExportFormat = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Predict the tasks of a Streams application. The JSON is that of POST /v1/plans/streams."""
-    _plan("streams", dict(locals()))
 
 
-@plan.command("restart")
+@_command("restart", *_OF_CLUSTERS)
 def plan_restart(
-    files: Files = None,
-    snapshot: Snapshot = None,
-    brokers: Brokers = None,
-    topics: Topics = None,
-    log_dirs: LogDirs = None,
-    features: Features = None,
-    cluster: ClusterName = None,
-    request: Request = None,
     per: Annotated[str | None, typer.Option(help="broker, or rack: no wave has brokers of two racks.")] = None,
     max_brokers_per_wave: Annotated[int | None, typer.Option(help="Brokers of a wave. Default: any number.")] = None,
     limit: Annotated[
@@ -305,26 +289,12 @@ def plan_restart(
         int | None, typer.Option(help="min.insync.replicas of topics whose own is unknown. Default: 1.")
     ] = None,
     pod_name: Annotated[str | None, typer.Option(help="Name of a broker's pod. Default: kafka-{broker}.")] = None,
-    kafka_version: KafkaVersion = None,
-    export: ExportFormat = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Restart brokers in the fewest waves. The JSON is that of POST /v1/plans/restart."""
-    _plan("restart", dict(locals()))
 
 
-@plan.command("consumers")
+@_command("consumers", *_OF_CLUSTERS)
 def plan_consumers(
-    files: Files = None,
-    snapshot: Snapshot = None,
-    brokers: Brokers = None,
-    topics: Topics = None,
-    log_dirs: LogDirs = None,
-    features: Features = None,
-    cluster: ClusterName = None,
-    request: Request = None,
     series: Annotated[
         Path | None,
         typer.Option(help="JSON: the field `series` of a request, or an answer of Prometheus' query_range."),
@@ -339,14 +309,8 @@ def plan_consumers(
     price: Annotated[float | None, typer.Option(help="Price of a consumer for an hour.")] = None,
     assignor: Annotated[str | None, typer.Option(help="Kafka's assignor to compare with. Default: uniform.")] = None,
     workload: Annotated[str | None, typer.Option(help="Name of the Deployment. Default: consumer.")] = None,
-    kafka_version: KafkaVersion = None,
-    export: ExportFormat = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
 ) -> None:
     """Scale the consumers of a group over time. The JSON is that of POST /v1/plans/consumers."""
-    _plan("consumers", dict(locals()))
 
 
 @plan.command("keys")
