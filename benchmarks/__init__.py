@@ -21,6 +21,8 @@ serialising the answer …); it is measured in the same run, turn and turn about
     resources.py     several resources balanced at once; resource_clusters.py has their clusters
     roadef.py        instances of a challenge of machine reassignment; roadef_instances.py reads them
     skewed.py        replicas balanced by throughput that is very unequal
+    kafkabench.py    the instances of docs/bench.md; kafkabench_models.py has them as integer models,
+                     solutions/ the best known solutions of other planners
     capacity.py      capacity scenarios scored on one core
     sweeps.py        capacity scenarios through Spark, beside the same kernel alone
     spark.py         Spark: its start, a job of one key, keys hashed beside the bare kernel

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import typer.main
 from typer.core import TyperCommand, TyperGroup
@@ -23,8 +24,10 @@ from app.services.limits import Limits
 from app.services.oidc.options import OidcOptions
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
+from rackplan.bench import entries
 from tests.conftest import ROOT
 from tests.documents import Document, code
+from tests.peer_figures import CASES
 
 Rows = list[tuple[str, ...]]
 
@@ -33,6 +36,7 @@ PROBLEMS = Document(ROOT / "docs" / "problems.md")
 COMMANDS = Document(ROOT / "docs" / "cli.md")
 AUTOMATION = Document(ROOT / "docs" / "automation.md")
 FORMATS_PAGE = Document(ROOT / "docs" / "formats.md")
+BENCH = Document(ROOT / "docs" / "bench.md")
 
 
 def settings() -> Rows:
@@ -89,6 +93,37 @@ def exports() -> Rows:
     ]
 
 
+def bench_results() -> Rows:
+    """Every instance of KafkaBench: its best known values and bounds, and the results of planners."""
+    return [
+        (
+            code(entry.name),
+            ", ".join(map(code, entry.objectives)),
+            _values(entry.best),
+            _values(entry.bound),
+            entry.planner,
+            *(_result(entry.results.get(planner)) for planner in ("Rackplan", "Kafka")),
+        )
+        for entry in entries().values()
+    ]
+
+
+def peer_results() -> Rows:
+    """What other planners made of other clusters."""
+    return [
+        (
+            case.cluster,
+            case.name,
+            peer.peer,
+            f"{peer.moved_replicas:,}",
+            f"{peer.moved_bytes:,}",
+            "" if peer.leader_changes is None else f"{peer.leader_changes:,}",
+        )
+        for case in CASES
+        for peer in case.peers
+    ]
+
+
 TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
@@ -100,7 +135,24 @@ TABLES = (
     (AUTOMATION, ("measure", "what it is"), measures),
     (FORMATS_PAGE, ("format", "what it contains"), wire_formats),
     (FORMATS_PAGE, ("`format`", "file", "media type"), exports),
+    (
+        BENCH,
+        ("instance", "minimised", "best known", "lower bound", "by", "Rackplan", "Kafka's own code"),
+        bench_results,
+    ),
+    (BENCH, ("cluster", "change", "planner", "moved replicas", "moved bytes", "leader changes"), peer_results),
 )
+
+
+def _values(values: Sequence[int]) -> str:
+    return " and ".join(f"{value:,}" for value in values)
+
+
+def _result(result: Mapping[str, Any] | None) -> str:
+    if result is None:
+        return ""
+    broken = result["violations"]
+    return _values(result["values"]) + (f"; {broken} violation{'s' * (broken > 1)}" if broken else "")
 
 
 def _default(value: object) -> str:

@@ -34,6 +34,12 @@ DESIRED = SAMPLES / "desired"
 DOC = Document(ROOT / "docs" / "automation.md")
 
 
+def lists(*partitions: tuple[str, int, list[int]]) -> str:
+    """A file for Kafka with these partitions."""
+    rows = [{"topic": topic, "partition": number, "replicas": row} for topic, number, row in partitions]
+    return json.dumps({"version": 1, "partitions": rows})
+
+
 class TestGate:
     """Conditions decide the exit code; tables, JSON and JUnit say the same."""
 
@@ -90,6 +96,83 @@ class TestGate:
         assert done.returncode == 3
         assert "too_few_racks" in done.stdout
         assert "span fewer racks than they could" in junit.read_text()
+
+    def test_sarif_has_a_result_for_each_violation_and_condition_that_fails(self, tmp_path: Path) -> None:
+        """The fields are those that SARIF 2.1.0 requires of a log, a run, a tool, a result and a location."""
+        file, sarif = tmp_path / "r.json", tmp_path / "s.json"
+        racks = {broker.id: broker.rack for broker in captured().brokers}
+        same = [broker for broker, rack in racks.items() if rack == racks[101]][:3]
+        file.write_text(lists(("orders", 0, same)))
+        done = within_this_process("check", *TEXTS, "--reassignment", str(file), "--sarif", str(sarif))
+        assert done.returncode == 3
+        document = json.loads(sarif.read_text())
+        assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
+        [run] = document["runs"]
+        assert run["tool"]["driver"]["name"] == "rackplan"
+        results = {each["ruleId"]: each for each in run["results"]}
+        assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == set(results)
+        assert results["too_few_racks"]["level"] == "warning"
+        assert results["violations"]["level"] == "error"
+        assert "span fewer racks" in results["too_few_racks"]["message"]["text"]
+        [location] = results["too_few_racks"]["locations"]
+        assert location["physicalLocation"]["artifactLocation"]["uri"] == str(file)
+        assert location["logicalLocations"] == [{"name": "orders", "kind": "topic"}]
+
+    def test_sarif_points_at_the_line_of_a_topic(self) -> None:
+        done = within_this_process("check", *TEXTS, "--desired", str(DESIRED / "strimzi.yaml"), "--sarif", "-")
+        [run] = json.loads(done.stdout)["runs"]
+        differences = [each for each in run["results"] if each["ruleId"] == "difference"]
+        lines = [each["locations"][0]["physicalLocation"]["region"]["startLine"] for each in differences]
+        assert len(lines) > 1
+        assert lines == sorted(lines)
+        text = (DESIRED / "strimzi.yaml").read_text().splitlines()
+        assert all(text[line - 1].strip() for line in lines)
+
+    def test_all_errors_of_all_files_name_their_file(self, tmp_path: Path) -> None:
+        one, other, broken = (tmp_path / name for name in ("one.json", "other.json", "broken.json"))
+        one.write_text(lists(("orders", 0, [101, 999]), ("nope", 7, [101])))
+        other.write_text(lists(("orders", 0, [101, 104])))
+        broken.write_text('{"version": 1')
+        options = ("check", *TEXTS, "--reassignment", str(one), "--reassignment", str(other))
+        done = within_this_process(*options)
+        assert done.returncode == 2
+        listed = [line.strip() for line in done.stderr.splitlines()[1:]]
+        assert listed == [
+            f"{one}: partition orders-0: there is no broker 999",
+            f"{one}: there is no partition nope-7 in the snapshot",
+            f"{other}: partition orders-0 is reassigned twice",
+        ]
+        (tmp_path / "topic.yaml").write_text("kind: KafkaTopic\nmetadata: {name: a}\nspec: {partitions: x}\n")
+        done = within_this_process(*options, "--reassignment", str(broken), "--desired", str(tmp_path))
+        assert done.returncode == 2
+        assert str(broken) in done.stderr
+        assert str(tmp_path / "topic.yaml") in done.stderr
+
+    def test_files_of_reassignments_are_checked_together(self, tmp_path: Path) -> None:
+        files = [tmp_path / "one.json", tmp_path / "other.json"]
+        for number, file in enumerate(files):
+            file.write_text(lists(("orders", number, [101, 104, 107])))
+        done = within_this_process(
+            "check", *TEXTS, "--reassignment", str(files[0]), "--reassignment", str(files[1]), "--json"
+        )
+        movement = json.loads(done.stdout)["movement"]
+        alone = [
+            json.loads(within_this_process("check", *TEXTS, "--reassignment", str(file), "--json").stdout)["movement"]
+            for file in files
+        ]
+        assert movement["replicas_added"] == sum(each["replicas_added"] for each in alone)
+
+    def test_a_limit_that_is_stated_is_a_condition(self) -> None:
+        done = within_this_process("check", *TEXTS, "--limit", "replicas=40")
+        assert done.returncode == 3
+        assert "over_limit" in done.stdout
+        assert within_this_process("check", *TEXTS, "--limit", "replicas=4000").returncode == 0
+
+    def test_capacity_is_an_option(self) -> None:
+        sizes = str(SAMPLES / "kafka-log-dirs-describe.txt")
+        options = ("check", *TEXTS, sizes, "--limit", "disk=0.8", "--capacity")
+        assert within_this_process(*options, "disk=1TB").returncode == 0
+        assert within_this_process(*options, "disk=20MB").returncode == 3
 
     def test_a_lower_factor_fails_the_gate(self, tmp_path: Path) -> None:
         """From 3 to 1 with min.insync.replicas=2, unless it is allowed by name; the reason is in every form."""

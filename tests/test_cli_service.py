@@ -10,6 +10,8 @@ import httpx
 import pytest
 import yaml
 
+from app.cli.service import operations
+from tests.client.test_document import OPERATIONS
 from tests.conftest import SAMPLES
 from tests.test_cli import rackplan, within_this_process
 
@@ -155,3 +157,40 @@ def test_a_script_completes_commands_in_a_shell(shell: str) -> None:
     script = rackplan("--show-completion", shell, env=environment)
     assert "rackplan" in script.stdout
     assert "complete" in script.stdout or "compdef" in script.stdout
+
+
+def test_every_operation_has_a_command(run: Run) -> None:
+    """`rackplan call` has each by its id."""
+    assert set(operations()) >= set(OPERATIONS)
+    unknown = run("call", "list_webhook")
+    assert (unknown.returncode, "list_webhooks" in unknown.stderr) == (2, True)
+
+
+def test_operations_are_called_by_their_ids(run: Run, tmp_path: Path) -> None:
+    body = tmp_path / "plan.json"
+    body.write_text(
+        json.dumps({"brokers": [{"id": 1}], "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]})
+    )
+    plan = json.loads(run("call", "plan_replicas", "seed=7", "--body", str(body)).stdout)
+    assert plan["seed"] == 7
+    assert json.loads(run("call", "get_plan", f"plan_id={plan['id']}").stdout)["hash"] == plan["hash"]
+    rows = run("call", "list_plan_partitions", f"plan_id={plan['id']}").stdout.splitlines()
+    assert [json.loads(row)["partition"] for row in rows] == [0]
+    assert run("call", "draw_plan", f"plan_id={plan['id']}").stdout.startswith("<svg")
+    assert run("call", "export_plan", f"plan_id={plan['id']}", "format=csv").stdout.startswith("topic,")
+    assert run("call", "delete_plan", f"plan_id={plan['id']}").returncode == 0
+    assert run("call", "get_plan", f"plan_id={plan['id']}").returncode == 1
+    for wrong in (("get_plan",), ("get_plan", "plan_id"), ("get_plan", "plan=1")):
+        assert run("call", *wrong).returncode == 2
+
+
+def test_a_snapshot_is_stored_and_a_plan_of_it_approved(run: Run) -> None:
+    stored = json.loads(run("snapshots", "create", *TEXTS, "--cluster", "approved-one", "--json").stdout)
+    assert stored["partitions"] == 117
+    plan = json.loads(run("plan", "reassignment", "--snapshot", stored["id"], "--remove-broker", "105").stdout)
+    assert json.loads(run("plans", "approve", plan["id"], "--json").stdout)["status"] == "approved"
+    changed = run("plans", "update", plan["id"], "--status", "executing", "--notes", "go", "--label", "a=b", "--json")
+    document = json.loads(changed.stdout)
+    assert (document["status"], document["notes"], document["labels"]) == ("executing", "go", {"a": "b"})
+    assert json.loads(run("plans", "update", plan["id"], "--label", "a=", "--json").stdout)["labels"] == {}
+    assert run("plans", "update", plan["id"], "--status", "aproved").returncode == 2

@@ -8,10 +8,11 @@ import pytest
 
 from tests import reference
 from tests.conftest import ROOT
-from tests.documents import Document
+from tests.documents import Document, replay
 
 DOCS = [Document(path) for path in sorted((ROOT / "docs").glob("*.md"))]
-ALL = [Document(ROOT / "README.md"), *DOCS]
+CONTRIBUTING = Document(ROOT / "CONTRIBUTING.md")
+ALL = [Document(ROOT / "README.md"), CONTRIBUTING, *DOCS]
 PROSE = [
     *(document.path for document in ALL),
     *sorted((ROOT / "docs" / "decisions").glob("*.md")),
@@ -24,6 +25,11 @@ NOT_OURS = re.compile(r"\b(nobody|whom|minded|dearer|would rather|to and fro)\b"
 @pytest.mark.parametrize("document", ALL, ids=lambda document: str(document.path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Document) -> None:
     assert document.broken_links() == []
+
+
+@pytest.mark.slow
+def test_the_commands_of_a_first_change_print_what_is_shown() -> None:
+    replay(CONTRIBUTING, "")
 
 
 def test_the_index_lists_every_document() -> None:

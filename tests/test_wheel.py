@@ -104,8 +104,8 @@ def test_a_wheel_has_what_the_service_reads(wheel: Path) -> None:
     there += [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")]
     assert len(there) > 50
     assert {f"app/_shipped/{path}" for path in there} <= set(names)
-    client = [path.relative_to(ROOT / "client").as_posix() for path in (ROOT / "client" / "rackplan").glob("*.py")]
-    assert set(client) <= set(names)
+    client = [path.relative_to(ROOT / "client").as_posix() for path in (ROOT / "client" / "rackplan").rglob("*.py")]
+    assert {*client, "rackplan/bench/index.json"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.startswith(("tests", "migrations"))]
 
 

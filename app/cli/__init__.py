@@ -4,11 +4,13 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
     plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
     disk_options.py   the options about log directories and capacities, as fields of a request
-    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
+    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
+                      gate_files.py: JUnit and SARIF
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
-    key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`
+    key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
     service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share
+    api_commands.py   `rackplan call`, `rackplan snapshots`, and changes of plans
     serving.py        `rackplan serve`, and the database of the commands that need one
     unprivileged.py    drops root's rights
     worker_process.py  the worker, and its restarts for as long as the service runs
@@ -30,7 +32,15 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.cli import audit_commands, check_commands, key_commands, plan_commands, service_commands
+from app.cli import (
+    api_commands,
+    audit_commands,
+    bench_commands,
+    check_commands,
+    key_commands,
+    plan_commands,
+    service_commands,
+)
 from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
@@ -52,11 +62,14 @@ app = typer.Typer(
 )
 app.add_typer(key_commands.keys, name="keys")
 app.add_typer(audit_commands.audit, name="audit")
+app.add_typer(bench_commands.bench, name="bench")
 app.add_typer(plan_commands.plan, name="plan")
 app.add_typer(service_commands.plans, name="plans")
 app.add_typer(service_commands.sweep, name="sweep")
 app.add_typer(service_commands.jobs, name="jobs")
 app.add_typer(service_commands.share, name="share")
+app.add_typer(api_commands.snapshots, name="snapshots")
+app.command("call")(api_commands.call)
 app.command("usage")(service_commands.show_usage)
 app.command("ledger")(service_commands.show_ledger)
 app.command()(check_commands.check)

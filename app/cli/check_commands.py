@@ -9,6 +9,7 @@ from app.cli.output import listed
 from app.cli.plan_commands import (
     AsJson,
     Brokers,
+    Capacity,
     ClusterName,
     Features,
     Files,
@@ -41,8 +42,8 @@ def check(
     features: Features = None,
     cluster: ClusterName = None,
     reassignment: Annotated[
-        Path | None,
-        typer.Option(help="What is to be executed: a file for Kafka, the output of --generate, or a plan's JSON."),
+        list[Path] | None,
+        typer.Option(help="What is to be executed: files for Kafka, outputs of --generate, or plans' JSON."),
     ] = None,
     desired: Desired = None,
     fail_on: Annotated[
@@ -50,6 +51,7 @@ def check(
         typer.Option(help="Conditions, separated by commas: violations, skew>0.1 (docs/automation.md)."),
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file.", dir_okay=False)] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write SARIF 2.1.0 to this file.", dir_okay=False)] = None,
     refuse_running: Annotated[
         bool, typer.Option("--refuse-running", help="Fail if partitions are being reassigned already.")
     ] = False,
@@ -58,6 +60,7 @@ def check(
         typer.Option("--allow-lower-factor", help="Of a reassignment: lower replication factors are a warning."),
     ] = False,
     limit: Limit = None,
+    capacity: Capacity = None,
     request: Annotated[
         Path | None,
         typer.Option(help="Capacity, limits, traffic and defaults of the cluster, the JSON of POST /v1/checks."),
@@ -79,10 +82,12 @@ def check(
     with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
-    stated = checking.request_of(limit or (), request, allow_lower_factor=allow_lower_factor)
-    gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, stated)
+    stated = checking.request_of(limit or (), capacity or (), request, allow_lower_factor=allow_lower_factor)
+    gate = checking.Gate(
+        *(files or (), reassignment or (), desired or (), listed(fail_on), not refuse_running, kafka_version, stated)
+    )
     verdict = checking.check(cluster_of(options), gate)
-    checking.report(verdict, output=output, junit=junit, losses=losses, as_json=as_json)
+    checking.report(verdict, output=output, junit=junit, sarif=sarif, losses=losses, as_json=as_json)
 
 
 def diff(

@@ -1,27 +1,28 @@
 """`rackplan check` and `rackplan diff`: a cluster beside conditions, and beside topics as they are to be."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
-from xml.etree import ElementTree as ET
+from typing import Any, Literal, TypeVar
 
 import orjson
 import typer
 
-from app.cli import plan_options, planning, summaries
-from app.cli.offline import read_json, validated
+from app.cli import gate_files, plan_options, planning, summaries
+from app.cli.gate_files import Place
+from app.cli.offline import json_of, validated
 from app.cli.output import VIOLATIONS, hand_over, read_input
 from app.cli.tables import table
 from app.core.model import Cluster
 from app.errors import Json
 from app.errors.quotation import escaped
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, IllegalReassignment
 from app.errors.texts import MalformedText
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
+from app.formats.sources.desired_topics import DesiredTopic
 from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
@@ -41,6 +42,7 @@ from app.settings import Settings
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 _UNSTATED = HealthRequest()
+ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,16 @@ class Gate:
 
     Parameters
     ----------
-    reassignment : a file for Kafka, the output of `--generate`, or a plan's JSON; the cluster as it is without one.
+    files : that describe the cluster.
+    reassignments : files for Kafka, outputs of `--generate`, or plans' JSON, which are one reassignment together; the
+        cluster as it is without any.
     desired : files of topics as they are to be, or folders of such files.
     fail_on : conditions; see `app.services.checks.conditions`.
     request : resources of the cluster, and what a reassignment is allowed.
     """
 
-    reassignment: Path | None = None
+    files: Sequence[Path] = ()
+    reassignments: Sequence[Path] = ()
     desired: Sequence[Path] = ()
     fail_on: Sequence[str] = ()
     merge_running: bool = True
@@ -65,12 +70,19 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A check, the differences from a desired state if there is one, and what the conditions say."""
+    """A check, the differences from a desired state if there is one, and what the conditions say.
+
+    Parameters
+    ----------
+    places : of the topics that files state. place : of everything else.
+    """
 
     cluster: str
     check: Check
     differences: Differences | None
     outcomes: Sequence[Outcome]
+    places: Mapping[str, Place]
+    place: Place
 
     @property
     def fails(self) -> bool:
@@ -94,21 +106,14 @@ class Verdict:
         return orjson.dumps(document, option=_JSON)
 
     def as_junit(self) -> bytes:
-        """A test suite of JUnit's XML with a test case for each condition."""
-        failures = [outcome for outcome in self.outcomes if outcome.fails]
-        suite = ET.Element(
-            "testsuite", name="rackplan check", tests=str(len(self.outcomes)), failures=str(len(failures))
-        )
-        for outcome in self.outcomes:
-            case = ET.SubElement(
-                suite, "testcase", classname=f"rackplan.{escaped(self.cluster)}", name=outcome.condition.text
-            )
-            if outcome.fails:
-                message = f"{outcome.condition.name} is {outcome.value:g}"
-                ET.SubElement(case, "failure", message=message).text = escaped("\n".join(self._reasons()), keep="\n")
-        ET.indent(suite)
-        document: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
-        return document + b"\n"
+        """JUnit's XML."""
+        found = [violation.detail for violation in self.check.violations]
+        found += [f"{one.topic}: {one.detail}" for one in (self.differences or Differences(())).differences]
+        return gate_files.junit(self.cluster, list(self.outcomes), found)
+
+    def as_sarif(self) -> bytes:
+        """SARIF 2.1.0."""
+        return gate_files.sarif(self.check, self.differences, list(self.outcomes), self.places, self.place)
 
     def show(self) -> None:
         """Print violations, differences, warnings and the conditions as tables."""
@@ -125,44 +130,77 @@ class Verdict:
         ]
         table(("condition", "value", "result"), rows, title=f"check of {escaped(self.cluster)}")
 
-    def _reasons(self) -> list[str]:
-        found = [violation.detail for violation in self.check.violations]
-        return found + [f"{one.topic}: {one.detail}" for one in (self.differences or Differences(())).differences]
-
 
 def check(cluster: Cluster, gate: Gate) -> Verdict:
     """Check a cluster, or a reassignment of it, and compare it with the desired topics.
 
     Raises what reading the files does, `IllegalReassignment`, and `ConflictingFields` for an unknown condition.
     """
-    desired = _desired(gate.desired)
-    conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
+    malformed: list[MalformedText] = []
+    wanted = list(_read(_desired_files(gate.desired), desired_topics.read, malformed))
+    given = list(_read(gate.reassignments, _reassignment, malformed))
+    _require_none(malformed)
+    desired = [topic for _, topics in wanted for topic in topics]
+    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, desired)))
+    request = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
+    checked = _checked(cluster, replace(gate, request=request), given)
+    differences = checks.compare(cluster, desired) if desired else None
+    subject = Subject(checked, None if differences is None else len(differences.differences))
+    places = {each.topic: Place(str(file)) for file, one in given for each in one.partitions}
+    places |= {topic.name: Place(str(file), topic.line) for file, topics in wanted for topic in topics}
+    outcomes = [condition.outcome(subject) for condition in conditions]
+    place = Place(next((str(file) for file in (*gate.reassignments, *gate.files, *gate.desired)), "cluster"))
+    return Verdict(cluster.name, checked, differences, outcomes, places, place)
+
+
+def _default_conditions(gate: Gate, desired: Sequence[DesiredTopic]) -> Iterator[str]:
+    """The conditions that hold of what the gate states."""
+    yield "violations"
+    if desired:
+        yield "differences"
+    if gate.request.limits.stated() or gate.request.limits.log_dirs is not None:
+        yield "over_limit"
+
+
+def _checked(cluster: Cluster, gate: Gate, given: Sequence[tuple[Path, Reassignment]]) -> Check:
+    """The check of a cluster, or of the reassignments of files together."""
     allowance = Allowance(Settings().limits, is_job=True)
-    stated = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
-    if gate.reassignment is None:
+    if not given:
         if gate.request.allow_lower_factor:
             detail = "allow_lower_factor is about a reassignment; state --reassignment, or leave it out"
             raise ConflictingFields(detail, path=("allow_lower_factor",))
-        checked = checks.check_cluster(cluster, gate.kafka_version, stated, allowance)
-    else:
-        running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
-        posted = _reassignment(gate.reassignment)
-        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version, stated, allowance)
-    differences = checks.compare(cluster, desired) if desired else None
-    subject = Subject(checked, None if differences is None else len(differences.differences))
-    return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])
+        return checks.check_cluster(cluster, gate.kafka_version, gate.request, allowance)
+    running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
+    together = Reassignment(tuple(each for _, one in given for each in one.partitions))
+    try:
+        return checks.check_reassignment(cluster, together, running, gate.kafka_version, gate.request, allowance)
+    except IllegalReassignment as illegal:
+        _name_files(illegal, given)
+        raise
 
 
-def request_of(limits: Sequence[str], request: Path | None, *, allow_lower_factor: bool) -> HealthRequest:
+def request_of(
+    limits: Sequence[str], capacity: Sequence[str], request: Path | None, *, allow_lower_factor: bool
+) -> HealthRequest:
     """The resources of the cluster, as options and a file of the API's request state them, and what is allowed.
 
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """
-    body = planning.body_of({"limits": plan_options.limits(limits)} if limits else {}, request)
+    options = {"limit": limits, "capacity": capacity}
+    fields = {name: plan_options.REASSIGNMENT[name] for name in options}
+    body = planning.body_of(plan_options.fields_of(options, fields), request)
     return HealthRequest(**vars(validated(ResourceFields, body)), allow_lower_factor=allow_lower_factor)
 
 
-def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses: Path | None, as_json: bool) -> None:
+def report(
+    verdict: Verdict,
+    *,
+    output: Path | None,
+    junit: Path | None,
+    sarif: Path | None,
+    losses: Path | None,
+    as_json: bool,
+) -> None:
     """Write a verdict, and end the command with code 3 if it fails.
 
     Raises `OutputNotWritable`, `LimitExceeded`, and `ConflictingFields` for losses of a reassignment without resources.
@@ -172,13 +210,12 @@ def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses:
             detail = "losses of a reassignment need the resources of the cluster: --limit or --request"
             raise ConflictingFields(detail, path=("losses",))
         hand_over(verdict.check.health.losses_csv(), losses)
-    if junit is not None:
-        hand_over(verdict.as_junit(), junit)
-    if output is not None:
-        hand_over(verdict.as_json(), output)
+    for file, written in ((junit, verdict.as_junit), (sarif, verdict.as_sarif), (output, verdict.as_json)):
+        if file is not None:
+            hand_over(written(), file)
     if as_json:
         hand_over(verdict.as_json(), None)
-    else:
+    elif Path("-") not in (junit, sarif, output):
         verdict.show()
     if verdict.fails:
         sys.stdout.flush()
@@ -187,7 +224,10 @@ def report(verdict: Verdict, *, output: Path | None, junit: Path | None, losses:
 
 def diff(cluster: Cluster, desired: Sequence[Path]) -> Differences:
     """Compare a cluster with topics as they are to be. Raises what reading the files does."""
-    return checks.compare(cluster, _desired(desired))
+    malformed: list[MalformedText] = []
+    wanted = list(_read(_desired_files(desired), desired_topics.read, malformed))
+    _require_none(malformed)
+    return checks.compare(cluster, [topic for _, topics in wanted for topic in topics])
 
 
 def report_differences(differences: Differences, *, output: Path | None, request: Path | None, as_json: bool) -> None:
@@ -246,30 +286,51 @@ def _remedy(difference: TopicDifference) -> str:
     return "new topic" if difference.field == "topic" else "reassignment"
 
 
-def _desired(paths: Sequence[Path]) -> list[desired_topics.DesiredTopic]:
-    """The topics of files, and of the YAML files of folders. Raises `MalformedText` with the name of the file."""
-    topics: list[desired_topics.DesiredTopic] = []
-    for file in (file for path in paths for file in (_yaml_files(path) if path.is_dir() else [path])):
+def _read(
+    files: Iterable[Path], read: Callable[[str], ReadT], malformed: list[MalformedText]
+) -> Iterator[tuple[Path, ReadT]]:
+    """What each file has; of one that cannot be read the failure, which names it, is added to those of the others."""
+    for file in files:
         try:
-            topics += desired_topics.read(decode(read_input(file), file.name))
-        except MalformedText as malformed:
-            raise malformed.relocated(line=malformed.line, source=file.name, path=("desired",)) from None
-    return topics
+            yield file, read(decode(read_input(file), file.name))
+        except MalformedText as failure:
+            malformed.append(failure.relocated(line=failure.line, source=str(file), path=failure.path))
+
+
+def _require_none(malformed: Sequence[MalformedText]) -> None:
+    """Raise the first failure, with all of them as its errors."""
+    if malformed:
+        malformed[0].context["errors"] = [{"detail": failure.detail} for failure in malformed]
+        raise malformed[0]
+
+
+def _name_files(illegal: IllegalReassignment, given: Sequence[tuple[Path, Reassignment]]) -> None:
+    """Add to each error of several files' partitions together the file of its partition."""
+    files = [str(file) for file, one in given for _ in one.partitions]
+    errors: Any = illegal.context["errors"]
+    named = [{**each, "detail": f"{files[int(each['pointer'].split('/')[3])]}: {each['detail']}"} for each in errors]
+    illegal.detail = illegal.detail.replace(errors[0]["detail"], named[0]["detail"])
+    illegal.context["errors"] = named
+
+
+def _desired_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files, and the YAML files of folders."""
+    for path in paths:
+        yield from _yaml_files(path) if path.is_dir() else [path]
 
 
 def _yaml_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml"))
 
 
-def _reassignment(file: Path) -> Reassignment:
+def _reassignment(text: str) -> Reassignment:
     """The reassignment of a file for Kafka, of the output of `--generate` or `--execute`, or of a plan's JSON."""
-    text = decode(read_input(file), "reassignment")
     if '"first_partition_id"' not in text:
         printed = reassignment_output.read(text)
         if printed.reassignment is None:
             raise rejection(1, expected="a reassignment", actual="the output of --verify, which has no lists")
         return printed.reassignment
-    plan: Any = read_json(file, "reassignment")
+    plan: Any = json_of(text, "reassignment")
     return Reassignment(
         tuple(
             PartitionReassignment(topic["name"], partition, tuple(replicas))

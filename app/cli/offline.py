@@ -113,8 +113,13 @@ class Inputs:
 
 def read_json(file: Path, what: str) -> Json:
     """The JSON document of a file. Raises `MalformedText`."""
+    return json_of(decode(read_input(file), what), what)
+
+
+def json_of(text: str, what: str) -> Json:
+    """The JSON document of a text. Raises `MalformedText`."""
     try:
-        document: Json = unique_json.loads(decode(read_input(file), what))
+        document: Json = unique_json.loads(text)
     except json.JSONDecodeError as wrong:
         raise rejection(wrong.lineno, expected=f"a {what} in JSON", actual=wrong.msg, path=(what,)) from None
     return document

@@ -69,6 +69,9 @@ def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> 
     if exception := context.get("kafka_exception"):
         message = context.get("kafka_message")
         lines.append(f"  Kafka: {exception}" + (f": {message}" if message else ""))
+    errors = context.get("errors")
+    if isinstance(errors, Sequence) and len(errors) > 1:
+        lines += [f"  {one.get('detail')}" for one in errors if isinstance(one, Mapping)]
     conflict, lifted_by = context.get("conflict"), context.get("lifted_by")
     if isinstance(conflict, Sequence):
         named = (one for one in conflict if isinstance(one, Mapping))

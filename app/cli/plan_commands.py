@@ -37,6 +37,10 @@ ClusterName = Annotated[
     str | None,
     typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
 ]
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
+]
 Limit = Annotated[
     list[str] | None,
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
@@ -165,6 +169,9 @@ def plan_reassignment(
     max_moved_bytes: Annotated[
         str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
     ] = None,
+    copysets: Annotated[
+        str | None, typer.Option(help="no_new: open no replica set that the cluster does not have.")
+    ] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[
         bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
@@ -174,10 +181,7 @@ def plan_reassignment(
     ] = None,
     limit: Limit = None,
     objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
-    capacity: Annotated[
-        list[str] | None,
-        typer.Option(help="Capacities, by commas: disk=BYTES, nic_in=, nic_out=BYTES_PER_S, cpu=, or 101:disk=BYTES."),
-    ] = None,
+    capacity: Capacity = None,
     drain_log_dir: Annotated[
         list[str] | None, typer.Option(help="broker:path: log directories to empty, by commas: 101:/data/d1.")
     ] = None,
@@ -230,18 +234,12 @@ def plan_group(
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
-    bytes_per_s: Annotated[
-        list[str] | None, typer.Option(help="Rates, by commas: orders=4MB. Default: the snapshot's.")
-    ] = None,
+    bytes_per_s: Annotated[list[str] | None, typer.Option(help="Rates: orders=4MB,…. Default: recorded.")] = None,
     follower_fetching: Annotated[
         bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
     ] = False,
-    cross_rack_per_gib: Annotated[
-        float | None, typer.Option(help="Price of a GiB from rack to rack. Default: 0.02.", min=0)
-    ] = None,
-    rebalance_seconds: Annotated[
-        float | None, typer.Option(help="Seconds of a rebalance. Default: 3, or 5 if the coordinator assigns.", min=0)
-    ] = None,
+    cross_rack_per_gib: Annotated[float | None, typer.Option(help="Price of a GiB from rack to rack.", min=0)] = None,
+    rebalance_seconds: Annotated[float | None, typer.Option(help="Seconds that a rebalance takes.", min=0)] = None,
     kafka_version: KafkaVersion = None,
     export: ExportFormat = None,
     output: Output = None,

@@ -14,7 +14,7 @@ from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import topics_to_move
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
-from app.services.amounts import number_of
+from app.services.amounts import MOST_PERCENT, number_of
 
 Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -138,9 +138,14 @@ def _leaders(text: str) -> Json:
 def limits(texts: Sequence[str]) -> dict[str, Json]:
     """By resource a share, `0.8` or `80%`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
     form = "resource=share or resource=amount, such as disk=0.8"
+    stated = _by_name("limit", listed(texts), form, number_of)
+    for name, amount in stated.items():
+        if name in ("disk", "nic_in", "nic_out") and 1 < amount <= MOST_PERCENT:
+            detail = f"--limit {name}={amount:g} is {amount:g} bytes; a share is {amount / 100:g} or {amount:g}%"
+            raise ConflictingFields(detail, path=("limit",), value=amount)
     return {
         name: {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
-        for name, amount in _by_name("limit", listed(texts), form, number_of).items()
+        for name, amount in stated.items()
     }
 
 
@@ -250,6 +255,7 @@ REASSIGNMENT: Fields = MappingProxyType(
             "fix_offline_replicas",
             "rack_mode",
             "trade_off",
+            "copysets",
             "objective",
             "kafka_version",
         ),

@@ -1,5 +1,6 @@
 """The commands on a service, through its Python client: the same requests, snapshots uploaded, jobs waited for."""
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -79,6 +80,32 @@ def upload(url: str, inputs: "Inputs") -> Mapping[str, Any]:
     """Store the cluster that files describe as a snapshot; the service's document of it."""
     with connected(url) as client:
         return _uploaded(client, inputs)
+
+
+def operations() -> list[str]:
+    """The ids of the operations of the API that the client has, sorted."""
+    import rackplan  # noqa: PLC0415 — most commands need no HTTP
+    from rackplan.flows import iteration, operation  # noqa: PLC0415 — as above
+
+    members = inspect.getmembers_static(rackplan.Client, lambda member: isinstance(member, operation | iteration))
+    return [name for name, _ in members]
+
+
+def written(answer: Any) -> bytes:
+    """An answer of the client: a document as JSON, each item of a list as a line, a file or a text as it is."""
+    if answer is None:
+        return b""
+    if isinstance(answer, str):
+        return answer.encode()
+    if isinstance(content := getattr(answer, "content", None), bytes):
+        return content
+    if isinstance(answer, Iterator):
+        return b"".join(orjson.dumps(_raw(item), option=orjson.OPT_APPEND_NEWLINE) for item in answer)
+    return as_json(_raw(answer))
+
+
+def _raw(answer: Any) -> Any:
+    return [_raw(one) for one in answer] if isinstance(answer, list | tuple) else getattr(answer, "raw", answer)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def run_sweep(
         raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")
     offline.require("export", export, ("csv", "parquet", "arrow"))
     definition = offline.read_json(file, "sweep")
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         started = client.create_sweep(definition)
         if watch:
             with service.progress("sweep") as show:
@@ -52,7 +52,7 @@ def run_sweep(
         if export is not None:
             hand_over(started.export(export).content, output)
         else:
-            _show([started.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+            show_rows([started.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
 
 
 @sweep.command("list")
@@ -60,9 +60,9 @@ def list_sweeps(limit: Most = 20, output: Output = None, as_json: AsJson = False
     """List sweeps, newest first."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = _first(client.list_sweeps(page_size=min(limit, 100)), limit)
-        _show(found, ("id", "kind", "state", "scenarios", "done", "created_at"), output, as_json=as_json)
+        show_rows(found, ("id", "kind", "state", "scenarios", "done", "created_at"), output, as_json=as_json)
 
 
 @sweep.command("show")
@@ -76,12 +76,12 @@ def show_sweep(
     """Show a sweep, and wait for it with --watch."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = client.get_sweep(sweep_id)
         if watch:
             with service.progress("sweep") as show:
                 found = found.wait(progress=show)
-        _show([found.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+        show_rows([found.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
 
 
 @sweep.command("cancel")
@@ -89,8 +89,8 @@ def cancel_sweep(sweep_id: SweepId, output: Output = None, as_json: AsJson = Fal
     """Cancel a sweep; scenarios that are scored stay."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
-        _show([client.cancel_sweep(sweep_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+    with service.connected(address(url)) as client:
+        show_rows([client.cancel_sweep(sweep_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
 
 
 @jobs.command("list")
@@ -98,9 +98,9 @@ def list_jobs(limit: Most = 20, output: Output = None, as_json: AsJson = False, 
     """List jobs, newest first."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = _first(client.list_jobs(page_size=min(limit, 100)), limit)
-        _show(found, ("id", "kind", "state", "created_at", "plan"), output, as_json=as_json)
+        show_rows(found, ("id", "kind", "state", "created_at", "plan"), output, as_json=as_json)
 
 
 @jobs.command("show")
@@ -114,13 +114,13 @@ def show_job(
     """Show a job; with --watch wait for its end."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = client.get_job(job_id)
         if watch:
             with service.progress("job") as show:
                 found.wait(progress=show)
             found = client.get_job(job_id)
-        _show([found.raw], ("id", "kind", "state", "plan", "error"), output, as_json=as_json, is_one=True)
+        show_rows([found.raw], ("id", "kind", "state", "plan", "error"), output, as_json=as_json, is_one=True)
 
 
 @jobs.command("cancel")
@@ -128,8 +128,8 @@ def cancel_job(job_id: JobId, output: Output = None, as_json: AsJson = False, ur
     """Cancel a job."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
-        _show([client.cancel_job(job_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+    with service.connected(address(url)) as client:
+        show_rows([client.cancel_job(job_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
 
 
 @plans.command("list")
@@ -144,9 +144,9 @@ def list_plans(
     """List plans, newest first."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(limit, 100)), limit)
-        _show(found, ("id", "title", "cluster", "status", "created_at"), output, as_json=as_json)
+        show_rows(found, ("id", "title", "cluster", "status", "created_at"), output, as_json=as_json)
 
 
 @plans.command("show")
@@ -155,7 +155,7 @@ def show_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, u
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
     from app.cli.output import deliver  # noqa: PLC0415 — as above
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
 
 
@@ -175,7 +175,7 @@ def export_plan(
     """Print a plan as a file. Formats are those of Kafka's tools, tables, and a manifest of Kubernetes."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         written = client.export_plan(
             plan_id, file_format, topic=topic, batch=batch, inverse=inverse, from_=from_snapshot
         )
@@ -197,10 +197,9 @@ def show_progress(
 
     if snapshot is not None and cluster is not None:
         raise typer.BadParameter("either it or --cluster is given", param_hint="--snapshot")
-    with service.connected(_address(url)) as client:
-        if snapshot is None:
-            cluster = cluster or client.get_plan(plan_id).cluster
-        named = {"cluster": cluster} if snapshot is None else {"snapshot_id": snapshot}
+    with service.connected(address(url)) as client:
+        stated = {"cluster": cluster, "snapshot_id": snapshot}
+        named = {name: value for name, value in stated.items() if value is not None}
         if log is not None:
             named["log"] = read_input(log).decode(errors="replace")
         found = client.plan_progress(plan_id, **named).raw
@@ -208,8 +207,8 @@ def show_progress(
             hand_over(service.as_json(found), output)
             return
         columns = ("state", "replicas_left", "bytes_left", "seconds_left", "drifted_partitions", "next")
-        _show([found], columns, output, as_json=False)
-        _show(found["batches"], ("index", *columns[:4]), output, as_json=False)
+        show_rows([found], columns, output, as_json=False)
+        show_rows(found["batches"], ("index", *columns[:4]), output, as_json=False)
 
 
 class Shared(StrEnum):
@@ -232,7 +231,7 @@ def create_share_link(
     """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         made = client.create_share_link(kind=kind.value, name=name, days=days).raw
         if as_json or output is not None:
             hand_over(service.as_json(made), output)
@@ -246,9 +245,9 @@ def list_share_links(limit: Most = 20, output: Output = None, as_json: AsJson = 
     """List the share links that are valid, newest first."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = _first(client.list_share_links(page_size=min(limit, 100)), limit)
-        _show(found, ("id", "kind", "name", "created_by", "expires_at"), output, as_json=as_json)
+        show_rows(found, ("id", "kind", "name", "created_by", "expires_at"), output, as_json=as_json)
 
 
 @share.command("revoke")
@@ -261,7 +260,7 @@ def revoke_share_links(
     """Revoke one share link; without an id, revoke all share links of the team."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         if share_link_id is None:
             client.revoke_share_links()
         else:
@@ -273,11 +272,11 @@ def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) 
     """Show the usage and the quotas of the team; of every team for a key of all teams."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = client.get_usage().raw["teams"]
     if not as_json and output is None:
         found = [{name: _of_quota(value) for name, value in of.items()} for of in found]
-    _show(found, tuple(found[0]), output, as_json=as_json)
+    show_rows(found, tuple(found[0]), output, as_json=as_json)
 
 
 def show_ledger(
@@ -289,7 +288,7 @@ def show_ledger(
     """Show the errors of predicted bytes and seconds over the plans that were executed."""
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(_address(url)) as client:
+    with service.connected(address(url)) as client:
         found = client.get_ledger(cluster=cluster).raw
     if as_json or output is not None:
         hand_over(service.as_json(found), output)
@@ -310,7 +309,7 @@ def _of_quota(value: Any) -> Any:
     return f"{value['used']}" if value["limit"] is None else f"{value['used']} of {value['limit']}"
 
 
-def _address(url: str | None) -> str:
+def address(url: str | None) -> str:
     """The address of the service; without one the command ends."""
     if url is None:
         fail("No service", "set RACKPLAN_URL, or state --url: these are of a service", {}, code=WRONG_INPUT)
@@ -321,7 +320,7 @@ def _first(found: Iterable[Any], limit: int) -> list[Any]:
     return [one.raw for one, _ in zip(found, range(limit), strict=False)]
 
 
-def _show(
+def show_rows(
     found: list[Any], columns: tuple[str, ...], output: Path | None, *, as_json: bool, is_one: bool = False
 ) -> None:
     """Print documents of the API as a table, or as JSON: a list, or the one that there is."""

@@ -30,6 +30,8 @@ def show(document: bytes) -> None:
     if isinstance(assignment := answer.get("assignment"), Mapping):
         rows = [(member, _assigned(assigned)) for member, assigned in assignment.items()]
         _table(("member", "assignment"), rows, of="member")
+    if "schedule" in answer:
+        _table(("from", "consumers"), [(each["from"], each["consumers"]) for each in answer["schedule"]], of="step")
     violations(answer.get("violations", ()))
     warnings(answer.get("warnings", ()))
 

@@ -81,3 +81,14 @@ def with_leader_first(replicas: Int32s, leaders: Int32s) -> Int32s:
     rank = np.where(replicas == NO_REPLICA, 2, np.where(replicas == leaders[:, None], 0, 1))
     ordered: Int32s = np.take_along_axis(replicas, np.argsort(rank, axis=1, kind="stable"), axis=1)
     return ordered
+
+
+def distinct_rows(rows: Int32s | Int64s) -> tuple[Int64s, Int64s]:
+    """The first row of each distinct value, by ascending value, and (rows,) int64 the index of the value of each."""
+    number = np.zeros(len(rows), np.int64)
+    for column in rows.T[(rows != rows[:1]).any(axis=0)]:
+        values, place = np.unique(column, return_inverse=True)
+        # Numbered anew with each column, so that the product stays within 64 bits.
+        _, number = np.unique(number * len(values) + place, return_inverse=True)
+    _, first, place = np.unique(number, return_index=True, return_inverse=True)
+    return first.astype(np.int64), place.astype(np.int64)

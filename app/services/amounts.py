@@ -12,7 +12,10 @@ from typing import Annotated, Any, TypeAlias
 
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Gt, Le
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
+MOST_PERCENT = 100
+"""A number above it is no share that somebody wrote in percent."""
 _UNITS = {unit: 1000 ** (at + 1) for at, unit in enumerate("kMGTP")} | {
     f"{unit}i": 1024 ** (at + 1) for at, unit in enumerate("KMGTP")
 }
@@ -34,6 +37,20 @@ def share_of(value: object) -> object:
     if isinstance(value, str) and _IN_PERCENT.match(value) is not None:
         return float(value.removesuffix("%")) / 100
     return value
+
+
+def stated_share(value: object) -> object:
+    """As `share_of`. Raises `PydanticCustomError` with both readings for a number above 1, such as 85 or `85`."""
+    read = share_of(value)
+    try:
+        number = 0.0 if isinstance(read, bool) else float(str(read))
+    except ValueError:
+        return read
+    if isinstance(read, str) or (1 < number <= MOST_PERCENT):
+        percent = number if number > 1 else number * 100
+        hint = f'Input should be a share, from 0 to 1 or in percent: {percent / 100:g} or "{percent:g} %"'
+        raise PydanticCustomError("share", hint)
+    return read
 
 
 def number_of(text: str) -> int | float:
@@ -75,4 +92,4 @@ class Written(GroupedMetadata):
 
 InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
 """Bytes or bytes/s; of a field that also has counts, those without a unit."""
-InShares = partial(Written, share_of, PercentText, le=1)
+InShares = partial(Written, stated_share, PercentText, le=1)

@@ -74,6 +74,7 @@ CAUTIONS: Mapping[str, str] = {
     "min_isr_assumed": "`min.insync.replicas` of topics is unknown; that of the request counts, or 1 in restarts.",
     "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
     "take for a difference.",
+    "name_collides": "Names of topics differ in periods and underscores alone, which metrics do not distinguish.",
     "no_in_sync_replica": "Kafka never completes batches: no in-sync replica of partitions is on a live broker.",
     "no_members": "The group has no members.",
     "no_repair": "No reassignment repairs racks and limits together.",
@@ -84,6 +85,8 @@ CAUTIONS: Mapping[str, str] = {
     "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "
     "of sets in the order of earlier assignments, so that others may be assigned.",
+    "others_decide": "Something else than Kafka's own code may decide, or undo a plan: custom assignors, "
+    "self-balancing.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",
     "oversized_partitions": "Partitions exceed the capacity of a consumer, so that lag grows.",
     "overrides_without_member": "`member_overrides` match no member.",

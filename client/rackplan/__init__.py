@@ -10,6 +10,7 @@ problems.py      exceptions
 exports.py       files of plans and sweeps
 notebook.py      plans and sweeps as HTML
 records.py       documents as objects
+bench/           KafkaBench: placement problems with bounds, and the judge of solutions
 models.py requests.py
                  generated from the OpenAPI document: the documents, and the fields of requests
 """

@@ -6,9 +6,21 @@ another, `AsyncClient` awaits them. The operation itself does neither, and gets 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    get_args,
+    get_type_hints,
+    overload,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -108,7 +120,13 @@ class operation(Generic[P, T]):  # noqa: N801 -- used as a decorator
 
     def __init__(self, flow: Callable[Concatenate[Any, P], Flow[T]]) -> None:
         self.flow = flow
-        self.__doc__ = flow.__doc__
+        _named_as(self, flow)
+
+    __signature__ = property(lambda self: _signature(self.flow))
+
+    def __call__(self, owner: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call it as a function of a class: `Client.get_plan(client, "…")`."""
+        return self.__get__(owner, type(owner))(*args, **kwargs)
 
     @overload
     def __get__(self, instance: None, owner: Any) -> operation[P, T]: ...
@@ -117,7 +135,7 @@ class operation(Generic[P, T]):  # noqa: N801 -- used as a decorator
     @overload
     def __get__(self, instance: Bound[Async], owner: Any) -> Callable[P, Awaitable[T]]: ...
     def __get__(self, instance: Any, owner: Any) -> Any:
-        return self if instance is None else _method(self.flow, instance, instance._client.run)
+        return self if instance is None else _method(self, instance, instance._client.run)
 
 
 class iteration(Generic[P, T]):  # noqa: N801 -- used as a decorator
@@ -127,7 +145,13 @@ class iteration(Generic[P, T]):  # noqa: N801 -- used as a decorator
 
     def __init__(self, flow: Callable[Concatenate[Any, P], Items[T]]) -> None:
         self.flow = flow
-        self.__doc__ = flow.__doc__
+        _named_as(self, flow)
+
+    __signature__ = property(lambda self: _signature(self.flow))
+
+    def __call__(self, owner: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call it as a function of a class: `Client.get_plan(client, "…")`."""
+        return self.__get__(owner, type(owner))(*args, **kwargs)
 
     @overload
     def __get__(self, instance: None, owner: Any) -> iteration[P, T]: ...
@@ -136,13 +160,40 @@ class iteration(Generic[P, T]):  # noqa: N801 -- used as a decorator
     @overload
     def __get__(self, instance: Bound[Async], owner: Any) -> Callable[P, AsyncIterator[T]]: ...
     def __get__(self, instance: Any, owner: Any) -> Any:
-        return self if instance is None else _method(self.flow, instance, instance._client.iterate)
+        return self if instance is None else _method(self, instance, instance._client.iterate)
 
 
-def _method(flow: Callable[..., Any], instance: object, run: Callable[[Any], Any]) -> Callable[..., Any]:
+def _method(described: Any, instance: object, run: Callable[[Any], Any]) -> Callable[..., Any]:
     def method(*args: Any, **kwargs: Any) -> Any:
-        return run(flow(instance, *args, **kwargs))
+        return run(described.flow(instance, *args, **kwargs))
 
-    method.__name__, method.__qualname__, method.__doc__ = flow.__name__, flow.__qualname__, flow.__doc__
-    vars(method)["__wrapped__"] = flow
+    _named_as(method, described.flow)
+    vars(method)["__wrapped__"] = described
     return method
+
+
+def _named_as(method: Any, flow: Callable[..., Any]) -> None:
+    method.__name__, method.__qualname__, method.__doc__ = flow.__name__, flow.__qualname__, flow.__doc__
+
+
+def _signature(flow: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of an operation, with the fields of its request as keywords, as `help` shows them."""
+    signature = inspect.signature(flow)
+    parameters: list[inspect.Parameter] = []
+    for parameter in list(signature.parameters.values())[1:]:
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            parameters.append(parameter)
+            continue
+        [request] = get_args(get_type_hints(flow, include_extras=True)[parameter.name])
+        for name, annotation in request.__annotations__.items():
+            text = str(getattr(annotation, "__forward_arg__", annotation))
+            is_required = text.startswith("Required[")
+            parameters.append(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=inspect.Parameter.empty if is_required else ...,
+                    annotation=text.removeprefix("Required[").removesuffix("]") if is_required else text,
+                )
+            )
+    return signature.replace(parameters=parameters)

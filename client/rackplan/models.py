@@ -810,21 +810,9 @@ class ConsumerCounts(Record):
     changed: int
     """Number of intervals whose consumers differ in number."""
     consumer_hours_before: float
-    """Consumer hours before; 0 without a plan to compare with."""
+    """Sum of the time of all consumers before; 0 without a plan to compare with."""
     consumer_hours_after: float
-    """Consumer hours after."""
-
-
-class ConsumersAssignor(Record):
-    """The same with one of Kafka's assignors, which do not know rates."""
-
-    name: str
-    """Name of the assignor."""
-    consumers_needed: int | None
-    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
-    number of partitions and to 1,000 more than the plan has."""
-    intervals_above_capacity: int
-    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
+    """Sum of the time of all consumers after."""
 
 
 class ConsumersDiffDocument(Record):
@@ -876,6 +864,22 @@ class ConsumersInterval(Record):
     """Bytes that wait at the end of the interval, within `delay_s`."""
 
 
+class ConsumersKafka(Record):
+    """The same with one of Kafka's assignors, which do not know rates, and the releases that have it."""
+
+    from_: str
+    """The first release of Kafka with this answer."""
+    to: str
+    """The last release of Kafka with this answer."""
+    assignor: str
+    """Name of the assignor."""
+    consumers_needed: int | None
+    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
+    number of partitions and to 100 more than the plan has."""
+    intervals_above_capacity: int
+    """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
+
+
 class ConsumersPlanDocument(Record):
     """The consumers of a group over time."""
 
@@ -910,9 +914,8 @@ class ConsumersPlanDocument(Record):
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
     """The changes of status, labels and notes, oldest first; the newest 100."""
-    kafka: KafkaReleases | None
-    """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
-    the release that it is made for was not compared."""
+    kafka: ConsumersKafka
+    """The same with one of Kafka's assignors."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     intervals: list[ConsumersInterval]
@@ -933,8 +936,6 @@ class ConsumersPlanDocument(Record):
     """Choices of which none has both fewer consumer hours and less movement than another, by consumer hours."""
     schedule: list[ConsumersStep]
     """When to have how many consumers."""
-    assignor: ConsumersAssignor
-    """The same with one of Kafka's assignors."""
     oversized: list[OversizedPartition]
     """Partitions above the capacity of a consumer."""
     partitions: list[PartitionsNeeded]
@@ -1080,6 +1081,8 @@ class CrossRackDocument(Record):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] | None
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 class DeliveriesPage(Record):
@@ -1399,6 +1402,25 @@ class GoalDocument(Record):
     """Lower bound on `largest`."""
     gap: float
     """Relative optimality gap: (largest − bound) / largest."""
+
+
+class GroupCrossRack(Record):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from
+    leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
 
 
 class GroupDiffDocument(Record):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 _HINTS: dict[type[Any], dict[str, Any]] = {}
 RecordT = TypeVar("RecordT", bound="Record")
@@ -25,13 +25,16 @@ class Record:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         vars(self)["raw"] = raw
 
-    def __getattr__(self, name: str) -> Any:
-        hint = _hints(type(self)).get(name)
-        if hint is None:
-            raise AttributeError(f"{type(self).__name__} has no field {name!r}; `raw` is the whole document", name=name)
-        value = converted(self.raw.get(name.removesuffix("_")), hint)
-        vars(self)[name] = value
-        return value
+    if not TYPE_CHECKING:  # for which a field that is not annotated is an error
+
+        def __getattr__(self, name: str) -> Any:
+            hint = _hints(type(self)).get(name)
+            if hint is None:
+                detail = f"{type(self).__name__} has no field {name!r}; `raw` is the whole document"
+                raise AttributeError(detail, name=name)
+            value = converted(self.raw.get(name.removesuffix("_")), hint)
+            vars(self)[name] = value
+            return value
 
     def __getitem__(self, name: str) -> Any:
         """A field of the document as it was received; raises KeyError."""

@@ -136,7 +136,8 @@ class BalanceFields(TypedDict, total=False):
     weights: Literal["capacity"] | Mapping[str, float] | None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput`
-    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none."""
+    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none; if it
+    does not, the capacities of all brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
 class BaseRequest(TypedDict, total=False):
@@ -270,7 +271,8 @@ class CapacitySweepRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
     kind: Literal["capacity"]
     """Kind of the sweep; the default if it is missing."""
     base: Required[BaseRequest | MeasuredBaseRequest]
@@ -358,7 +360,8 @@ class ChangesRequest(TypedDict, total=False):
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
-    """Bounds that an acceptable scenario is within, besides its limits."""
+    """Bounds that an acceptable scenario is within, besides its limits. If the request states a growth and a
+    horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it."""
 
 
 class CheckRequest(TypedDict, total=False):
@@ -425,6 +428,31 @@ class ClientsRequest(TypedDict, total=False):
     """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool
     """Whether consumers read from a replica in their rack (KIP-392)."""
+
+
+class ConfiguredTopicRequest(TypedDict, total=False):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    """Number of partitions to place."""
+    replication_factor: Required[int]
+    """Number of replicas of each partition."""
+    start_partition_id: int
+    """Id of the first partition to place; 0 for a new topic."""
+    configs: Mapping[str, str]
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
+
+
+class ConsumedTopic(TypedDict, total=False):
+    """A topic of the group."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: int | None
+    """Number of partitions, which is that of the series."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
@@ -1170,7 +1198,7 @@ class PlaceRequest(TypedDict, total=False):
     algorithm `copysets`."""
     front: bool | None
     """Whether to list, for every scatter width, the odds and the load after a loss. For the algorithm `copysets`."""
-    topics: Required[Sequence[NewTopicRequest]]
+    topics: Required[Sequence[ConfiguredTopicRequest]]
     """Topics to place, in the order in which they are created."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
@@ -1199,9 +1227,10 @@ class PlanConsumersRequest(TypedDict, total=False):
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
-    topics: list[str] | None
-    """The topics of the group; by default all of the series."""
+    topics: list[str | ConsumedTopic] | None
+    """The topics of the group, by name or with their number of partitions; by default all of the series."""
     series: Required[RateSeries]
+    """Rates of the partitions over time."""
     capacity_bytes_per_s: Required[float | str]
     """Rate that one consumer can read and process."""
     delay_s: float
@@ -1423,6 +1452,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1603,7 +1637,7 @@ class ProfileRequest(TypedDict, total=False):
 
 
 class ProgressRequest(TypedDict, total=False):
-    """A later snapshot of the plan's cluster, and the log of the execution."""
+    """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -1766,6 +1800,11 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
+    simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
+    null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None

@@ -35,6 +35,21 @@ def test_a_plan_says_whether_the_replay_holds(
     assert (UNCOMPARED in codes(found)) == (warned is not None)
 
 
+@pytest.mark.parametrize(
+    ("member_id", "library"),
+    [("sarama-1", "sarama"), ("kgo-1", "franz-go"), ("kafkajs-1", "KafkaJS"), ("rdkafka-1", "librdkafka")],
+)
+def test_a_default_client_id_tells_the_library(client: httpx.Client, member_id: str, library: str) -> None:
+    """sarama and franz-go have assignors of their own under Kafka's names; what they decide is never called Kafka's."""
+    found = plan(client, members=[member(member_id), member("zz")], leader=member_id)
+    (warning,) = [one for one in found["warnings"] if one["code"] == UNCOMPARED]
+    assert f"runs range of {library}" in warning["detail"]
+    assert UNCOMPARED not in codes(
+        plan(client, members=[member(member_id, client="java"), member("zz")], leader=member_id)
+    )
+    assert UNCOMPARED not in codes(plan(client, assignor="uniform", members=[member(member_id)], leader=member_id))
+
+
 def test_the_assignor_of_librdkafka_is_its_own(client: httpx.Client) -> None:
     """If A owns all of four partitions and B joins, Java's assignor moves the last two and librdkafka's the first."""
     topics = [{"name": "t", "partitions": 4}]

@@ -108,7 +108,8 @@ class TestTraffic:
         }
         default = plan(client, bytes_per_s={"t": [1000] * 6}, follower_fetching=False)
         assert hashes == {default["hash"]}
-        assert "follower_fetching" not in default["request"]
+        assert not {"follower_fetching", "prices", "rebalance_seconds"} & default["request"].keys()
+        assert {type(rate) for rate in default["request"]["bytes_per_s"]["t"]} == {int}
         assert plan(client, bytes_per_s={"t": [1000] * 6}, follower_fetching=True)["hash"] not in hashes
 
 
@@ -208,6 +209,43 @@ class TestPauses:
     def test_lag_is_unknown_without_rates(self, client: httpx.Client) -> None:
         pause = plan(client, events=[{"leave": "m-a"}])["steps"][0]["pause"]
         assert (pause["partitions"], pause["lag_bytes"]) == (6, None)
+
+
+class TestReassignment:
+    """A reassignment has the traffic of the recorded groups, by the same rule as plans of the groups."""
+
+    def _snapshot(self, client: httpx.Client) -> Json:
+        topics = [
+            {"name": "t", "partitions": [each | {"ingress_bytes_per_s": rate, "size_bytes": 1}
+             for each, rate in zip(topic(replicas=2)["partitions"], RATES["t"], strict=True)]}
+        ]  # fmt: skip
+        assigned = {"m-a": [0, 1], "m-b": [2, 3], "m-c": [4, 5]}
+        members = [each | {"assigned_partitions": {"t": assigned[each["member_id"]]}} for each in three()]
+        group = {"group_id": "g", "state": "Stable", "assignor": "range", "members": members}
+        body = {"cluster": "led", "brokers": brokers(), "topics": topics, "groups": [group]}
+        response = client.post("/v1/snapshots", json=body)
+        assert response.status_code == 201, response.text
+        return {"snapshot_id": response.json()["id"]}
+
+    def test_before_is_that_of_the_group_and_leaders_lower_it(self, client: httpx.Client) -> None:
+        """With all leaders in b, what m-b reads does not cross: of its 2 and 3, 2 has no replica in b."""
+        snapshot = self._snapshot(client)
+        grouped = plan(client, **snapshot, group="g", brokers=None, topics=None)["traffic"]
+        body = {"leaders_only": True, "preferred_racks": {"t": ["b"]}, "prices": {"cross_rack_per_gib": 1e6}}
+        done = client.post("/v1/plans/reassignment", json=snapshot | body)
+        assert done.status_code == 201, done.text
+        (of,) = done.json()["cross_rack"]["groups"]
+        assert (of["group_id"], of["unknown_bytes_per_s"]) == ("g", 0)
+        before = grouped["before"]["cross_rack_bytes_per_s"]
+        assert of["before_bytes_per_s"] == before
+        items = client.get(f"/v1/plans/{done.json()['id']}/partitions").json()["items"]
+        leaders = {each["partition"]: each["replicas"][0] for each in items}
+        readers = {0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 5: 3}
+        expected = sum(
+            rate for number, rate in enumerate(RATES["t"]) if leaders.get(number, 1 + number % 3) != readers[number]
+        )
+        assert of["after_bytes_per_s"] == expected != before
+        assert of["after_cost_per_month"] == pytest.approx(expected * MONTH_S / GIB * 1e6, abs=0.01)
 
 
 class TestBadInput:

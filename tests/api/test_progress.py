@@ -78,7 +78,7 @@ class Case:
         self.moving[key] = {"adding_replicas": adding, "removing_replicas": removing, "isr": isr, "leader": isr[0]}
 
     def progress(self, snapshot_id: str | None = None) -> Json:
-        body = {"cluster": self.name} if snapshot_id is None else {"snapshot_id": snapshot_id}
+        body = {} if snapshot_id is None else {"snapshot_id": snapshot_id}
         response = self.client.post(f"/v1/plans/{self.plan['id']}/progress", json=body)
         assert response.status_code == 200, response.text
         found: Json = response.json()
@@ -281,7 +281,10 @@ class TestRejected:
         problem(client.post(f"/v1/plans/{UNKNOWN_ID}/progress", json={"cluster": "nothing"}), 404, "plan_not_found")
         for body in ({"snapshot_id": UNKNOWN_ID}, {"cluster": "no-such"}):
             problem(client.post(f"{path}/progress", json=body), 404, "snapshot_not_found")
-        only_error(problem(client.post(f"{path}/progress", json={}), 422, "conflicting_fields"), "/snapshot_id")
+        request = {"brokers": [{"id": 1}], "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]}
+        without = client.post("/v1/plans/replicas", json=request).json()["id"]
+        answer = client.post(f"/v1/plans/{without}/progress", json={})
+        only_error(problem(answer, 422, "conflicting_fields"), "/snapshot_id")
         problem(client.get(f"{path}/export?format=rollback&from={UNKNOWN_ID}"), 404, "snapshot_not_found")
 
     @pytest.mark.parametrize(

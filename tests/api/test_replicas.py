@@ -540,6 +540,25 @@ OF_4_0: dict[str, Any] = {"seed": 1, "kafka_version": "4.0"}
 class TestWarnings:
     """What did not stop the answer."""
 
+    @pytest.mark.parametrize(
+        ("names", "colliding"),
+        [(["or.ders_2", "or_ders.2"], ["or_ders.2"]), (["orders", "or_ders"], []), (["a.b"], []), (["a.b", "a_c"], [])],
+    )
+    def test_names_that_collide_in_metrics(self, client: httpx.Client, names: list[str], colliding: list[str]) -> None:
+        topics = [{"name": name, "partitions": 1, "replication_factor": 1} for name in names]
+        plan = client.post("/v1/plans/replicas", json={"brokers": [{"id": 1}], "topics": topics}).json()
+        found = [warning["topics"][-1] for warning in plan["warnings"] if warning["code"] == "name_collides"]
+        assert found == colliding
+
+    def test_configurations_of_new_topics_count_in_losses(self, client: httpx.Client) -> None:
+        """With min.insync.replicas of 2, two replicas and two brokers, either loss stops writes; with 1 it does not."""
+        for least, unwritable in (("1", 0), ("2", 4)):
+            topic = {"name": "t", "partitions": 4, "replication_factor": 2, "configs": {"min.insync.replicas": least}}
+            body = {"brokers": [{"id": 1}, {"id": 2}], "topics": [topic]}
+            plan = client.post("/v1/plans/replicas", json=body).json()
+            losses = plan["measures"]["losses"]["brokers"]
+            assert {loss["unwritable"] for loss in losses.values()} == {unwritable}
+
     def test_the_topic_exists(self, client: httpx.Client) -> None:
         codes = [warning["code"] for warning in place(client, topic("orders"), **OF_4_0).json()["warnings"]]
         assert codes == ["topic_exists"]

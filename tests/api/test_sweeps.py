@@ -264,6 +264,25 @@ class TestScenarios:
             assert reason["monthly_cost"] < actual["best"]["monthly_cost"]
             assert reason["binding"] or reason["broken_constraints"] or reason["error"]
 
+    @pytest.mark.parametrize(
+        ("traffic", "constraints", "bound"),
+        [
+            ({"growth_per_month": 0.03, "horizon_months": 24}, {}, 25),
+            ({"growth_per_month": 0.03, "horizon_months": 24}, {"min_first_breaking_month": 0}, 0),
+            ({"growth_per_month": 0.03}, {}, None),
+            ({"growth_per_month": 0, "horizon_months": 24}, {}, None),
+        ],
+    )
+    def test_the_best_lasts_the_horizon_that_the_request_states(
+        self, client: httpx.Client, database: Database, traffic: Json, constraints: Json, bound: float | None
+    ) -> None:
+        axes = {"topology.brokers_per_rack": [3, 4, 5, 6, 7], "topics.*.replication_factor": [2]}
+        changed = {"base": SWEEP["base"] | {"traffic": traffic}, "axes": axes, "constraints": constraints}
+        best = client.get(f"{swept(client, database, **changed)}/best").json()
+        assert best["constraints"].get("min_first_breaking_month") == bound
+        month = best["best"]["first_breaking_month"]
+        assert month is None if bound or not traffic["growth_per_month"] else month in range(1, 25)
+
     def test_no_scenario_dominates_the_front(self, client: httpx.Client) -> None:
         front = client.get(f"{EXAMPLE}/front").json()["items"]
         items = [item for item in client.get(f"{EXAMPLE}/scenarios").json()["items"] if item["feasible"]]

@@ -3,6 +3,7 @@
 import inspect
 import json
 import keyword
+import pydoc
 from collections.abc import Iterator, Mapping
 from typing import Any, get_type_hints
 
@@ -87,3 +88,12 @@ def test_operations_of_a_document_hide_none_of_its_fields() -> None:
     for resource in (Plan, ReplicaPlan, ReassignmentPlan, GroupPlan, StreamsPlan, Job, Sweep):
         fields = {name for name in get_type_hints(resource) if not name.startswith("_")}
         assert not {name for name in fields if hasattr(resource, name)}, resource
+
+
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+def test_help_shows_every_parameter_and_field(name: str) -> None:
+    """Of a method of a client, and of its class."""
+    with Client("http://127.0.0.1:1") as client:
+        for shown in (getattr(client, name), getattr(Client, name)):
+            assert set(inspect.signature(shown).parameters) == keywords(methods()[name])
+            assert f"{name}(" in pydoc.plain(pydoc.render_doc(shown))

@@ -70,7 +70,7 @@ def test_a_record_is_immutable_and_names_what_it_lacks() -> None:
     with pytest.raises(AttributeError, match="immutable"):
         record.status = "other"
     with pytest.raises(AttributeError, match="Alive has no field 'stats'"):
-        record.stats  # noqa: B018
+        record.stats  # type: ignore[attr-defined] # noqa: B018 -- misspelt
     assert "status" in dir(record)
 
 

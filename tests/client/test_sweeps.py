@@ -89,6 +89,6 @@ def test_a_large_plan_becomes_a_job(
             job = await rackplan.submit_replicas(brokers=brokers, topics=topics, seed=2)
             states = [each.state async for each in job.follow()]
             assert states[-1] == "succeeded"
-            assert (await job.wait()).topics[0].name == "orders"
+            assert (await job.wait())["topics"][0]["name"] == "orders"
 
     asyncio.run(run())

@@ -1,5 +1,6 @@
 """Replica sets and the odds of losing one, beside an enumeration of all choices of brokers."""
 
+import math
 from itertools import combinations
 from math import comb
 
@@ -58,3 +59,24 @@ def test_fewer_brokers_than_losses() -> None:
 
 def test_unknown_brokers_are_left_out() -> None:
     assert of_lists([[0, BROKERS], [0]]).sets == 1
+
+
+def of_many_losses(sets: int, brokers: int, lost: int) -> float:
+    """The probability that `lost` brokers contain a set of three, if the triples among them are independent."""
+    each = copysets(np.arange(3, dtype=np.int32)[None], brokers).loss_probability[3]
+    assert each is not None
+    return -math.expm1(comb(lost, 3) * math.log1p(-sets / comb(brokers, 3)))
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        # Random replication of 8,000 chunks a node: nearly all are different sets.
+        (5_000 * 8_000 // 3, 0.9999),
+        # Copyset replication of the least scatter width: one permutation of the nodes.
+        (5_000 // 3, 0.0015),
+    ],
+)
+def test_the_odds_published_for_five_thousand_nodes_of_which_one_percent_fails(sets: int, expected: float) -> None:
+    """Cidon et al.: three replicas lose data in 99.99 % of power losses, and in 0.15 % with copysets."""
+    assert of_many_losses(sets, 5_000, 50) == pytest.approx(expected, rel=0.05)

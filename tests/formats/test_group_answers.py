@@ -131,6 +131,7 @@ def test_groups_of_the_rest_api() -> None:
     assert {member.client_id for member in billing(whole).members} == {"c-0", "c-1"}
     assert [offset.lag for offset in billing(whole).offsets] == [2, 2, 2]
     assert not {"group_texts_disagree", "groups_not_described"} & {*codes(whole)}
+    assert assigned(billing(joined(texts[1]))) == {"m-0": None, "m-1": None}
     assert assigned(billing(joined(texts[2]))) == ASSIGNED
     assert assigned(billing(joined(texts[3]))) == ASSIGNED
 

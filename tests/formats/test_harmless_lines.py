@@ -14,6 +14,8 @@ from app.formats.snapshots.assembly import Assembled, assemble
 from app.formats.snapshots.pasted import Upload
 from tests.conftest import ROOT
 from tests.formats.strategies import rejected, sample
+from tests.formats.test_proposals import CRUISE_CONTROL_TEXT, TOPICMAPPR
+from tests.formats.test_sources import STATE
 from tests.profiles import costly
 
 REPORTS = ROOT / "tests" / "reports"
@@ -44,6 +46,7 @@ LINES = (
     *("What about 2 of 3 replicas, or 4 - 5?", "GROUP is billing", "brokers: 3", "===", "* note", "Connecting to zk"),
     *('{"cats": 3}', "[1, 2]", "WATCHER::", "Note: this is all.", "\x1b[?2004h", "Topic orders has 24 partitions"),
 )
+DIGITS = "0123456789"
 PREFIXES = (
     *("kafka-1  | ", "[pod/kafka-0/kafka] ", "kafka-1: ", "kafka-1:", "### ", "###", "> ", "# ", "    ", "\t", "12: "),
     *("2026-01-31T12:00:00.123456789Z ", "Jan 31 12:00:00 host kafka[77]: ", "kafka-0 kafka ", "b.example.com | "),
@@ -73,6 +76,40 @@ def test_harmless_lines_before_and_after_a_text_change_nothing(
     text = "\n".join([*lines[:before], TEXTS[name].rstrip("\n"), *lines[before:], ""]).replace("\n", end)
     assert stored(text) == stored(TEXTS[name])
     assert len(read(text).skipped) >= sum(line != "\x1b[?2004h" for line in lines)
+
+
+@costly(60)
+@given(st.sampled_from(LINES), st.data())
+def test_a_harmless_line_within_rows_that_stand_alone_changes_nothing(line: str, data: st.DataObject) -> None:
+    """Rows of a proposal, and of the state of Cruise Control, need no line before them."""
+    lines = data.draw(st.sampled_from([STATE, TOPICMAPPR])).split("\n")
+    at = data.draw(st.integers(0, len(lines)))
+    text = "\n".join([*lines[:at], line, *lines[at:]])
+    if lines[0].startswith("Summary"):
+        assert stored(text) == stored(STATE)
+    else:
+        assert reassignment_output.read(text).reassignment == reassignment_output.read(TOPICMAPPR).reassignment
+
+
+@costly(200)
+@given(st.sampled_from([TOPICMAPPR, CRUISE_CONTROL_TEXT]), st.sampled_from("{}[]()|?é\t-"), st.data())
+def test_a_changed_proposal_is_rejected_or_its_line_is_named(text: str, character: str, data: st.DataObject) -> None:
+    """No proposal is lost in silence: another character in place of a digit, but in a name, makes no other proposal."""
+    expected = reassignment_output.read(text)
+    name = text.index("my.topic-1") + len("my.topic-1") - 1
+    places = [
+        at for at, one in enumerate(text[: text.rindex("103 102" if "p7" in text else "103, 102")]) if one in DIGITS
+    ]
+    places.remove(name)
+    at = data.draw(st.sampled_from(places))
+    try:
+        found = reassignment_output.read(text[:at] + character + text[at + 1 :])
+    except MalformedText:
+        return
+    assert expected.reassignment is not None
+    assert found.reassignment is not None
+    lost = set(expected.reassignment.partitions) - set(found.reassignment.partitions)
+    assert not lost or len(found.skipped) > len(expected.skipped)
 
 
 @costly()

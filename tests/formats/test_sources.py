@@ -330,7 +330,7 @@ def test_node_pools_without_ids_are_named() -> None:
     [
         (
             "apiVersion: kafka.strimzi.io/v1\nkind: KafkaRebalance\nspec: {mode: remove-brokers, brokers: [3]}\n",
-            "Rebalance",
+            "--remove-broker plans the same",
         ),
         ("apiVersion: kafka.strimzi.io/v1\nkind: KafkaConnect\nmetadata: {name: a}\n", "'KafkaConnect'"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {}}\n", "none in the texts"),
@@ -525,3 +525,48 @@ def test_a_rejection_names_the_upload_the_line_and_the_place() -> None:
     text = sample("kafka-topics-describe.txt") + wrong(lambda rows: rows[0].update(leader="x"))
     detail = rejected(lambda pasted: assemble("c", [Upload(pasted, "all.txt", "file")]), text).detail
     assert detail.startswith("line 124 of all.txt: topics/1/partitions/0/leader: expected a whole number")
+
+
+STATE = """Summary: The cluster has 2 brokers
+Brokers:
+              BROKER           LEADER(S)            REPLICAS         OUT-OF-SYNC             OFFLINE       IS_CONTROLLER
+                   1                   1                   2                   0                   0                true
+                   2                   1                   2                   1                   0               false
+                   3                   0                   0                   0                   0               false
+
+All Partitions in the Cluster (verbose):
+           TOPIC PARTITION    LEADER            REPLICAS             IN-SYNC    OUT-OF-SYNC       OFFLINE   MIN-ISR
+Offline Partitions:
+Under Replicated Partitions:
+          orders         0         1              [1, 2]                 [1]            [2]            []         1
+Under MinIsr Partitions:
+Other Partitions:
+          orders         1        -1              [2, 1]              [2, 1]             []            []         1
+"""
+
+
+def test_the_state_of_cruise_control_as_a_table() -> None:
+    assembled = joined(STATE)
+    assert replicas(assembled.cluster) == {0: [1, 2], 1: [2, 1]}
+    (topic,) = assembled.cluster.topics
+    assert (topic.leaders.tolist(), topic.isr.tolist()) == ([1, -1], [[1, -1], [2, 1]])
+    assert list(racks(assembled)) == [1, 2, 3]
+    assert "topics_without_partitions" not in codes(assembled)
+    partly = joined(
+        STATE.replace(
+            "All Partitions in the Cluster (verbose)", "Under Replicated, Offline, and Under MinIsr Partitions"
+        )
+    )
+    assert "topics_without_partitions" in codes(partly)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("[2, 1]              [", "[2, 1              ["), ("         0         1 ", "         x         1 ")],
+)
+def test_a_broken_row_of_the_state_is_named(before: str, after: str) -> None:
+    assert any("orders" in place.unknown for place in joined(STATE.replace(before, after)).unknown)
+
+
+def test_a_partition_twice_in_the_state_is_rejected() -> None:
+    assert "each partition once" in rejected(joined, STATE.replace("orders         1", "orders         0")).detail

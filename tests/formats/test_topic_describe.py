@@ -290,7 +290,7 @@ class TestRejections:
             (HEADER + ROW_0 + HEADER.replace("t\t", "u\t", 1) + ROW_1, 2, "rows for 2 partitions of topic 't'"),
             (HEADER + ROW_0 + ROW_1 + ROW_1.replace("1\tL", "2\tL"), 4, "no more than 2 partitions"),
             (HEADER + ROW_0 + ROW_0, 3, "partition 0 again"),
-            (HEADER + ROW_0 + ROW_1 + HEADER + ROW_0 + ROW_1, 4, "topic 't' again"),
+            (HEADER + ROW_0 + ROW_1 + HEADER + ROW_0 + ROW_1.replace("Isr: 1", "Isr: 2"), 4, "topic 't' again"),
             (HEADER + ROW_0 + ROW_1.replace("Topic: t", "Topic: u"), 3, "a row of topic 't'"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,2,1"), 2, "broker 1 twice"),
             (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,1"), 2, "broker 1 twice"),
@@ -346,6 +346,11 @@ class TestRejections:
                 rejection = rejected(read, left)
                 assert rejection.line == count
                 assert "cut off" in rejection.detail
+
+
+def test_a_topic_that_several_hosts_describe_alike_is_one() -> None:
+    text = HEADER + ROW_0 + ROW_1
+    assert read(text + text) == read(text)
 
 
 class TestFuzz:

@@ -44,6 +44,33 @@ def test_shares() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [(85, '0.85 or "85 %"'), (85.5, '0.855 or "85.5 %"'), ("85", '0.85 or "85 %"'), ("0.85", '0.85 or "85 %"')],
+)
+def test_a_share_that_was_meant_in_percent_is_rejected_with_both_readings(written: object, hint: str) -> None:
+    with pytest.raises(ValidationError) as invalid:
+        TypeAdapter(ReassignmentRequest).validate_python({"limits": {"disk": written}})
+    assert any(hint in error["msg"] for error in invalid.value.errors())
+
+
+@pytest.mark.parametrize("written", [101, 4e12, -1, "much", True, [1]])
+def test_what_is_no_share_at_all_has_no_hint(written: object) -> None:
+    with pytest.raises(ValidationError) as invalid:
+        TypeAdapter(ReassignmentRequest).validate_python({"batches": {"max_disk_share": written}})
+    assert all("percent" not in error["msg"] for error in invalid.value.errors())
+
+
+def test_a_limit_of_an_option_in_percent_without_its_sign_is_rejected() -> None:
+    with pytest.raises(ConflictingFields, match=r"disk=85 is 85 bytes; a share is 0\.85 or 85%"):
+        plan_options.limits(["disk=85"])
+    assert plan_options.limits(["disk=85%,cpu=8,replicas=85"]) == {
+        "disk": 0.85,
+        "cpu": {"absolute": 8},
+        "replicas": {"absolute": 85},
+    }
+
+
 def test_numbers_of_options() -> None:
     numbers = [number_of(each) for each in ("3.4TB", "85%", "0.85", "12", "3.41e12")]
     assert numbers == [3_400_000_000_000, 0.85, 0.85, 12, 3_410_000_000_000]

@@ -1,13 +1,16 @@
 """Plans of consumers over time: series and their defects, schedules, files."""
 
 import csv
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
 
+from app.cli.plan_options import CONSUMERS, fields_of
 from app.core.model import Broker, Cluster
 from app.errors import Failure
 from app.errors.reassignments import UnknownTopic
@@ -89,16 +92,19 @@ class TestAnswer:
             {"topic": "orders", "partition": 0, "bytes_per_s": 9 * MB, "intervals": 1, "partitions_needed": 4}
         ]
         assert document["intervals"][1]["lost_bytes_per_s"] == MB
-        assert document["assignor"]["consumers_needed"] is None
+        assert document["kafka"]["consumers_needed"] is None
         assert [warning["code"] for warning in document["warnings"]] == ["oversized_partitions"]
 
     def test_kafkas_assignor_needs_more_consumers(self) -> None:
         rates = [[6, 6, 3, 3, 1, 1]]
         document = answer(series=series({"a": rates}), capacity_bytes_per_s=10)
         assert counts(document) == [2]
-        assert document["assignor"] == {"name": "uniform", "consumers_needed": 4, "intervals_above_capacity": 1}
+        assert (
+            document["kafka"].items()
+            >= {"assignor": "uniform", "consumers_needed": 4, "intervals_above_capacity": 1}.items()
+        )
         in_turn = answer(series=series({"a": rates}), capacity_bytes_per_s=10, assignor="roundrobin")
-        assert in_turn["assignor"] == {"name": "roundrobin", "consumers_needed": 2, "intervals_above_capacity": 0}
+        assert in_turn["kafka"].items() >= {"assignor": "roundrobin", "consumers_needed": 2, "to": "4.4"}.items()
 
     def test_partitions_last_for_the_horizon_and_are_a_multiple_of_the_racks(self) -> None:
         growth = {"growth_per_month": 0.1, "horizon_months": 12}
@@ -138,6 +144,15 @@ def samples(partition: int | None, *values: int, times: Any = (0, 60, 120)) -> d
     return {"metric": metric, "values": [[at, str(value)] for at, value in zip(times, values, strict=True)]}
 
 
+def test_a_job_plans_the_request_that_it_stored() -> None:
+    for source in (HOURS, prometheus(samples(0, 7, 8, 3))):
+        request = READER.validate_python({"series": source, "capacity_bytes_per_s": "10 MB", "partitions": {}})
+        stored = json.loads(json.dumps(PLANNER.stored(request)))
+        plans = [draft_plan(PLANNER, each, None, Limits()) for each in (request, PLANNER.restored(stored))]
+        assert plans[0].hash == plans[1].hash
+        assert plans[0].answer == plans[1].answer
+
+
 class TestPrometheus:
     def test_an_answer_is_a_series(self) -> None:
         document = answer(series=prometheus(samples(1, 4, 5, 6), samples(0, 7, 8, 3)), capacity_bytes_per_s=10)
@@ -149,8 +164,11 @@ class TestPrometheus:
         [
             ((samples(0, 1, 2, 3), samples(1, 1, 2, times=(0, 120))), "orders-1 has 2 samples of 3"),
             ((samples(0, 1, 2, 3), samples(2, 1, 2, 3)), "orders-1 has no series"),
+            ((samples(999_999_999, 1, 2, 3),), "orders-0 has no series"),
             ((samples(None, 1, 2, 3),), "topic orders has no series by partition"),
-            ((samples(0, 1, times=(0,)),), "1 times given"),
+            ((samples(0, 1, times=(0,)),), "times of 1 moments"),
+            ((samples(0, 1, 2, times=(-60, 0)),), "from 1970"),
+            ((samples(0, 1, 2, times=(0, 1e300)),), "until 9000"),
             ((samples(0, 1, 2, times=(0, 0.5)),), "gap"),
         ],
     )
@@ -172,7 +190,16 @@ class TestPrometheus:
         ({"series": series({"a": [[1]]}, start=None)}, ConflictingFields, "series/start", "start"),
         ({"series": {}}, ConflictingFields, "series", "either"),
         ({"series": series({"a": [[1] * 10_001]})}, ConflictingFields, "series", "10001 .* 10000"),
+        ({"series": series({"a": [[1]]}, start="9999-12-31T23:59:59Z")}, ConflictingFields, "series", "until 9000"),
+        ({"series": series({"a": [[1]]}, start="0001-01-01T00:00:00+05:00")}, ConflictingFields, "series", "from 1970"),
+        ({"series": series({"a": [[1]] * 200}, step_s=31 * 86_400)}, ConflictingFields, "series", "535680000 s"),
         ({"topics": ["clicks"]}, UnknownTopic, "topics/0", "clicks"),
+        (
+            {"topics": [{"name": "orders", "partitions": 4}]},
+            ConflictingFields,
+            "topics/0/partitions",
+            "3 .* the topic 4",
+        ),
         ({"min": 3, "max": 2}, ConflictingFields, "max", "max is 2, and min is 3"),
         ({"start_s": 3601}, ConflictingFields, "start_s", "3601 s .* 3600 s"),
         ({"kafka_version": "3.9"}, AssignorUnavailable, "assignor", "4.0.0"),
@@ -182,6 +209,18 @@ def test_what_cannot_be_planned_is_named(fields: Any, error: type[Failure], path
     with pytest.raises(error, match=words) as failure:
         answer(**fields)
     assert "/".join(map(str, failure.value.path)) == path
+
+
+def test_a_topic_may_state_its_partitions() -> None:
+    both = series({"orders": HOURS["bytes_per_s"]["orders"], "clicks": [[1], [1], [1]]})
+    by_name = planned(series=both, topics=["orders"])
+    assert planned(series=both, topics=[{"name": "orders", "partitions": 3}]).hash == by_name.hash
+    assert planned(series=both).hash != by_name.hash
+
+
+def test_a_rate_beyond_all_consumers_is_rejected() -> None:
+    with pytest.raises(ConflictingFields, match=r"1e\+13 bytes/s; the most is 1e\+12"):
+        answer(series=prometheus(samples(0, 1, 10**13, 2)))
 
 
 def test_topics_are_those_of_the_cluster() -> None:
@@ -217,9 +256,10 @@ class TestFiles:
 
     @pytest.mark.parametrize(("step", "cron"), [(86_400, "0 6 * * 5"), (10 * 86_400, "0 6 27 11 *")])
     def test_longer_plans_recur_by_week_or_year(self, step: int, cron: str) -> None:
-        plan = planned(series={**HOURS, "step_s": step})
+        plan = planned(series={**HOURS, "step_s": step}, workload="true")
         [document] = yaml.safe_load_all(exported(plan, "keda"))
         assert document["spec"]["triggers"][0]["metadata"]["start"] == cron
+        assert document["metadata"]["name"] == "true"
 
     def test_cron_jobs_set_the_minimum_of_an_autoscaler(self) -> None:
         jobs = list(yaml.safe_load_all(exported(planned(), "hpa")))
@@ -233,3 +273,17 @@ def test_a_large_group_is_planned_with_bounds() -> None:
     document = answer(series=series({"a": rates}), capacity_bytes_per_s=1_000)
     assert all(each["lower_bound"] <= each["consumers"] <= 55 for each in document["intervals"])
     assert all(each["moved_lower_bound"] <= each["moved_bytes_per_s"] for each in document["intervals"])
+
+
+def test_the_command_reads_a_series_or_an_answer_of_prometheus(tmp_path: Path) -> None:
+    file = tmp_path / "rates.json"
+    for document, field in ((HOURS, HOURS), (prometheus()["prometheus"], prometheus())):
+        file.write_text(json.dumps(document), encoding="utf-8")
+        options = dict.fromkeys(CONSUMERS) | {"series": file, "capacity": "3 MB", "least": 2, "most": 4, "price": 0.5}
+        assert fields_of(options, CONSUMERS) == {
+            "series": field,
+            "capacity_bytes_per_s": 3 * MB,
+            "min": 2,
+            "max": 4,
+            "price_per_consumer_hour": 0.5,
+        }

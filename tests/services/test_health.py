@@ -7,16 +7,13 @@ import pytest
 
 from app.core.kafka_versions import NEWEST
 from app.core.model import Broker, BrokerCapacity, Cluster
+from app.core.recorded import GroupType, RecordedGroup, RecordedMember, TopicPartitions
 from app.services.checks import HealthRequest
 from app.services.checks.health import Health, health_of
 from app.services.limits import Limits
 from app.services.plans import Allowance
-from app.services.reassignment.requests.resources import (
-    CapacityRequest,
-    CpuModel,
-    LimitsRequest,
-    PricesRequest,
-)
+from app.services.rates import PricesRequest
+from app.services.reassignment.requests.resources import CapacityRequest, CpuModel, LimitsRequest
 from tests.services.reassignments import topic
 
 CLUSTER = Cluster(
@@ -99,6 +96,51 @@ def test_bytes_between_racks_and_what_they_cost() -> None:
     assert isinstance(found, dict)
     assert (found["producers"]["after_bytes_per_s"], found["replication"]["after_bytes_per_s"]) == (55, 100)
     assert found["after_cost_per_month"] == pytest.approx(155 * 365 * 24 * 3600 / 12 / 2**30, abs=0.01)
+
+
+def group(name: str, *members: RecordedMember, kind: GroupType | None = None) -> RecordedGroup:
+    """A recorded group of these members."""
+    return RecordedGroup(name, "Stable", "range", members, type=kind)
+
+
+def reader(rack: str | None, **partitions: tuple[int, ...]) -> RecordedMember:
+    """A member in a rack with these assigned partitions."""
+    assigned = tuple(TopicPartitions(name, ids) for name, ids in partitions.items())
+    return RecordedMember(f"m-{rack}", rack_id=rack, topics=tuple(partitions), assigned=assigned)
+
+
+GROUPS = (
+    group("billing", reader("a", orders=(0,)), reader("b", orders=(1,), clicks=(0,))),
+    group("elsewhere", reader("z", orders=(0, 1, 7), gone=(0,))),
+    group("jobs", reader("b", orders=(0,)), kind="share"),
+    group("nothing", reader("b")),
+    group("unknown", reader(None, clicks=(0,)), reader("a", clicks=(0,))),
+)
+"""Of orders, 60 and 40 bytes/s are led in a and replicated to b; clicks, of 10, is in a alone."""
+
+
+@pytest.mark.parametrize(
+    ("follower_fetching", "crossing"),
+    [(False, {"billing": 40 + 10, "elsewhere": 100}), (True, {"billing": 10, "elsewhere": 100})],
+)
+def test_what_groups_read_from_rack_to_rack(follower_fetching: bool, crossing: dict[str, int]) -> None:
+    prices = PricesRequest(cross_rack_per_gib=1.0)
+    found = health(replace(CLUSTER, groups=GROUPS), follower_fetching=follower_fetching, prices=prices)
+    document = found.as_json()["cross_rack"]
+    assert isinstance(document, dict)
+    by_id = {each["group_id"]: each for each in document["groups"]}
+    assert {name: each["after_bytes_per_s"] for name, each in by_id.items()} == crossing | {"unknown": 0}
+    assert {name: each["unknown_bytes_per_s"] for name, each in by_id.items()} == dict.fromkeys(crossing, 0) | {
+        "unknown": 10
+    }
+    cost = crossing["billing"] * 365 * 24 * 3600 / 12 / 2**30
+    assert by_id["billing"]["before_cost_per_month"] == pytest.approx(cost, abs=0.01)
+
+
+def test_a_cluster_without_groups_reads_nothing() -> None:
+    document = health().as_json()["cross_rack"]
+    assert isinstance(document, dict)
+    assert document["groups"] == []
 
 
 def test_without_rates_there_are_bytes_alone() -> None:

@@ -190,3 +190,18 @@ def test_names_of_strangers_are_text(tmp_path: Path) -> None:
     ran = run(planned(NewTopic("t", 1, 1)), tmp_path)
     assert ran.status == 0
     assert len(ran.calls) == 1
+
+
+def test_the_command_that_creates_a_topic_states_its_configurations(tmp_path: Path) -> None:
+    configs = {"t": {"retention.ms": "1000", "cleanup.policy": "compact,delete"}}
+    request = ReplicasRequest(topics=[NewTopic("t", 3, 2)], algorithm="striped", seed=3, configs=configs)
+    plan = draft_plan(PLANNER, request, CLUSTER, Limits())
+    assert plan.request["configs"] == configs
+    ran = run(plan, tmp_path)
+    [(arguments, _)] = [call for call in ran.calls if "--create" in call[0]]
+    stated = [arguments[at + 1] for at, argument in enumerate(arguments) if argument == "--config"]
+    assert stated == ["cleanup.policy=compact,delete", "retention.ms=1000"]
+
+
+def test_a_request_without_configurations_has_the_canonical_fields_that_it_had() -> None:
+    assert "configs" not in planned(NewTopic("t", 3, 2)).request

@@ -67,6 +67,33 @@ def test_weights_are_stated_or_of_the_snapshot_or_of_the_capacity() -> None:
     assert after(planned(snapshot, balance=tight(weights={"*": 1}))) == dict.fromkeys(IDS, 15)
 
 
+def sized(disk_bytes: int | None) -> Cluster:
+    """The cluster with disks of a size."""
+    capacity = None if disk_bytes is None else BrokerCapacity(disk_bytes=disk_bytes)
+    return replace(CLUSTER, brokers=tuple(replace(one, capacity=capacity) for one in CLUSTER.brokers))
+
+
+@pytest.mark.parametrize(
+    ("now", "added", "fields", "share"),
+    [
+        (10**12, 2 * 10**12, {}, 20),
+        (10**12, 10**12, {}, 12),
+        (10**12, None, {}, 12),
+        (None, 2 * 10**12, {}, 12),
+        (10**12, 2 * 10**12, {"balance": tight(weights={"*": 1})}, 12),
+    ],
+)
+def test_an_added_broker_takes_the_share_of_its_capacity(
+    now: int | None, added: int | None, fields: dict[str, Any], share: int
+) -> None:
+    """Of 60 replicas, brokers of weights 1, 1, 1, 1 and 2 have 10 or 20, and alike ones 12."""
+    broker = Broker(5, "a", capacity=None if added is None else BrokerCapacity(disk_bytes=added))
+    plan = planned(sized(now), add_brokers=[broker], rack_mode=RackMode.DISABLED, **fields)
+    assert after(plan)[5] == share
+    balance: Any = plan.request["balance"]
+    assert (balance.get("weights") == "capacity") == (share == 20)
+
+
 @given(st.sampled_from(["tight", "keep", Tolerance(0.1)]), st.sampled_from([0.1, 1.0, 7.0, 1e6]))
 @examples(8)
 def test_the_same_weight_for_all_is_none(replicas: Any, weight: float) -> None:

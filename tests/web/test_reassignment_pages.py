@@ -205,6 +205,16 @@ def test_loads_with_a_limit_are_a_table() -> None:
         in rows(page)
     )
     assert "From rack to rack: 1.0 KiB/s → 2.0 KiB/s." in page.text
+    group: Json = {
+        "group_id": "billing",
+        "before_bytes_per_s": 3072,
+        "after_bytes_per_s": 0,
+        "unknown_bytes_per_s": 1024,
+    }
+    with_groups: Json = {"before_bytes_per_s": 1024, "after_bytes_per_s": 2048, "groups": [group]}
+    answer = {**new.answer, "loads": loads, "cross_rack": with_groups, "excess": None}
+    shown = page_of(replace(new, answer=answer)).text
+    assert "billing reads from rack to rack: 3.0 KiB/s → 0 B/s, and 1.0 KiB/s of unknown racks." in shown
 
 
 def test_loads_that_say_no_more_than_the_table_of_brokers_are_left_out() -> None:

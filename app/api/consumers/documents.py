@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from app.api.models.warnings import WarningDocument
-from app.api.plan_documents import WholePlan
+from app.api.plan_documents import KafkaReleases, WholePlan
 from app.services.consumers import ConsumerCounts, IntervalConsumers
 
 
@@ -56,14 +56,14 @@ class ConsumersStep(BaseModel):
     """Number of consumers from then on."""
 
 
-class ConsumersAssignor(BaseModel):
-    """The same with one of Kafka's assignors, which do not know rates."""
+class ConsumersKafka(KafkaReleases):
+    """The same with one of Kafka's assignors, which do not know rates, and the releases that have it."""
 
-    name: str
+    assignor: str
     """Name of the assignor."""
     consumers_needed: int | None
     """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
-    number of partitions and to 1,000 more than the plan has."""
+    number of partitions and to 100 more than the plan has."""
     intervals_above_capacity: int
     """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
 
@@ -117,7 +117,7 @@ class ConsumersPlanDocument(WholePlan):
     """Choices of which none has both fewer consumer hours and less movement than another, by consumer hours."""
     schedule: list[ConsumersStep]
     """When to have how many consumers."""
-    assignor: ConsumersAssignor
+    kafka: ConsumersKafka
     """The same with one of Kafka's assignors."""
     oversized: list[OversizedPartition]
     """Partitions above the capacity of a consumer."""

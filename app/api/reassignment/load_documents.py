@@ -1,6 +1,6 @@
 """What loads of brokers look like as JSON, in plans and in checks."""
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.services.reassignment.requests.resources import GoalName, Limited
 
@@ -70,6 +70,21 @@ class CrossRackCause(BaseModel):
     """Bytes/s after the plan."""
 
 
+class GroupCrossRack(CrossRackCause):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums.
+    """
+
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
+
+
 class CrossRackDocument(CrossRackCause):
     """Bytes/s from rack to rack: of all causes, and of each. Clients are spread evenly over racks."""
 
@@ -83,6 +98,8 @@ class CrossRackDocument(CrossRackCause):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] = Field(default_factory=list)
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 class GoalDocument(BaseModel):

@@ -1,7 +1,6 @@
 """`POST /v1/plans/{id}/progress`: what a reassignment has done and left at a later snapshot."""
 
-from typing import Annotated, Literal, cast
-from uuid import UUID
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Depends, Response
 from pydantic import BaseModel, Field
@@ -33,9 +32,8 @@ router = APIRouter(route_class=JsonRoute)  # is included in that of stored plans
 
 
 class ProgressRequest(OnSnapshot):
-    """A later snapshot of the plan's cluster, and the log of the execution."""
+    """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
-    requires_snapshot = True
     log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] | None = None
     """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
     copied and took is stored as the plan's `ledger`, in place of what was stored before."""
@@ -150,8 +148,12 @@ def plan_progress(
     """
 
     def answer() -> Response:
-        snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
-        found = progress_of(uow, plans.load(uow, plan_id), snapshot_id)
+        plan = plans.load(uow, plan_id)
+        named = body.cluster if body.snapshot_id else body.cluster or plan.head.cluster
+        chosen = body.model_copy(update={"cluster": named}).on_newest(uow).snapshot_id
+        if chosen is None:
+            raise ConflictingFields("the plan is of no cluster, and no snapshot is given", path=("snapshot_id",))
+        found = progress_of(uow, plan, chosen)
         return json_response(found.as_json() if body.log is None else with_log(uow, found, body.log))
 
     return once(answer)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.models.clusters import CordonableBrokerRequest
+from app.api.models.clusters import CordonableBrokerRequest, TopicConfigs
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.bodies import Request as RequestModel
@@ -42,6 +42,14 @@ class NewTopicRequest(RequestModel):
     """Number of replicas of each partition."""
     start_partition_id: PartitionId = 0
     """Id of the first partition to place; 0 for a new topic."""
+
+
+class ConfiguredTopicRequest(NewTopicRequest):
+    """Partitions of a new topic with its configurations, or of an existing one."""
+
+    configs: TopicConfigs = Field(default_factory=dict)
+    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
+    that create the topic state them."""
 
 
 class _PlaceFields(OnSnapshot):
@@ -96,7 +104,7 @@ _ANNOTATIONS: Mapping[str, Callable[[Option], Any]] = {
 class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the registry decides which options there are
     """Topics to place, on the brokers of a snapshot or on brokers listed here."""
 
-    topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
+    topics: Annotated[list[ConfiguredTopicRequest], Field(min_length=1)]
     """Topics to place, in the order in which they are created."""
     kafka_version: RequestedRelease = None
     compare_kafka_versions: ComparedReleases = Field(default_factory=list)
@@ -105,6 +113,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     def service(self) -> ReplicasRequest:
         """As the service knows it."""
         plain = self.model_dump()
+        plain["configs"] = {topic["name"]: configs for topic in plain["topics"] if (configs := topic.pop("configs"))}
         cordoned = {broker.id for broker in self.brokers or () if broker.cordoned}
         if cordoned:
             given = self.cordoned_brokers or []

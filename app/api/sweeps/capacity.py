@@ -5,6 +5,7 @@ again once axes are written into it: values of an axis are not of these models, 
 are produced there.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag
@@ -239,7 +240,9 @@ class CapacityChanges(RequestModel):
     objective: Literal[tuple(OBJECTIVES)] | None = None  # type: ignore[valid-type] # the core decides
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # as above
-        None, description="Bounds that an acceptable scenario is within, besides its limits."
+        None,
+        description="Bounds that an acceptable scenario is within, besides its limits. If the request states a growth "
+        "and a horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it.",
     )
 
 
@@ -267,4 +270,16 @@ class CapacitySweepRequest(CapacityChanges):
             mode="json", exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True
         )
         definition["base"].setdefault("placement", {}).setdefault("algorithm", DEFAULT_PLACEMENT)
+        months, growth = (_stated(definition, f"traffic.{name}") for name in ("horizon_months", "growth_per_month"))
+        if months and any(growth):
+            bounds = definition.setdefault("constraints", {})
+            bounds.setdefault("min_first_breaking_month", float(max(months) + 1))
         return SweepRequest(self.kind, definition, self.labels)
+
+
+def _stated(definition: Mapping[str, Any], path: str) -> Sequence[float]:
+    """The numbers of a field of the base that a sweep states, as an axis or else in the base; of a range its ends."""
+    section, name = path.split(".")
+    values = (definition.get("axes") or {}).get(path, definition["base"].get(section, {}).get(name))
+    listed = values.values() if isinstance(values, Mapping) else values if isinstance(values, list) else [values]
+    return [value for value in listed if isinstance(value, int | float)]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from app.core.consumers.exact import Effort, assigned
 from app.core.consumers.model import NO_CONSUMER
 from app.core.consumers.packing_kernel import Rows, fill, give_back
+from app.core.flow import Network, cheapest_amounts, largest_cost
 from app.core.model import Int32s, Int64s
 
 _MOST_SUMS = 4_096
@@ -130,16 +131,22 @@ def relabeled(owners: Int32s, costs: Int64s, previous: Int32s, consumers: int) -
     before = int(previous.max(initial=NO_CONSUMER)) + 1
     _, positions = np.unique(owners, return_inverse=True)
     size = max(before, consumers)
-    gain = np.zeros((size, size), np.int64)
     had = previous != NO_CONSUMER
-    np.add.at(gain, (positions[had], previous[had]), costs[had])
-    if not gain.any():
-        return positions.astype(np.int32)
-    from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment  # noqa: PLC0415 — as in `exact`
-
-    matching = SimpleLinearSumAssignment()
-    rows, columns = np.indices(gain.shape, np.int32)
-    matching.add_arcs_with_cost(rows.ravel(), columns.ravel(), -gain.ravel())
-    matching.solve()
-    names = np.array([matching.right_mate(row) for row in range(size)], np.int32)
+    pairs, pair_of = np.unique(positions[had].astype(np.int64) * size + previous[had], return_inverse=True)
+    gains = np.zeros(len(pairs), np.int64)
+    np.add.at(gains, pair_of, costs[had])
+    rows, columns = np.divmod(pairs, size)
+    nodes, sink = np.arange(2 * size), np.full(2 * size, 2 * size)
+    network = Network(
+        supplies=np.repeat([1, 0, -size], [size, size, 1]),
+        tails=np.append(rows, nodes).astype(np.int32),
+        heads=np.append(columns + size, sink).astype(np.int32),
+        capacities=np.ones(len(rows) + 2 * size, np.int64),
+    )
+    scale = int(gains.max(initial=0)) // largest_cost(2 * size + 1) + 1
+    amounts = cheapest_amounts(network, np.append(-gains // scale, np.zeros(2 * size, np.int64)))
+    names = np.full(size, NO_CONSUMER, np.int32)
+    is_matched = amounts[: len(rows)] > 0
+    names[rows[is_matched]] = columns[is_matched]
+    names[names == NO_CONSUMER] = np.setdiff1d(np.arange(size), columns[is_matched])
     return names[positions]

@@ -12,10 +12,10 @@ from app.core.consumers.moves import least_moves
 from app.core.consumers.packing import Packing, balanced, packed
 from app.core.model import Int32s, Int64s
 
-MODEL_SECONDS, SERIES_SECONDS = 0.6, 15.0
+MODEL_SECONDS, SERIES_SECONDS = 0.6, 8.0
 """Deterministic seconds of the solver for one interval, and for the whole series."""
-MOST_FRONT_RATES = 120_000
-"""Intervals × partitions × choices of the front; larger series have fewer choices."""
+MOST_FRONT_WORK, _INTERVAL_WORK = 200_000, 50
+"""Rates × choices of the front, of which larger series have fewer; and the rates that take as long as an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def front(problem: ConsumersProblem, solved: Sequence[Interval]) -> list[FrontPo
     points = [_point(problem, solved)]
     tried = {tuple(each.consumers for each in solved)}
     spares = sorted({0, 1, max(each.consumers for each in packings) // 10})
-    choices = list(product(sorted({0, 1, length // 8, length // 4, length}), spares))
-    for hold, spare in choices[: max(2, MOST_FRONT_RATES // problem.rates.size)]:
+    choices = list(product(sorted({0, 1, 2, 4, length // 8, length // 4, length}), spares))
+    for hold, spare in choices[: max(2, MOST_FRONT_WORK // (problem.rates.size + _INTERVAL_WORK * length))]:
         other = replace(problem, hold=hold, spare=spare)
         counts = _counts(other, packings)
         if tuple(counts.tolist()) not in tried:
@@ -88,10 +88,18 @@ def _counts(problem: ConsumersProblem, packings: Sequence[Packing]) -> Int64s:
     """(intervals,) int64: the fewest consumers within `least` and `most`, without dips of at most `hold` intervals."""
     counts = np.array([max(each.consumers + problem.spare, problem.least) for each in packings], np.int64)
     hold = min(problem.hold, len(counts))
-    for reduce, padding in ((np.max, hold), (np.min, 0)):
-        windows = np.lib.stride_tricks.sliding_window_view(np.pad(counts, padding), hold + 1)
-        counts = np.asarray(reduce(windows, axis=1), np.int64)
+    counts = _windows(_windows(np.pad(counts, hold), hold + 1, np.maximum), hold + 1, np.minimum)
     return counts if problem.most is None else np.minimum(counts, problem.most)
+
+
+def _windows(counts: Int64s, width: int, larger: np.ufunc) -> Int64s:
+    """The largest (or smallest) count of each window. O(intervals · log width)."""
+    done = 1
+    while done < width:
+        shift = min(done, width - done)
+        counts = larger(counts[shift:], counts[:-shift])
+        done += shift
+    return counts
 
 
 def _intervals(

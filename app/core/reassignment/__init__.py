@@ -9,6 +9,7 @@ log_dir_table.py  the log directories of all brokers
 conflicts.py      constraints of the problem that conflict
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
 model.py          the movement of replicas as a problem, the balance and the placement
+replica_sets.py   the replica sets of a cluster, and the lists that are on others
 in_sync.py        exchanges that keep replicas in sync, at equal movement
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
@@ -62,7 +63,6 @@ from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
-from app.core.reassignment.loads.by_load import LoadPlacement
 from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,
@@ -86,3 +86,4 @@ from app.core.reassignment.progress import (
     progress_of_steps,
 )
 from app.core.reassignment.resources.by_load import place_by_load
+from app.core.reassignment.resources.forced import LoadPlacement

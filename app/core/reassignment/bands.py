@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow, Network, is_feasible
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Band, MovementProblem, bounded, capped_floors
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import distinct_rows, sums_by
 
 
 def narrowest_band(problem: MovementProblem) -> Band:
@@ -136,7 +136,8 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
     only = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
     only &= ~table.may_receive[domain[:, None], current]
     only_current = np.sort(np.where(only, current, NO_REPLICA), axis=1)
-    first, size = _distinct(np.column_stack([domain, must, only_current]))
+    first, group_of = distinct_rows(np.column_stack([domain, must, only_current]))
+    size = np.bincount(group_of, minlength=len(first))
     need, least, most = table.factor[domain[first]], table.least[domain[first]], table.most[domain[first]]
     may_use = table.may_receive[domain[first]]
     group, column = np.nonzero(only[first])
@@ -161,14 +162,3 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
         base=problem.base + sums_by(at, size[pinned], len(problem.base)),
         floor_cap=problem.floor_cap,
     )
-
-
-def _distinct(keys: Int32s) -> tuple[Int64s, Int64s]:
-    """The first of each group of equal rows, and the size of the group."""
-    number = np.zeros(len(keys), np.int64)
-    for column in keys.T[(keys != keys[:1]).any(axis=0)]:
-        values, place = np.unique(column, return_inverse=True)
-        # Numbered anew with each column, so that the product stays within 64 bits.
-        _, number = np.unique(number * len(values) + place, return_inverse=True)
-    _, first, size = np.unique(number, return_index=True, return_counts=True)
-    return first.astype(np.int64), size.astype(np.int64)

@@ -31,6 +31,13 @@ class BudgetConflict(Infeasible):
 
 
 @dataclass(eq=False)
+class SetsConflict(Infeasible):
+    """No placement on known replica sets was found. rows : int64 partitions that would be on others."""
+
+    rows: Int64s
+
+
+@dataclass(eq=False)
 class EvacuationConflict(Infeasible):
     """Partitions have no replica on a broker that may lead. rows : int64."""
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Domain, MovementProblem
+from app.core.replica_lists import distinct_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +167,7 @@ def find_domains(
         alike = _per_rack(current[rows], may_only_stay, rack_of, racks)
         if not kind.repairs:
             alike = np.concatenate([alike, current_per_rack], axis=1)
-        firsts, place = _distinct(alike)
+        firsts, place = distinct_rows(alike)
         sizes = np.bincount(rack_of[kind.may_receive], minlength=racks)
         of_kind = rule if kind.to_span is None else replace(rule, to_span=kind.to_span)
         for first in firsts:
@@ -188,14 +189,6 @@ def _per_rack(current: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, rack
     row, column = np.nonzero(counted)
     numbers = row * racks + rack_of[current[row, column]]
     return np.bincount(numbers, minlength=len(current) * racks).reshape(len(current), racks).astype(np.int64)
-
-
-def _distinct(rows: Int64s) -> tuple[Int64s, Int64s]:
-    """The first row of each distinct value, and (rows,) the index of the value of each row."""
-    if not rows.any():  # the usual case, without sorting a million rows
-        return np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
-    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), place.reshape(-1)
 
 
 def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:

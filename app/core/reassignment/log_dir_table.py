@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.model import BrokerDisks
-from app.core.reassignment.log_dirs.model import NO_LIMIT
-from app.core.reassignment.model import Balance
+from app.core.reassignment.model import NO_LIMIT, Balance
 
 Bools = NDArray[np.bool_]
 

@@ -216,6 +216,8 @@ class Band:
     high: int
 
 
+NO_LIMIT = 1 << 62
+"""Stands for a limit that is not set: above any sum of loads."""
 UNLIMITED = 1 << 40
 """More replicas or leaders than there are."""
 
@@ -238,6 +240,14 @@ class BrokerBounds:
     def of(cls, band: Band, brokers: int) -> "BrokerBounds":
         """The same band for all brokers."""
         return cls(np.full(brokers, band.low, np.int64), np.full(brokers, band.high, np.int64))
+
+    def hold(self, loads: Int64s) -> bool:
+        """Whether (brokers,) int64 loads are within the bounds."""
+        return bool(((loads >= self.low) & (loads <= self.high)).all())
+
+    def joined(self, loads: Int64s) -> "BrokerBounds":
+        """The bounds, widened to (brokers,) int64 loads."""
+        return BrokerBounds(np.minimum(self.low, loads), np.maximum(self.high, loads))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.conflicts import Infeasible, LimitsConflict
+from app.core.reassignment.conflicts import Infeasible, LimitsConflict, SetsConflict
 from app.core.reassignment.leaders.problem import leader_violations
 from app.core.reassignment.model import TIGHT, ReplicaPlacement
 from app.core.reassignment.problem import Bools, Problem, ResourceObjective
@@ -112,6 +112,7 @@ def verify(problem: Problem, plan: Plan) -> list[str]:
     balance = problem.leaders.balance if is_led_after else TIGHT
     return [
         *([] if problem.leaders_only else plan.placed.violations(problem)),
+        *_opened_sets(problem, plan),
         *(
             violation
             for part in plan.leaders.parts
@@ -126,6 +127,14 @@ def verify(problem: Problem, plan: Plan) -> list[str]:
         *([] if plan.log_dirs is None else plan.log_dirs.violations()),
         *([] if plan.steps is None else cut_violations(problem, after, plan.log_dirs, plan.steps, plan.executions)),
     ]
+
+
+def _opened_sets(problem: Problem, plan: Plan) -> list[str]:
+    """Partitions on a replica set that the cluster does not have, unless that is relaxed; ten at most."""
+    if problem.known_sets is None or any(isinstance(each, SetsConflict) for each in plan.conflicts):
+        return []
+    rows = np.setdiff1d(problem.known_sets.opened(plan.leaders.after), list(problem.pins))
+    return [f"row {row} is on a replica set that no partition had" for row in rows[:10].tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

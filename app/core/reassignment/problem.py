@@ -15,6 +15,7 @@ from app.core.reassignment.counts.per_topic import TopicBalance
 from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.model import Balance, MovementProblem
 from app.core.reassignment.parts import ProblemPart
+from app.core.reassignment.replica_sets import KnownSets
 from app.core.reassignment.resources.model import Goal, Limits, ResourceLoads
 from app.core.replica_lists import not_among, per_broker
 
@@ -194,7 +195,8 @@ class Problem:
         directories of replicas are not chosen.
     batches : what one batch may do.
     max_moved_bytes : the budget; None without a budget. has_trade_off : whether movement against balance is tabulated.
-    leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
+    known_sets : of the cluster, if no others may be opened. leaders_only : whether no replica may move.
+    relaxes : whether a conflict is relaxed instead of rejected.
     remaining_s : the seconds until the deadline.
     """
 
@@ -224,6 +226,7 @@ class Problem:
     has_trade_off: bool
     leaders_only: bool
     relaxes: bool
+    known_sets: KnownSets | None = None
     remaining_s: Callable[[], float] = without_deadline
 
     @property

@@ -153,10 +153,9 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
     settled = np.where(is_reordered, np.maximum(at - 1, 0), at)
     done = np.where(now.is_moving, np.where(began >= 0, began, np.maximum(at - 1, 0)), settled)
     requested = np.where(now.is_moving, at, settled)
-    state = np.full(len(rows), StepState.NOT_STARTED, np.int8)
-    state[level < requested[rows]] = StepState.IN_PROGRESS
-    state[level < done[rows]] = StepState.DONE
-    state[at[rows] < 0] = StepState.DRIFTED
+    steps = [at[rows] < 0, level < done[rows], level < requested[rows]]
+    states = [np.int8(state) for state in (StepState.DRIFTED, StepState.DONE, StepState.IN_PROGRESS)]
+    state = np.select(steps, states, np.int8(StepState.NOT_STARTED))
     differs = (at >= 0) & ~_equal(target, begins)
     is_begun = level < np.where(at < 0, 0, np.maximum(at, differs))[rows]
     back = np.argsort(order)

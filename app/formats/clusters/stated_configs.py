@@ -40,6 +40,10 @@ OF_BROKERS: Configs = MappingProxyType(
 """By the name of a broker's configuration, that of the topics for which it is the default."""
 RECORDED = frozenset({*OF_BROKERS.values(), "remote.storage.enable", "follower.replication.throttled.replicas"})
 """The configurations of topics that a snapshot records."""
+BALANCER = "confluent.balancer.enable"
+ASSIGNORS = ("group.consumer.assignors", "group.streams.assignors")
+DECIDING = frozenset({BALANCER, *ASSIGNORS})
+"""The configurations of brokers that show what decides in place of Kafka's own code."""
 HEADING = re.compile(
     r"(?:Dynamic|All) configs for (?P<kind>broker|topic) (?P<id>\S+) are:\s*|Default configs for brokers "
 )
@@ -57,12 +61,14 @@ class StatedConfigs:
     ----------
     cordoned : by broker id, its cordoned log directories. topics : by name, recorded configurations.
     default : of all brokers, by the names of topics. brokers : likewise of single brokers, by id.
+    deciding : those of `DECIDING` of any broker, as pairs of name and value.
     """
 
     cordoned: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     topics: Mapping[str, Configs] = field(default_factory=dict)
     default: Configs = field(default_factory=dict)
     brokers: Mapping[int, Configs] = field(default_factory=dict)
+    deciding: frozenset[tuple[str, str]] = frozenset()
 
     def defaults(self, brokers: Iterable[int]) -> Configs:
         """The defaults of topics in a cluster of these brokers: what all of them state alike, else what is stated for
@@ -84,6 +90,11 @@ def recorded(stated: Iterable[tuple[str, str]]) -> Configs:
 def of_brokers(stated: Iterable[tuple[str, str]]) -> Configs:
     """The configurations of brokers under the names of topics; others are left out."""
     return recorded((OF_BROKERS[name], value) for name, value in stated if name in OF_BROKERS)
+
+
+def deciding(stated: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """The pairs of name and value that show what decides in place of Kafka's own code."""
+    return frozenset(pair for pair in stated if pair[0] in DECIDING)
 
 
 def listed(text: str) -> Configs:
@@ -113,6 +124,7 @@ def split(text: str) -> tuple[str, StatedConfigs]:
         {key: recorded(configs.items()) for key, configs in stated.items() if isinstance(key, str) and key},
         of_brokers(stated.get(None, {}).items()),
         {key: of_brokers(configs.items()) for key, configs in by_broker.items()},
+        deciding(pair for key, configs in stated.items() if not isinstance(key, str) for pair in configs.items()),
     )
 
 

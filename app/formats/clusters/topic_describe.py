@@ -118,6 +118,7 @@ class _Section:
     name: str
     partition_count: int
     finish: Callable[[tuple[PartitionDescription, ...]], TopicDescription]
+    line: int
     last_line: int
     rows: dict[int, PartitionDescription] = field(default_factory=dict)
 
@@ -173,15 +174,16 @@ class _Reader:
         if len(topic.rows) != topic.partition_count:
             actual = f"{len(topic.rows)}: the text is cut off"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
-        self._done[topic.name] = topic.finish(tuple(topic.rows.values()))
+        described = topic.finish(tuple(topic.rows.values()))
+        if self._done.setdefault(topic.name, described) != described:
+            actual = f"topic {topic.name!r} again, with other rows"
+            raise rejection(topic.line, expected="each topic once, or alike", actual=actual)
 
     def _header(self, line: int, values: Values, *, separator: str) -> _Section:
         require(line, values, ("ReplicationFactor", "Configs"), of=HEADER)
         name = values["Topic"]
         if not is_topic_name(name):
             raise rejection(line, expected="a topic name after `Topic:`", actual=shown(name))
-        if name in self._done:
-            raise rejection(line, expected="each topic once", actual=f"topic {name!r} again")
         topic_id = values.get("TopicId") or None
         if topic_id is not None and not is_topic_id(topic_id):
             raise rejection(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
@@ -200,7 +202,7 @@ class _Reader:
                 separator=separator,
             )
 
-        return _Section(name, number_in(line, values, "PartitionCount"), finish, line)
+        return _Section(name, number_in(line, values, "PartitionCount"), finish, line, line)
 
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)

@@ -36,15 +36,10 @@ from app.formats.syntax.documents import Document
 from app.formats.syntax.loose_objects import LooseObject
 
 _INT64_MAX = 2**63 - 1
-_NO_COORDINATOR, _UNCOUNTED = "-:0 (0)", -1
+_UNCOUNTED = -1
 _STATES = ("", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 """By the number that librdkafka's clients state."""
-_KEYS = {"member_id": "memberid", "client_id": "clientid", "client_host": "clienthost"} | {
-    "group_instance_id": "groupinstanceid",
-    "member_metadata": "membermetadata",
-    "member_assignment": "memberassignment",
-}
-"""The fields of a member of KafkaJS, by the names that descriptions have."""
+_MEMBER = ("member_id", "client_id", "client_host", "group_instance_id", "member_metadata", "member_assignment")
 
 
 @dataclass(slots=True)
@@ -69,8 +64,7 @@ class GroupAnswers:
         if item.has("groups"):
             self.described += [_of_kafkajs(group) for group in item.each("groups")]
         elif item.has("error"):
-            path, status = item.get("status")
-            self._take_burrow(LooseObject.of(document, status, path))
+            self._take_burrow(item.child("status"))
         else:
             for one in item.each("data") if item.has("data") else [item]:
                 self._take_rest(one)
@@ -116,9 +110,8 @@ class GroupAnswers:
             self._offsets.append((self._line, _row(item, group, member)))
         elif member is None:
             state = (item.text("state") or "").replace("_", " ").title().replace(" ", "")
-            self._states.append(
-                (self._line, GroupState(_NO_COORDINATOR, state, _UNCOUNTED, item.text("partitionassignor"), group))
-            )
+            assignor = item.text("partitionassignor")
+            self._states.append((self._line, GroupState("-:0 (0)", state, _UNCOUNTED, assignor, group)))
         elif item.has("partitionid"):
             self._assign(group, member, item)
         else:
@@ -136,16 +129,12 @@ class GroupAnswers:
             self.described.append(DescribedGroup(group, "", "", (), error))
 
     def _add(self, group: str, member_id: str, item: LooseObject) -> None:
-        host, client = item.text("host") or "", item.text("clientid") or ""
-        instance = item.text("instanceid")
-        self._members[group, member_id] = (
-            self._line,
-            GroupMember(member_id, host, client, group=group, group_instance_id=instance),
-        )
+        host, client, instance = item.text("host") or "", item.text("clientid") or "", item.text("instanceid")
+        self._members[group, member_id] = self._line, GroupMember(member_id, host, client, None, group, instance)
 
     def _assign(self, group: str, member_id: str, item: LooseObject) -> None:
         partitions = self._assigned.setdefault((group, member_id), [])
-        topic = _topic(item)
+        topic = item.required_topic("topicname", "topic")
         partitions.append(TopicPartitions(topic, (item.integer("partitionid", "partition"),)))
 
 
@@ -169,10 +158,9 @@ def _section(rows: Iterable[tuple[int, Record]]) -> Section[Record]:
 
 def _row(item: LooseObject, group: str, member: str | None, host: str | None = None) -> PartitionOffsets:
     """The offsets of a partition; of Burrow the last ones that it has seen."""
-    path, end = item.get("end")
-    seen = LooseObject.of(item.document, end, path) if end is not None else item
+    seen = item.child("end") if item.has("end") else item
     return PartitionOffsets(
-        _topic(item),
+        item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),
         _amount(seen, "currentoffset", "offset"),
         _amount(item, "logendoffset"),
@@ -197,18 +185,14 @@ def _name(item: LooseObject, *names: str) -> str:
     return described_groups.text_of(item.document, value, path)
 
 
-def _topic(item: LooseObject) -> str:
-    path, value = item.get("topicname", "topic")
-    return item.document.topic_name(value, path)
-
-
 def _of_kafkajs(group: LooseObject) -> DescribedGroup:
     state = group.get("state")[1]
     if type(state) is int and state < len(_STATES):
         state = _STATES[state]
     code = group.get("errorcode")[1]
     members = [
-        {key: _bytes_as_text(member.get(name)[1]) for key, name in _KEYS.items()} for member in group.each("members")
+        {key: _bytes_as_text(member.get(key.replace("_", ""))[1]) for key in _MEMBER}
+        for member in group.each("members")
     ]
     value = {
         "group_state": state,

@@ -234,8 +234,8 @@ def _listed(rows: Iterable[GroupMember]) -> dict[str, RecordedMember]:
 
 
 def _assigned(row: GroupMember) -> tuple[TopicPartitions, ...] | None:
-    """The partitions of a member; None if the table only counts them, as without `--verbose`."""
-    if not row.partitions and not row.assignment:
+    """The partitions of a member; None if they are only counted, as without `--verbose`, or not even that."""
+    if row.partitions == 0 or row.assignment == ():
         return ()
     return _ascending(row.assignment) if row.assignment else None
 

@@ -21,7 +21,9 @@ _TOPIC = r"(?P<topic>[a-zA-Z0-9._-]{1,249})"
 _CRUISE_CONTROL = re.compile(
     rf"\{{{_TOPIC}-(?P<partition>\d{{1,10}}), oldLeader: -?\d{{1,10}}, \[[\d, ]*\] -> \[(?P<replicas>[\d, ]+)\]\}}"
 )
-_TOPICMAPPR = re.compile(rf"\s*{_TOPIC} p(?P<partition>\d{{1,10}}): \[[\d ]*\] -> \[(?P<replicas>[\d ]+)\]")
+_TOPICMAPPR = re.compile(
+    rf"\s*{_TOPIC} p(?P<partition>\d{{1,10}}): \[[\d ]*\] -> \[(?P<replicas>[\d ]+)\](?: [a-zA-Z ,-]{{0,80}})?$"
+)
 
 
 def is_proposal(content: str) -> bool:
@@ -61,11 +63,10 @@ class Proposals:
         if not root.has("proposals"):
             raise document.reject((), expected="proposals, which verbose=true adds", actual="the summary alone")
         for item in root.each("proposals"):
-            path, value = item.get("topicpartition")
-            of = LooseObject.of(document, value, path)
+            of = item.child("topicpartition")
             path, replicas = item.get("newreplicas")
             found = PartitionReassignment(
-                of.topic("topic") or "", of.integer("partition"), document.replicas(replicas, path)
+                of.required_topic("topic"), of.integer("partition"), document.replicas(replicas, path)
             )
             self._add(found, partial(document.reject, item.path))
 

@@ -17,7 +17,7 @@ while it is empty.
 """
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from app.core.model import Int32s, Placement
@@ -67,7 +67,7 @@ class ScriptedTopic:
     replicas : (partitions, replication factor) int32 broker ids of all its partitions, from 0 on.
     existing : the partitions that it has already, the first ones; 0 of a new topic.
     rejection : why Kafka would reject it, so that no command is written for it; None if it would not.
-    remarks : what is fragile about it.
+    remarks : what is fragile about it. configs : of a new topic.
     """
 
     name: str
@@ -75,12 +75,18 @@ class ScriptedTopic:
     existing: int = 0
     rejection: str | None = None
     remarks: tuple[str, ...] = ()
+    configs: Mapping[str, str] = field(default_factory=dict)
 
 
 def altered_topic(topic: str) -> str:
     """The argument of `kafka-topics --alter --topic` that is this topic alone, quoted for a shell."""
     # Unlike of --create, it is a regular expression, and a dot in it is any character.
     return shlex.quote(topic.replace(".", r"\."))
+
+
+def config_options(configs: Mapping[str, str]) -> str:
+    """The options of `kafka-topics --create` that state configurations, quoted for a shell."""
+    return "".join(f" --config {shlex.quote(f'{name}={value}')}" for name, value in sorted(configs.items()))
 
 
 def write(title: str, topics: Iterable[ScriptedTopic]) -> str:
@@ -102,7 +108,7 @@ def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
         return
     name = shlex.quote(topic.name)
     alter = f"--alter --topic {altered_topic(topic.name)} --partitions {rows}"
-    options = alter if topic.existing else f"--create --topic {name}"
+    options = alter if topic.existing else f"--create --topic {name}{config_options(topic.configs)}"
     is_there = f'is_there {altered_topic(topic.name)} {file}.txt" {topic.existing} ||'
     listed = replica_assignment.write(topic.replicas)
     yield from _file(f'{file}.txt"', listed)

@@ -24,7 +24,7 @@ from app.formats.groups.recorded_groups import JoinedGroups
 from app.formats.snapshots import pasted
 from app.formats.snapshots.pasted import Pasted, Place, Upload
 from app.formats.snapshots.plain_names import require_plain_names
-from app.formats.sources import msk_nodes
+from app.formats.sources import deciders, msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
@@ -136,7 +136,12 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
-    notes = (*pasted.notes_of_prefixes(texts.uploads), *_of_observers(texts.topics), *_applying(found, cluster))
+    notes = (
+        *pasted.notes_of_prefixes(texts.uploads),
+        *_of_observers(texts.topics),
+        *_applying(found, cluster),
+        *deciders.of_configs(disks.configs.deciding),
+    )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 

@@ -75,7 +75,7 @@ _MORE = Note("topics_without_partitions", "the last answer names a next page, wh
 
 
 @dataclass(slots=True)
-class _Answers:
+class Answers:
     """What the documents list, of a partition the first; with the place that a rejection of its topic names."""
 
     brokers: dict[int, Broker] = field(default_factory=dict)
@@ -108,9 +108,7 @@ class _Answers:
 
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
         """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
-        path, summary = item.get("summary")
-        of_topic = LooseObject.of(item.document, summary, path) if isinstance(summary, dict) else item
-        named = of_topic.topic(*_TOPIC)
+        named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
@@ -122,9 +120,8 @@ class _Answers:
         if named is not None and not isinstance(item.get("partitions")[1], list):
             self.topic = named
             self.notes[_WITHOUT_PARTITIONS] = None
-        path, rate = item.get("bytesinpersec")
-        if named is not None and isinstance(rate, int | float):
-            self.rates[named, None] = item.document.number(rate, path)
+        if named is not None and isinstance(item.get("bytesinpersec")[1], int | float):
+            self.rates[named, None] = item.number("bytesinpersec")
 
     def _take_partition(self, item: LooseObject, topic: str | None) -> None:
         name = topic or item.topic(*_TOPIC[:2]) or self.topic
@@ -144,11 +141,13 @@ class _Answers:
                 self.sizes[key] = max(item.document.integer(size, path, most=_INT64_MAX), self.sizes.get(key, 0))
 
     def _row(self, item: LooseObject) -> PartitionDescription:
-        replicas, nodes = _ids(item, *_REPLICAS), _nodes(item)
+        replicas, is_listed = _ids(item, *_REPLICAS), item.has(*_IN_SYNC)
         leader_path, value = item.get(*_LEADER)
-        value = next((node for node in nodes if node.get("leader")[1] is True), None) if value is None else value
+        nodes = [] if is_listed and value is not None else _nodes(item)
+        if value is None:
+            value = next((node.members for node in nodes if node.get("leader")[1] is True), None)
         leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
-        if item.has(*_IN_SYNC):
+        if is_listed:
             isr = _ids(item, *_IN_SYNC)
         elif any(node.has(*_IN_SYNC) for node in nodes):
             isr = tuple([node.integer(*_BROKER) for node in nodes if node.get(*_IN_SYNC)[1] is True])
@@ -161,7 +160,7 @@ class _Answers:
 
     def _take_replica(self, item: LooseObject) -> None:
         """A replica of Confluent's REST API, of a partition whose other replicas follow."""
-        broker, key = item.integer(*_BROKER), (item.topic(*_TOPIC) or "", item.integer(*_PARTITION))
+        broker, key = item.integer(*_BROKER), (item.required_topic(*_TOPIC), item.integer(*_PARTITION))
         leads, is_in_sync = [
             item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))
         ]
@@ -190,7 +189,7 @@ def read(text: str) -> Contents:
     MalformedText
         The text is neither JSON nor YAML, a value is not what it has to be, or partitions have no topic.
     """
-    answers, has_more = _Answers(), False
+    answers, has_more = Answers(), False
     lines = text.split("\n")
     starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
     for start, end in pairwise(starts):
@@ -234,17 +233,14 @@ def _is_partition(item: LooseObject) -> bool:
 
 def _nodes(item: LooseObject) -> list[LooseObject]:
     """The replicas of a partition if they are brokers, and not their ids."""
-    return list(item.each(*_REPLICAS)) if _first_is_object(item.get(*_REPLICAS)[1]) else []
-
-
-def _first_is_object(values: object) -> bool:
-    return isinstance(values, list) and bool(values) and isinstance(values[0], dict)
+    listed = item.get(*_REPLICAS)[1]
+    return list(item.each(*_REPLICAS)) if isinstance(listed, list) and isinstance(next(iter(listed), 0), dict) else []
 
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
     """A broker's id, or that of a broker."""
-    if isinstance(value, LooseObject):
-        return value.integer(*_BROKER)
+    if isinstance(value, dict) and "id" in value:
+        return document.integer(value["id"], (*path, "id"))  # in half the time
     if isinstance(value, dict):
         return LooseObject.of(document, value, path).integer(*_BROKER)
     return document.integer(value, path, least=least)

@@ -1,4 +1,4 @@
-"""Answers of Cruise Control: JSON of `kafka_cluster_state`, `load` and `partition_load`; `load` as text; capacities.
+"""Answers of Cruise Control: `kafka_cluster_state` and `load` as JSON and text, `partition_load` as JSON; capacities.
 
     {"KafkaBrokerState": {"ReplicaCountByBrokerId": {"1": 7}, …}, "KafkaPartitionState": {"other": [{"topic": "orders",
     "partition": 0, "leader": 1, "replicas": [1, 2], "in-sync": [1, 2]}], "urp": [], …}}          with verbose=true
@@ -12,6 +12,10 @@
     HOST  BROKER  RACK  DISK_CAP(MB)  …           `load` without json=true: a header, then cells with commas
     localhost,  0,  a,  10000.000,  …
 
+    All Partitions in the Cluster (verbose):      `kafka_cluster_state` without json=true
+      TOPIC  PARTITION  LEADER  REPLICAS  IN-SYNC  OUT-OF-SYNC  OFFLINE  MIN-ISR
+     orders          0       1    [1, 2]   [1, 2]           []       []        1
+
     {"brokerCapacities": [{"brokerId": "-1", "capacity": {"DISK": "1500000", "CPU": {"num.cores": "8"}, "NW_IN":
     "625000", "NW_OUT": "625000"}}]}          its file capacity.json: −1 is every other broker, DISK may be by directory
 
@@ -24,23 +28,36 @@ Source: `KafkaClusterState`, `BrokerStats` and `PartitionLoadState` of Cruise Co
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import orjson
 
 from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
-from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
+from app.formats.sources.client_answers import Answers
 from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
 from app.formats.syntax.documents import Document, each_document
 from app.formats.syntax.lines import numbered
+from app.formats.syntax.loose_objects import LooseObject
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _CAPACITIES = "brokerCapacities"
-_HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)")
+_HEADER = re.compile(r"\s*HOST\s.*\bNW_OUT\(KB/s\)\D*$")
 _ROW = re.compile(r"\s*[^\s,]+,\s*\d{1,10},(?:\s*[^\s,]+,){2,}")
+_STATE_HEADER = re.compile(
+    r"(?:All Partitions in the Cluster \(verbose\)|Under Replicated, Offline, and Under MinIsr Partitions):"
+    r"|\s+(?:TOPIC\s+PARTITION\s+LEADER|BROKER\s+LEADER\(S\))\s[A-Z_\s-]{1,400}$"
+    r"|(?:Offline|Under Replicated|Under MinIsr|Other) Partitions:|Partitions with Offline Replicas:"
+)
+_ID = r"(?:0|[1-9]\d{0,9})"
+_BROKER_ROW = re.compile(rf"\s+(?P<id>{_ID})(?:\s+{_ID}){{4}}\s+(?:true|false)\s*")
+_PARTITION_ROW = re.compile(
+    rf"\s+(?P<topic>[a-zA-Z0-9._-]{{1,249}})\s+(?P<partition>{_ID})\s+(?P<leader>-1|{_ID})\s+"
+    rf"(?P<replicas>\[(?:{_ID}, ){{0,99}}{_ID}\])\s+(?P<insync>\[(?:(?:{_ID}, ){{0,99}}{_ID})?\])\s"
+)
 _COLUMNS = {"HOST": "Host", "BROKER": "Broker", "RACK": "Rack", "DISK_CAP(MB)": "DiskCapacityMB"} | {
     f"NW_{way.upper()}_CAP(KB/s)": f"Network{way}Capacity" for way in ("In", "Out")
 }
@@ -74,6 +91,10 @@ def read(text: str) -> Contents:
     if table:
         document = Document.parse(orjson.dumps({"brokers": table}).decode(), "the load of Cruise Control")
         states.append(_brokers(document, document.mapping(document.root, ())))
+    state, rest = _state_table(rest)
+    if state:
+        document = Document.parse(orjson.dumps(state).decode(), "the state of Cruise Control")
+        states.append(_state(document, document.mapping(document.root, ())))
     for document in each_document(rest, "an answer of Cruise Control"):
         root = document.mapping(document.root, ())
         if _CAPACITIES in root:
@@ -101,6 +122,26 @@ def _table(text: str) -> tuple[list[dict[str, object]], str]:
             continue
         rest[line - 1] = ""
     return [row for row in rows if "Broker" in row], "\n".join(rest)
+
+
+def _state_table(text: str) -> tuple[dict[str, object], str]:
+    """The state as a table, as its JSON has it, and the text without it."""
+    brokers: dict[str, int] = {}
+    partitions: list[dict[str, object]] = []
+    rest = text.split("\n")
+    for line, content in numbered(text):
+        if broker := _BROKER_ROW.fullmatch(content):
+            brokers[broker["id"]] = 0
+        elif row := _PARTITION_ROW.match(content):
+            partitions.append(
+                {key: value if key == "topic" else json.loads(value) for key, value in row.groupdict().items()}
+            )
+        elif not _STATE_HEADER.match(content):
+            continue
+        rest[line - 1] = ""
+    listed = "other" if "(verbose):" in text else "urp"
+    state = {_BROKER_STATE: {"ReplicaCountByBrokerId": brokers}, _PARTITION_STATE: {listed: partitions}}
+    return state if brokers or partitions else {}, "\n".join(rest)
 
 
 def _capacities(document: Document, root: dict[str, object]) -> Contents:
@@ -137,55 +178,36 @@ def _state(document: Document, root: dict[str, object]) -> Contents:
     path = (_BROKER_STATE, "ReplicaCountByBrokerId")
     counts = document.mapping(document.mapping(root.get(_BROKER_STATE, {}), path[:1]).get(path[1], {}), path)
     brokers = tuple([Broker(_id_of(document, key, (*path, key))) for key in counts])
-    rows: dict[str, dict[int, PartitionDescription]] = {}
-    for name, value in document.mapping(root.get(_PARTITION_STATE, {}), (_PARTITION_STATE,)).items():
-        for i, item in enumerate(document.array(value, (_PARTITION_STATE, name))):
-            topic, row = _partition(document, item, (_PARTITION_STATE, name, i))
-            # A partition is in each list of what is wrong with it.
-            rows.setdefault(topic, {})[row.partition] = row
-    topics = _topics(document, {topic: list(by_id.values()) for topic, by_id in rows.items()})
-    is_whole = "other" in document.mapping(root.get(_PARTITION_STATE, {}), (_PARTITION_STATE,))
-    return Contents(brokers, topics=topics, notes=() if is_whole else (_WITHOUT_PARTITIONS,))
-
-
-def _partition(document: Document, value: object, path: FieldPath) -> tuple[str, PartitionDescription]:
-    members = document.mapping(value, path)
-    leader = document.integer(members.get("leader"), (*path, "leader"), least=-1)
-    row = PartitionDescription(
-        partition=document.integer(members.get("partition"), (*path, "partition")),
-        leader=None if leader < 0 else leader,
-        replicas=document.replicas(members.get("replicas"), (*path, "replicas")),
-        isr=_ids(document, members.get("in-sync"), (*path, "in-sync")),
-    )
-    return document.topic_name(members.get("topic"), (*path, "topic")), row
+    answers = Answers()
+    stated = document.mapping(root.get(_PARTITION_STATE, {}), (_PARTITION_STATE,))
+    # A partition is in each list of what is wrong with it.
+    for name, value in stated.items():
+        answers.take(document, document.array(value, (_PARTITION_STATE, name)), (_PARTITION_STATE, name))
+    return Contents(brokers, topics=tuple(answers.topics()), notes=() if "other" in stated else (_WITHOUT_PARTITIONS,))
 
 
 def _brokers(document: Document, root: dict[str, object]) -> Contents:
     listed: list[tuple[Broker, object]] = []
-    for i, value in enumerate(document.array(root["brokers"], ("brokers",))):
-        path = ("brokers", i)
-        members = document.mapping(value, path)
+    for item in LooseObject.of(document, root, ()).each("brokers"):
         capacity = BrokerCapacity(
-            disk_bytes=_bytes(document, members, "DiskCapacityMB", path, _MIB),
-            nic_in_bytes_per_s=_bytes(document, members, "NetworkInCapacity", path, _KIB),
-            nic_out_bytes_per_s=_bytes(document, members, "NetworkOutCapacity", path, _KIB),
+            disk_bytes=_bytes(document, item.members, "DiskCapacityMB", item.path, _MIB),
+            nic_in_bytes_per_s=_bytes(document, item.members, "NetworkInCapacity", item.path, _KIB),
+            nic_out_bytes_per_s=_bytes(document, item.members, "NetworkOutCapacity", item.path, _KIB),
         )
-        rack = members.get("Rack")
         broker = Broker(
-            document.integer(members.get("Broker"), (*path, "Broker")),
-            rack=None if rack is None else document.string(rack, (*path, "Rack")) or None,
-            fenced=members.get("BrokerState") in _DEAD,
+            item.integer("broker"),
+            rack=item.text("rack"),
+            fenced=item.get("brokerstate")[1] in _DEAD,
             capacity=None if capacity == BrokerCapacity() else capacity,
         )
-        listed.append((broker, members.get("Host")))
+        listed.append((broker, item.get("host")[1]))
     # Cruise Control takes the host for a rack that the broker does not have.
     if listed and all(broker.rack is not None and broker.rack == host for broker, host in listed):
-        bare = [Broker(broker.id, None, broker.fenced, broker.capacity) for broker, _ in listed]
-        return Contents(tuple(bare), notes=(_HOSTS_AS_RACKS,))
+        return Contents(tuple([replace(broker, rack=None) for broker, _ in listed]), notes=(_HOSTS_AS_RACKS,))
     return Contents(tuple([broker for broker, _ in listed]))
 
 
-def _bytes(document: Document, members: dict[str, object], key: str, path: FieldPath, unit: int) -> int | None:
+def _bytes(document: Document, members: Mapping[str, object], key: str, path: FieldPath, unit: int) -> int | None:
     value = members.get(key)
     # The capacity of a dead broker or disk is −1 or 0.
     if not isinstance(value, int | float) or value <= 0:
@@ -197,38 +219,21 @@ def _partition_loads(document: Document, root: dict[str, object]) -> Contents:
     rows: dict[str, list[PartitionDescription]] = {}
     sizes: dict[Partition, int] = {}
     rates: dict[tuple[str, int | None], float] = {}
-    for path, members in _records(document, root):
-        topic = document.topic_name(members.get("topic"), (*path, "topic"))
-        partition = document.integer(members.get("partition"), (*path, "partition"))
-        leader = document.integer(members.get("leader"), (*path, "leader"), least=-1)
-        replicas = tuple([leader] if leader >= 0 else []) + _ids(
-            document, members.get("followers", []), (*path, "followers")
-        )
+    for item in LooseObject.of(document, root, ()).each("records"):
+        topic, partition = item.required_topic("topic"), item.integer("partition")
+        path, value = item.get("leader")
+        leader = document.integer(value, path, least=-1)
+        replicas = tuple([leader] if leader >= 0 else []) + item.numbers("followers")
         if replicas:
             row = PartitionDescription(partition, leader if leader >= 0 else None, replicas, replicas)
             rows.setdefault(topic, []).append(row)
-        if "disk" in members:
-            disk = document.number(members["disk"], (*path, "disk")) * _MIB
-            sizes[topic, partition] = round(min(disk, _LARGEST_BYTES))
-        if "networkInbound" in members:
-            rates[topic, partition] = document.number(members["networkInbound"], (*path, "networkInbound")) * _KIB
-    topics = _topics(document, rows)
-    return Contents(
-        topics=topics, size_bytes=sizes, ingress_bytes_per_s=rates, notes=(_LEADER_FIRST,) if topics else ()
-    )
-
-
-def _records(document: Document, root: dict[str, object]) -> Iterator[tuple[FieldPath, dict[str, object]]]:
-    for i, value in enumerate(document.array(root["records"], ("records",))):
-        yield ("records", i), document.mapping(value, ("records", i))
-
-
-def _topics(document: Document, rows: dict[str, list[PartitionDescription]]) -> tuple[TopicDescription, ...]:
-    return tuple([topic_of(topic, listed, partial(document.reject, ())) for topic, listed in rows.items()])
-
-
-def _ids(document: Document, value: object, path: FieldPath) -> tuple[int, ...]:
-    return tuple([document.integer(item, (*path, i)) for i, item in enumerate(document.array(value, path))])
+        if item.has("disk"):
+            sizes[topic, partition] = round(min(item.number("disk") * _MIB, _LARGEST_BYTES))
+        if item.has("networkinbound"):
+            rates[topic, partition] = item.number("networkinbound") * _KIB
+    topics = tuple([topic_of(topic, listed, partial(document.reject, ())) for topic, listed in rows.items()])
+    notes = (_LEADER_FIRST,) if topics else ()
+    return Contents(topics=topics, size_bytes=sizes, ingress_bytes_per_s=rates, notes=notes)
 
 
 def _id_of(document: Document, key: str, path: FieldPath) -> int:
@@ -247,4 +252,10 @@ def _owns(document: object) -> bool:
     return ("Broker" in first and "hosts" in document) or ("brokers" not in document and "followers" in first)
 
 
-SOURCE = Source("Cruise Control", read, _HEADER, _ROW, _owns)
+SOURCE = Source(
+    "Cruise Control",
+    read,
+    re.compile(f"{_HEADER.pattern}|{_STATE_HEADER.pattern}"),
+    re.compile(rf"{_ROW.pattern}|{_PARTITION_ROW.pattern}|\s+{_ID}(?:\s+{_ID}){{4}}\s+(?:true|false)\s*$"),
+    _owns,
+)

@@ -16,9 +16,9 @@ import re
 
 from app.core.kafka_versions import Controller
 from app.core.model import INT32_MAX, Broker
-from app.errors import FieldPath
+from app.formats.sources import deciders
 from app.formats.sources.contents import Contents, Note, Source
-from app.formats.syntax.documents import Document
+from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import ROW, each_document
 
 _NODES = "NodeInfoList"
@@ -41,38 +41,34 @@ def read(text: str) -> Contents:
     brokers: dict[int, Broker] = {}
     versions: set[str] = set()
     controller: Controller | None = None
+    is_express = False
     for document in each_document(text, "the nodes of MSK"):
-        nodes = document.array(document.mapping(document.root, ()).get(_NODES), (_NODES,))
-        for i, value in enumerate(nodes):
-            node = document.mapping(value, (_NODES, i))
-            if node.get("ControllerNodeInfo"):
+        for node in LooseObject.of(document, document.root, ()).each(_NODES.lower()):
+            if node.get("controllernodeinfo")[1]:
                 controller = "kraft"
-            elif node.get("ZookeeperNodeInfo"):
+            elif node.get("zookeepernodeinfo")[1]:
                 controller = controller or "zookeeper"
-            elif node.get("BrokerNodeInfo"):
-                broker, version = _broker(document, node["BrokerNodeInfo"], (_NODES, i, "BrokerNodeInfo"))
+            elif node.get("brokernodeinfo")[1]:
+                info = node.child("brokernodeinfo")
+                broker = Broker(_broker_id(info), info.text("clientsubnet"))
                 brokers[broker.id] = broker
-                versions.add(version)
+                is_express |= (node.text("instancetype") or "").startswith("express.")
+                if info.get("currentbrokersoftwareinfo")[1]:
+                    versions.add(info.child("currentbrokersoftwareinfo").text("kafkaversion") or "")
     if any(version.endswith(".kraft") for version in versions):
         controller = "kraft"
-    notes = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
+    notes: tuple[Note, ...] = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
+    notes += (deciders.EXPRESS,) if is_express else ()
     version = max(versions, default="").removesuffix(".kraft").removesuffix(".tiered").removesuffix(".x")
     return Contents(tuple(brokers.values()), controller=controller, kafka_version=version or None, notes=notes)
 
 
-def _broker(document: Document, value: object, path: FieldPath) -> tuple[Broker, str]:
-    """The broker, and its release or an empty text."""
-    info = document.mapping(value, path)
-    broker_id = document.number(info.get("BrokerId"), (*path, "BrokerId"))
+def _broker_id(info: LooseObject) -> int:
+    broker_id = info.number("brokerid")
     if broker_id > INT32_MAX or not broker_id.is_integer():
         expected = f"a whole number from 0 to {INT32_MAX}"
-        raise document.reject((*path, "BrokerId"), expected=expected, actual=str(broker_id))
-    subnet = info.get("ClientSubnet")
-    rack = document.string(subnet, (*path, "ClientSubnet")) if subnet is not None else None
-    software = document.mapping(info.get("CurrentBrokerSoftwareInfo") or {}, (*path, "CurrentBrokerSoftwareInfo"))
-    version = software.get("KafkaVersion")
-    stated = document.string(version, (*path, "CurrentBrokerSoftwareInfo", "KafkaVersion")) if version else ""
-    return Broker(int(broker_id), rack or None), stated
+        raise info.document.reject(info.get("brokerid")[0], expected=expected, actual=str(broker_id))
+    return int(broker_id)
 
 
 SOURCE = Source(

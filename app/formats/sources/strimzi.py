@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
-from app.formats.clusters.stated_configs import Configs, of_brokers, recorded
+from app.formats.clusters.stated_configs import Configs, deciding, of_brokers, recorded
+from app.formats.sources import deciders
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
@@ -31,6 +32,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
     f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGTPE")
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
+_SUMS = "; rackplan plan reassignment --remove-broker plans the same, and checks take Cruise Control's proposals"
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
@@ -46,6 +48,8 @@ class _Resources:
     topics: list[str] = field(default_factory=list)
     topic_configs: dict[str, Configs] = field(default_factory=dict)
     default_configs: Configs = field(default_factory=dict)
+    deciding: frozenset[tuple[str, str]] = frozenset()
+    rebalances: bool = False
     topology_key: str | None = None
     kafka_version: str | None = None
     controller: Controller | None = None
@@ -75,7 +79,8 @@ def read(text: str) -> Contents:
     if not is_any_taken:
         kinds = ", ".join(others[:_LISTED]) or "nothing"
         detail = f"{kinds} is not read: neither a Kafka, KafkaNodePool or KafkaTopic of Strimzi nor a pod or a node"
-        return Contents(notes=(Note("resources_not_read", detail),))
+        sums = _SUMS if shown("KafkaRebalance") in others else ""
+        return Contents(notes=(Note("resources_not_read", detail + sums),))
     return _contents(resources)
 
 
@@ -95,6 +100,7 @@ def _contents(resources: _Resources) -> Contents:
         pools = ", ".join(map(shown, resources.pools_without_ids[:_LISTED]))
         detail = f"node pools without status.nodeIds have unknown brokers: {pools}; kubectl get kafkanodepools -o yaml"
         notes.append(Note("node_ids_not_in_source", detail))
+    notes += [*deciders.of_configs(resources.deciding), *([deciders.AUTO_REBALANCE] if resources.rebalances else [])]
     if resources.topics:
         more = f" and {len(resources.topics) - _LISTED} more" if len(resources.topics) > _LISTED else ""
         detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {', '.join(resources.topics[:5])}"
@@ -153,6 +159,8 @@ def _take_kafka(
 ) -> None:
     kafka = _mapping(spec, "kafka")
     resources.default_configs = of_brokers(_texts(kafka, "config"))
+    resources.deciding = deciding(_texts(kafka, "config"))
+    resources.rebalances = bool(_sequence(_mapping(spec, "cruiseControl"), "autoRebalance"))
     resources.topology_key = _text(_mapping(kafka, "rack"), "topologyKey") or None
     resources.kafka_version = _text(status, "kafkaVersion") or _text(kafka, "version") or None
     state = _text(status, "kafkaMetadataState")
@@ -214,7 +222,7 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate([*lines, "{"]):
         key = line.partition(":")[0]
         if line.startswith("{") or key in keys:
-            for document in yaml_documents.read_part("\n".join(lines[start:number]), start):
+            for document in yaml_documents.documents_of_part("\n".join(lines[start:number]), start):
                 yield document.line, document.root
             start = number
             keys.clear()

@@ -30,12 +30,15 @@ class LooseObject:
 
     def get(self, *names: str) -> tuple[FieldPath, object]:
         """The path and the value of a field; the value is None if it is missing."""
-        key = next((self.keys[name] for name in names if name in self.keys), names[-1])
-        return (*self.path, key), self.members.get(key)
+        for name in names:
+            if name in self.keys:
+                key = self.keys[name]
+                return (*self.path, key), self.members[key]
+        return (*self.path, names[-1]), None
 
     def has(self, *names: str) -> bool:
         """Whether the field is there."""
-        return any(name in self.keys for name in names)
+        return not self.keys.keys().isdisjoint(names)
 
     def has_all(self, *names: str) -> bool:
         """Whether all of these fields are there."""
@@ -45,6 +48,11 @@ class LooseObject:
         """The whole number of a field, from 0."""
         path, value = self.get(*names)
         return self.document.integer(value, path)
+
+    def number(self, *names: str) -> float:
+        """The finite number of a field, from 0."""
+        path, value = self.get(*names)
+        return self.document.number(value, path)
 
     def text(self, *names: str) -> str | None:
         """The text of a field; None if it is missing, null or empty."""
@@ -61,6 +69,16 @@ class LooseObject:
         path, values = self.get(*names)
         listed = self.document.array([] if values is None else values, path)
         return tuple([self.document.integer(value, (*path, i)) for i, value in enumerate(listed)])
+
+    def required_topic(self, *names: str) -> str:
+        """The name of a topic, which has to be there."""
+        path, value = self.get(*names)
+        return self.document.topic_name(value, path)
+
+    def child(self, *names: str) -> "LooseObject":
+        """The object of a field, which has to be there."""
+        path, value = self.get(*names)
+        return LooseObject.of(self.document, value, path)
 
     def each(self, *names: str) -> Iterator["LooseObject"]:
         """The objects of a list; none if it is missing or null."""

@@ -68,7 +68,7 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
     for start, end in pairwise([0, *changes, len(lines)]):
         run, before = "\n".join(lines[start:end]), lines_before + start
         if _is_yaml(run.lstrip()):
-            for document in read_part(run, before):
+            for document in documents_of_part(run, before):
                 root = _typed(document.root)
                 yield Document(orjson.dumps(root).decode(), what, root, document.line - 1)
         else:
@@ -80,7 +80,7 @@ def _is_yaml(line: str) -> bool:
     return line[:1].isalpha() or line.startswith("- ")
 
 
-def read_part(text: str, lines_before: int) -> list[YamlDocument]:
+def documents_of_part(text: str, lines_before: int) -> list[YamlDocument]:
     """The documents of a part of a text, which has that many lines before it; raises `MalformedText` as `read` does."""
     try:
         return [YamlDocument(lines_before + document.line, document.root) for document in read(text)]

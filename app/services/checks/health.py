@@ -240,6 +240,7 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
         *(problem.brokers, problem.resources, problem.limits),
         before=problem.before,
         after=problem.before,
+        reads=problem.reads,
         in_sync=problem.scope.in_sync,
     )
     losses, cautions = _losses_of(report, request), _cautions(problem)
@@ -261,7 +262,8 @@ def health_after(
     """Report on a cluster after a reassignment, and on its disks during it. Raises as `health_of` does."""
     problem = _problem(cluster, request, allowance, version)
     lists = reassigned(problem, after)
-    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=lists)
+    loaded = problem.brokers, problem.resources, problem.limits
+    report = load_report(*loaded, before=problem.before, after=lists, reads=problem.reads)
     found = tuple(disk_violations(problem, report, lists))
     losses = _losses_of(report, request)
     return Health(report, request.prices, None, _cautions(problem), losses=losses, violations=found)

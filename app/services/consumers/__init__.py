@@ -3,7 +3,7 @@
 requests.py     the request, and its rates as arrays
 planning.py     the planner and its answer
 differences.py  intervals with another number of consumers
-exports.py      the plan as files: tables, KEDA, Kubernetes
+exports.py      the plan as files: tables, KEDA, Kubernetes; cron_job.yaml sets the minimum of an autoscaler
 """
 
 from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference

@@ -33,9 +33,9 @@ class ConsumerCounts:
     changed: int
     """Number of intervals whose consumers differ in number."""
     consumer_hours_before: float
-    """Consumer hours before; 0 without a plan to compare with."""
+    """Sum of the time of all consumers before; 0 without a plan to compare with."""
     consumer_hours_after: float
-    """Consumer hours after."""
+    """Sum of the time of all consumers after."""
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

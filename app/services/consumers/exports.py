@@ -1,14 +1,16 @@
 """Consumers over time as files: tables, triggers of KEDA, and CronJobs that set the minimum of an autoscaler."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from app.formats.tables import topic_tables
 from app.services.plans import Plan, Write
 from app.store.records import NewPlan
 
+_CRON_JOB = Path(__file__).with_name("cron_job.yaml")
 _COLUMNS = ("consumers", "lower_bound", "bytes_per_s", "moved_bytes_per_s", "moved_lower_bound", "lost_bytes_per_s")
 _DAYS = 86_400
 
@@ -58,54 +60,30 @@ def _steps(plan: Plan | NewPlan) -> Iterator[tuple[str, str, int]]:
 
 
 def _keda(plan: Plan | NewPlan) -> bytes:
-    name, least = _workload(plan), min(step["consumers"] for step in _answer(plan)["schedule"])
-    triggers = [
-        {
-            "type": "cron",
-            "metadata": {"timezone": "Etc/UTC", "start": begin, "end": end, "desiredReplicas": str(consumers)},
-        }
-        for begin, end, consumers in _steps(plan)
+    name, counts = _workload(plan), [step["consumers"] for step in _answer(plan)["schedule"]]
+    lines = [
+        "apiVersion: keda.sh/v1alpha1",
+        "kind: ScaledObject",
+        f'metadata: {{name: "{name}"}}',
+        "spec:",
+        f'  scaleTargetRef: {{name: "{name}"}}',
+        f"  minReplicaCount: {min(counts)}",
+        f"  maxReplicaCount: {max(counts)}",
+        "  triggers:",
     ]
-    most = max(step["consumers"] for step in _answer(plan)["schedule"])
-    spec = {
-        "scaleTargetRef": {"name": name},
-        "minReplicaCount": least,
-        "maxReplicaCount": most,
-        "triggers": triggers,
-    }
-    return _yaml([{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": name}, "spec": spec}])
+    for begin, end, count in _steps(plan):
+        times = f'timezone: Etc/UTC, start: "{begin}", end: "{end}"'
+        lines.append(f'    - {{type: cron, metadata: {{{times}, desiredReplicas: "{count}"}}}}')
+    return "\n".join([*lines, ""]).encode()
 
 
 def _hpa(plan: Plan | NewPlan) -> bytes:
-    name = _workload(plan)
-    return _yaml([_cron_job(name, number, *step) for number, step in enumerate(_steps(plan), 1)])
-
-
-def _cron_job(name: str, number: int, begin: str, _end: str, consumers: int) -> Mapping[str, Any]:
-    patch = f'{{"spec":{{"minReplicas":{consumers}}}}}'
-    container = {
-        "name": "kubectl",
-        "image": "registry.k8s.io/kubectl:v1.34.0",
-        "command": ["kubectl", "patch", "hpa", name, "--patch", patch],
-    }
-    pod = {"serviceAccountName": f"{name}-schedule", "restartPolicy": "OnFailure", "containers": [container]}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": f"{name[:43]}-{number}"},
-        "spec": {
-            "schedule": begin,
-            "timeZone": "Etc/UTC",
-            "concurrencyPolicy": "Replace",
-            "jobTemplate": {"spec": {"template": {"spec": pod}}},
-        },
-    }
-
-
-def _yaml(documents: Sequence[Mapping[str, Any]]) -> bytes:
-    import yaml  # noqa: PLC0415 — for these formats alone
-
-    return str(yaml.safe_dump_all(documents, sort_keys=False, width=1_000)).encode()
+    template, name = _CRON_JOB.read_text("utf-8"), _workload(plan)
+    jobs = []
+    for number, (begin, _, count) in enumerate(_steps(plan), 1):
+        job = template.replace("@JOB@", f"{name[:43]}-{number}").replace("@NAME@", name)
+        jobs.append(job.replace("@TIMES@", begin).replace("@CONSUMERS@", str(count)))
+    return "---\n".join(jobs).encode()
 
 
 EXPORTS: Mapping[str, Write] = {

@@ -16,8 +16,7 @@ from app.core.consumers import (
     partitions_needed,
     scale,
 )
-from app.core.groups.model import Assign
-from app.core.groups.registry import assignor_for
+from app.core.groups.registry import Assignor, assignor_for
 from app.core.model import Int64s, Placement
 from app.errors import Json
 from app.formats.syntax.quantities import counted
@@ -27,7 +26,6 @@ from app.services.consumers.requests import (
     ConsumersRequest,
     Rates,
     check_consumers,
-    check_step,
     check_topics,
     rates_of,
 )
@@ -36,10 +34,10 @@ from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_js
 from app.store.records import NewPlan, PlanHead
 
 KIND = "consumers"
-MOST_TRIES = 1_000
+MOST_TRIES = 100
 """Numbers of consumers for which Kafka's assignor is computed."""
-_WORK = 10
-"""Partitions of another plan that take as long as one rate."""
+_RATE_WORK, _INTERVAL_WORK = 10, 50
+"""Partitions of another plan that take as long as one rate; rates that take as long as an interval without any."""
 _HOUR = 3_600
 
 
@@ -56,7 +54,7 @@ class Scaling:
     rates: Rates
     core: ConsumersProblem
     racks: int
-    assign: Assign = field(repr=False)
+    assignor: Assignor
     canonical: dict[str, Json] = field(repr=False)
 
     def in_hours(self, consumers: int) -> float:
@@ -80,8 +78,8 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
 
     def resolve(self, request: ConsumersRequest, site: Site, allowance: Allowance) -> Scaling:
         rates = rates_of(request, allowance.limits)
-        allowance.check_work(rates.bytes_per_s.size * _WORK, path=("series",))
-        check_step(request, rates)
+        intervals, partitions = rates.bytes_per_s.shape
+        allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
         check_topics(rates, site.cluster)
         core = ConsumersProblem(
             delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
@@ -92,13 +90,11 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
             request.spare,
         )
         racks = {broker.rack for broker in site.cluster.brokers if broker.rack} if site.cluster else ()
-        assign = assignor_for(request.assignor, site.version).assign
+        assignor = assignor_for(request.assignor, site.version)
         fields: dict[str, Json] = as_json(request)
         del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
-        return Scaling(request, rates, core, max(1, len(racks)), assign, fields)
-
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+        fields["topics"] = [*rates.topics] if request.topics is not None else None
+        return Scaling(request, rates, core, max(1, len(racks)), assignor, fields)
 
     def solve(self, problem: Scaling) -> list[Interval]:
         return scale(problem.core)
@@ -108,7 +104,7 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
 
     def title(self, plan: NewPlan) -> str:
         counts = [interval["consumers"] for interval in _intervals(plan)]
-        topics: Any = plan.request["topics"] or [*_intervals(plan)[0]["assignment"]]
+        topics = [*_intervals(plan)[0]["assignment"]]
         least = f"{min(counts)} to " if min(counts) < max(counts) else ""
         of = topics[0] if len(topics) == 1 else counted(len(topics), "topic")
         return f"Read {of} with {least}{counted(max(counts), 'consumer')}"
@@ -133,7 +129,7 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
             "moved_bytes_per_s": sum(each.moved for each in solution) / len(solution),
             "front": _front_json(problem, solution),
             "schedule": _schedule(problem, [each.consumers for each in solution]),
-            "assignor": _assignor_json(problem, solution),
+            "kafka": _kafka_json(problem, solution),
             "oversized": oversized,
             "partitions": [*_partitions(problem)],
             "warnings": [caution.as_json() for caution in _cautions(problem, solution, len(oversized))],
@@ -164,7 +160,7 @@ def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
 
 def _intervals_json(problem: Scaling, solution: Sequence[Interval]) -> Iterator[dict[str, Json]]:
     consumed, arrived = problem.core.rates, problem.rates.bytes_per_s
-    backlog = (arrived - consumed).sum(axis=1).cumsum() * problem.rates.step_s
+    backlog = (arrived - consumed).sum(axis=1, dtype=np.float64).cumsum() * problem.rates.step_s
     for place, each in enumerate(solution):
         yield {
             "from": problem.rates.moment(place),
@@ -205,19 +201,21 @@ def _schedule(problem: Scaling, counts: Sequence[int]) -> list[Json]:
     return [{"from": moment, "consumers": count} for moment, count in found.items()]
 
 
-def _assignor_json(problem: Scaling, solution: Sequence[Interval]) -> dict[str, Json]:
+def _kafka_json(problem: Scaling, solution: Sequence[Interval]) -> dict[str, Json]:
     """How Kafka's assignor would do: the consumers that it needs, and where the planned number is too small for it."""
     capacity, rates, topics = problem.core.capacity, problem.core.rates, problem.rates.topics
+    replays = problem.assignor.replays
 
     def is_above(consumers: int) -> Any:
-        return largest_loads(rates, topics, consumers, problem.assign) > capacity
+        return largest_loads(rates, topics, consumers, problem.assignor.assign) > capacity
 
     needed = max(each.lower_bound for each in solution)
     tried = range(needed, min(rates.shape[1], needed + MOST_TRIES) + 1) if rates.max() <= capacity else ()
     counts: Int64s = np.array([each.consumers for each in solution])
     above = sum(int(is_above(count)[counts == count].sum()) for count in np.unique(counts).tolist())
     return {
-        "name": problem.request.assignor,
+        **({} if replays is None else replays.holds.as_json()),
+        "assignor": problem.request.assignor,
         "consumers_needed": next((count for count in tried if not is_above(count).any()), None),
         "intervals_above_capacity": above,
     }
@@ -264,5 +262,5 @@ def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) ->
         )
         yield Caution("consumers_too_few", detail)
     if oversized:
-        detail = f"{counted(oversized, 'partition')} exceed a consumer, so that lag grows; `oversized` has what helps"
+        detail = f"lag of {counted(oversized, 'partition')} above the capacity of a consumer grows; `oversized` has it"
         yield Caution("oversized_partitions", detail)

@@ -24,6 +24,9 @@ from app.services.snapshot_choice import SnapshotFields
 Floats = NDArray[np.float64]
 MOST_BYTES_PER_S = 1e12
 MOST_PARTITIONS = 10_000
+LONGEST_S = 10 * 366 * 86_400
+"""The longest series, in seconds: ten years."""
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 Seconds = Annotated[float, Field(ge=0, le=366 * 86_400, allow_inf_nan=False)]
 RateOfPartition = Annotated[float, Field(ge=0, le=MOST_BYTES_PER_S, allow_inf_nan=False)]
 _SERIES: FieldPath = ("series",)
@@ -56,13 +59,23 @@ class PartitionGrowth(RequestRecord):
     """Months after which no partition may exceed a consumer."""
 
 
+@dataclass(frozen=True)
+class ConsumedTopic(RequestRecord):
+    """A topic of the group."""
+
+    name: TopicName
+    partitions: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
+    """Number of partitions, which is that of the series."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     """Rates of partitions over time, and what consumers can do."""
 
-    topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
-    """The topics of the group; by default all of the series."""
+    topics: Annotated[ListOf[TopicName | ConsumedTopic], Field(min_length=1)] | None = None
+    """The topics of the group, by name or with their number of partitions; by default all of the series."""
     series: RateSeries
+    """Rates of the partitions over time."""
     capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=MOST_BYTES_PER_S)]
     """Rate that one consumer can read and process."""
     delay_s: Seconds = 0.0
@@ -117,28 +130,57 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
 
     Raises
     ------
-    ConflictingFields : fields are missing, or the series has gaps or intervals of unequal lengths.
+    ConflictingFields : fields are missing, the series has gaps or unequal lengths, a start takes more than an interval.
     UnknownTopic : of `topics`. LimitExceeded : too many rates. ImpossibleValue : of a Prometheus answer.
     """
     start, step_s, by_topic = _read(request.series)
-    for place, name in enumerate(request.topics or ()):
-        if name not in by_topic:
-            raise UnknownTopic(f"the series has no topic {name}", path=("topics", place), value=name)
-    names = sorted(by_topic if request.topics is None else {*request.topics})
-    if not names:
-        raise ConflictingFields("the series has no topic", path=_RATES)
+    names = _names(request, by_topic)
+    first = len(by_topic[names[0]])
     for name in names:
-        first, other = len(by_topic[names[0]]), len(by_topic[name])
+        other = len(by_topic[name])
         if other != first:
             detail = f"topic {name} has {other} intervals, and topic {names[0]} has {first}"
             raise ConflictingFields(detail, path=(*_RATES, name), value=other, limit=first)
+    _check_times(request, start, step_s, first)
     rates = np.hstack([by_topic[name] for name in names])
     limits.check_number("partitions", rates.size, path=_SERIES)
     if rates.shape[1] > MOST_PARTITIONS:
         detail = f"the series has {rates.shape[1]} partitions; the most is {MOST_PARTITIONS}"
         raise ConflictingFields(detail, path=_SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
+    if rates.max() > MOST_BYTES_PER_S:
+        detail = f"a partition has {rates.max():g} bytes/s; the most is {MOST_BYTES_PER_S:g}"
+        raise ConflictingFields(detail, path=_SERIES, value=float(rates.max()), limit=MOST_BYTES_PER_S)
     whole = np.ascontiguousarray(np.ceil(rates)).astype(np.int64)
-    return Rates({name: by_topic[name].shape[1] for name in names}, start, step_s, whole)
+    return Rates({name: by_topic[name].shape[1] for name in names}, start.astimezone(UTC), step_s, whole)
+
+
+def _names(request: ConsumersRequest, by_topic: Mapping[str, Floats]) -> list[str]:
+    """The topics of the group, by name."""
+    topics = [topic if isinstance(topic, ConsumedTopic) else ConsumedTopic(topic) for topic in request.topics or ()]
+    for place, topic in enumerate(topics):
+        if topic.name not in by_topic:
+            raise UnknownTopic(f"the series has no topic {topic.name}", path=("topics", place), value=topic.name)
+        count = by_topic[topic.name].shape[1]
+        if topic.partitions not in (None, count):
+            detail = f"the series has {count} partitions of topic {topic.name}, and the topic {topic.partitions}"
+            path = ("topics", place, "partitions")
+            raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
+    names = sorted({topic.name for topic in topics} or by_topic)
+    if not names:
+        raise ConflictingFields("the series has no topic", path=_RATES)
+    return names
+
+
+def _check_times(request: ConsumersRequest, start: datetime, step_s: int, intervals: int) -> None:
+    if not 0 <= start.timestamp() <= LATEST.timestamp():
+        detail = f"the series begins at {start}; it has to begin from 1970 until {LATEST.year}"
+        raise ConflictingFields(detail, path=_SERIES, value=str(start))
+    if intervals * step_s > LONGEST_S:
+        detail = f"the series lasts {intervals * step_s} s; the most is {LONGEST_S} s"
+        raise ConflictingFields(detail, path=_SERIES, value=intervals * step_s, limit=LONGEST_S)
+    if request.start_s > step_s:
+        detail = f"a consumer takes {request.start_s:g} s to start, and an interval lasts {step_s} s"
+        raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=step_s)
 
 
 def _read(series: RateSeries) -> tuple[datetime, int, Mapping[str, Floats]]:
@@ -151,7 +193,7 @@ def _read(series: RateSeries) -> tuple[datetime, int, Mapping[str, Floats]]:
         missing = "step_s" if series.step_s is None else "start"
         raise ConflictingFields(f"bytes_per_s needs the {missing} of its intervals", path=(*_SERIES, missing))
     by_topic = {name: _matrix(name, rows) for name, rows in (series.bytes_per_s or {}).items()}
-    return series.start.astimezone(UTC), series.step_s, by_topic
+    return series.start, series.step_s, by_topic
 
 
 def _matrix(topic: str, rows: Sequence[Sequence[float]]) -> Floats:
@@ -168,8 +210,9 @@ def _matrix(topic: str, rows: Sequence[Sequence[float]]) -> Floats:
 def _of_prometheus(series: Sequence[IngressSeries]) -> tuple[datetime, int, Mapping[str, Floats]]:
     """Begin, step and (intervals, partitions) float64 by topic. Raises `ConflictingFields` for gaps."""
     times = np.unique(np.concatenate([each.times for each in series])) if series else np.empty(0)
-    if len(times) < 2:
-        raise ConflictingFields(f"an answer over time is needed; {len(times)} times given", path=_PROMETHEUS)
+    if len(times) < 2 or times[0] < 0 or times[-1] > LATEST.timestamp():
+        detail = f"times of {len(times)} moments are given; at least 2 are needed, from 1970 until {LATEST.year}"
+        raise ConflictingFields(detail, path=_PROMETHEUS)
     step = int(np.diff(times).min())
     count = round((times[-1] - times[0]) / max(step, 1)) + 1
     found: dict[str, dict[int, Any]] = {}
@@ -183,12 +226,16 @@ def _of_prometheus(series: Sequence[IngressSeries]) -> tuple[datetime, int, Mapp
             raise ConflictingFields(detail, path=_PROMETHEUS, value=len(each.times))
         of_topic = found.setdefault(each.topic, {})
         of_topic[each.partition] = of_topic.get(each.partition, 0) + each.bytes_per_s
-    for topic, by_partition in found.items():
-        missing = sorted({*range(max(by_partition))} - {*by_partition})
-        if missing:
-            raise ConflictingFields(f"{topic}-{missing[0]} has no series", path=_PROMETHEUS, value=topic)
     start = datetime.fromtimestamp(times[0], UTC)
-    return start, step, {name: np.column_stack([of[at] for at in sorted(of)]) for name, of in found.items()}
+    return start, step, {topic: _columns(topic, by_partition) for topic, by_partition in found.items()}
+
+
+def _columns(topic: str, by_partition: Mapping[int, Floats]) -> Floats:
+    """The rates of partitions as columns, by id. Raises `ConflictingFields` if an id is missing."""
+    missing = next(at for at in range(len(by_partition) + 1) if at not in by_partition)
+    if missing < len(by_partition):
+        raise ConflictingFields(f"{topic}-{missing} has no series", path=_PROMETHEUS, value=topic)
+    return np.column_stack([by_partition[at] for at in range(missing)])
 
 
 def check_consumers(request: ConsumersRequest) -> None:
@@ -207,10 +254,3 @@ def check_topics(rates: Rates, cluster: Cluster | None) -> None:
         if count != partitions[name]:
             detail = f"the series has {count} partitions of topic {name}, and the cluster has {partitions[name]}"
             raise ConflictingFields(detail, path=(*_RATES, name), value=count)
-
-
-def check_step(request: ConsumersRequest, rates: Rates) -> None:
-    """Raise `ConflictingFields` if a consumer takes longer to start than an interval lasts."""
-    if request.start_s > rates.step_s:
-        detail = f"a consumer takes {request.start_s:g} s to start, and an interval lasts {rates.step_s} s"
-        raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=rates.step_s)

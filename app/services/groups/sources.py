@@ -131,15 +131,10 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     _require_distinct_ids(metadata)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
     listed, of_unknown_rack, missing = _members(request, recorded, version)
-    cautions = [
-        *_fenced(brokers),
-        *missing,
-        *from_the_future(listed),
-    ]
     lag = _lag(request, recorded, metadata)
     _require_countable("lag", lag, metadata, len(listed))
     rates, rates_from = _rates(request, cluster, metadata, len(listed))
-    cautions += _without_rate(listed, metadata, rates)
+    cautions = [*_fenced(brokers), *missing, *from_the_future(listed), *_without_rate(listed, metadata, rates)]
     leading = leading_member(listed, request.leader)
     library = None if leading is None else leading.client
     own = [assignor_for(name, version) for name in request.assignors] or [_own_assignor(recorded, version)]
@@ -155,12 +150,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         version,
         recorded is not None and _is_settled(recorded, assignors[0]),
         request.assignable,
-        rates,
-        rates_from,
-        library,
-        request.follower_fetching,
-        request.prices,
-        request.rebalance_seconds,
+        *(rates, rates_from, library, request.follower_fetching, request.prices, request.rebalance_seconds),
     )
     if request.assignable is not None:
         _require_assignable(request.assignable, assignors, metadata)

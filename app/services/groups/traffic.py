@@ -58,7 +58,7 @@ def traffic_json(prediction: Prediction, source: GroupSource) -> dict[str, Json]
     pairs = found.traffic.per_pair(len(found.racks)).round(DIGITS)
     before = traffic_of(replace(prediction, assignment=owned_assignment(prediction.members, source.metadata)), source)
     rows, left_out = _changes_json(prediction, source, len(names) * found.table.rows)
-    topics, topic_of = np.unique(found.topics, return_inverse=True)
+    topics, topic_of = np.unique(found.table.topic_of_rows()[found.rows], return_inverse=True)
     return {
         **sums_json(found, source),
         "follower_fetching": source.follower_fetching,

@@ -159,6 +159,7 @@ def _draft(
     if violations := planner.violations(seeded, solution):
         # A defect of Rackplan's own; such a plan is never stored.
         raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
+    answer = planner.answer(seeded, solution)
     plan = NewPlan(
         kind=planner.kind,
         hash=plan_hash.hex(),
@@ -166,8 +167,8 @@ def _draft(
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
-        answer=planner.answer(seeded, solution)
-        | {"kafka": releases.releases_json(planner.releases(seeded), site.version)},
+        answer=answer
+        | {"kafka": answer.get("kafka") or releases.releases_json(planner.releases(seeded), site.version)},
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )

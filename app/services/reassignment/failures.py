@@ -13,8 +13,9 @@ from app.core.reassignment.conflicts import (
     Infeasible,
     LimitsConflict,
     MinimumsConflict,
+    SetsConflict,
 )
-from app.core.reassignment.log_dirs.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
@@ -39,13 +40,8 @@ def failure_of(problem: ReassignmentProblem, conflict: Infeasible) -> Unprocessa
         case BudgetConflict(least=least):
             detail, budget = _budget_words(problem, conflict), problem.max_moved_bytes
             return BudgetBelowMinimum(detail, path=(_BUDGET,), value=budget, minimum_bytes=least)
-        case EvacuationConflict(rows=rows):
-            return NotFeasible(
-                _without_leader(problem, rows),
-                path=("evacuate_leaders",),
-                lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
-                count=len(rows),
-            )
+        case SetsConflict() | EvacuationConflict():
+            return _partitions_failure(problem, conflict)
         case MinimumsConflict():
             return _minimums_failure(problem, conflict)
         case LimitsConflict():
@@ -62,6 +58,8 @@ def relaxations_of(problem: ReassignmentProblem, conflict: Infeasible) -> Iterat
     match conflict:
         case BudgetConflict():
             yield Relaxation(_BUDGET, _budget_words(problem, conflict, is_relaxed=True))
+        case SetsConflict(rows=rows):
+            yield Relaxation("copysets", _opened(problem, rows))
         case EvacuationConflict(rows=rows):
             detail = f"{_without_leader(problem, rows)}; one of their replicas leads all the same"
             yield Relaxation("evacuate_leaders", detail)
@@ -85,6 +83,26 @@ def _budget_words(problem: ReassignmentProblem, conflict: BudgetConflict, *, is_
     return (
         f"no plan within the limits that moves {budget} bytes or fewer was found, which does not prove that none "
         f"exists: the least found moves {least} bytes, and none moves less than {bound}"
+    )
+
+
+def _partitions_failure(problem: ReassignmentProblem, conflict: SetsConflict | EvacuationConflict) -> NotFeasible:
+    rows = conflict.rows
+    if isinstance(conflict, EvacuationConflict):
+        words, path = _without_leader(problem, rows), "evacuate_leaders"
+        lifts = ["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"]
+    else:
+        words, path = _opened(problem, rows), "copysets"
+        wider, relaxed = "a wider balance.replicas, or `keep`", '"on_conflict": "relax" for the plan that opens them'
+        lifts = ["copysets null, which opens replica sets", wider, relaxed]
+    return NotFeasible(words, path=(path,), lifted_by=lifts, count=len(rows))
+
+
+def _opened(problem: ReassignmentProblem, rows: Int64s) -> str:
+    named = ", ".join(problem.scope.name(row) for row in rows[:20].tolist())
+    return (
+        f"no plan on the replica sets of the cluster was found, which does not prove that none exists; without the "
+        f"restriction {len(rows)} partitions are on others: {named}"
     )
 
 

@@ -27,7 +27,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Balance by one load has one engine, with weights and without.
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule, and
     # what never completes is in batches of its own at the end.
-    engine_version = 13
+    engine_version = 14
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -35,6 +35,7 @@ def _script(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     title = f"Plan {head.hash}" + (f" on the cluster {head.cluster}" if head.cluster else "")
     answer: Any = head.answer
     fragile = [(violation["topic"], violation["detail"]) for violation in answer["violations"]]
+    configs: Any = head.request.get("configs", {})
     topics = []
     for placement in plan.placements:
         name, new = placement.topic, placement.replicas
@@ -42,6 +43,7 @@ def _script(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
         if lacking := unassigned_of(head.answer, name):
             remarks.append(f"{counted(lacking, 'replica')} of each partition are unassigned")
         topic = ScriptedTopic(name, new, rejection=_rejection(placement, cluster_of()), remarks=tuple(remarks))
+        topic = replace(topic, configs=configs.get(name, {}))
         if placement.first_partition_id > 0 and topic.rejection is None:
             try:
                 existing = _existing(name, placement.first_partition_id, new.shape[1], cluster_of)

@@ -13,7 +13,7 @@ from app.core.kafka_versions import Controller, KafkaRange, KafkaVersion, contro
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
-from app.core.model import Broker, Cluster, NewTopic, Placement
+from app.core.model import MIN_INSYNC_REPLICAS, Broker, Cluster, NewTopic, Placement
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.copyset_rounds import front_of, rounds_of_width
 from app.core.replicas.copysets import SetChoice
@@ -47,7 +47,8 @@ class ReplicasProblem:
     is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
     cordoned_brokers : as requested; None is what the snapshot says.
     partitions : of topics of the cluster, by name.
-    defaults : as requested. min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
+    configs : by topic to place, as requested. defaults : as requested.
+    min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
     """
 
     topics: tuple[NewTopic, ...]
@@ -63,6 +64,7 @@ class ReplicasProblem:
     is_snapshot: bool
     cordoned_brokers: tuple[int, ...] | None
     partitions: Mapping[str, int] = field(repr=False)
+    configs: Mapping[str, Mapping[str, str]]
     defaults: Defaults | None
     min_isr: Mapping[str, int] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
@@ -85,6 +87,7 @@ class ReplicasProblem:
             "topics": as_json(self.topics),
             # Left out if the snapshot says it, whose hash identifies them too.
             **({} if self.cordoned_brokers is None else {"cordoned_brokers": list(self.cordoned_brokers)}),
+            **({} if not self.configs else {"configs": as_json(self.configs)}),
             **({} if self.defaults is None else {"defaults": as_json(self.defaults)}),
             **options,
         }
@@ -136,6 +139,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             is_snapshot=site.content_hash is not None,
             cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
+            configs=request.configs,
             defaults=request.defaults,
             min_isr=known,
             cautions=(*about, *cautions, *about_defaults),
@@ -230,12 +234,14 @@ def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, i
     with a warning.
     """
     named = {topic.name for topic in request.topics}
-    known = min_isr_of(topic for topic in cluster.topics if topic.name in named)
-    least = None if request.defaults is None else request.defaults.min_insync_replicas
-    if least is None:
+    known = dict(min_isr_of(topic for topic in cluster.topics if topic.name in named))
+    stated = {name: configs.get(MIN_INSYNC_REPLICAS) for name, configs in request.configs.items()}
+    known |= {name: int(least) for name, least in stated.items() if least is not None}
+    default = None if request.defaults is None else request.defaults.min_insync_replicas
+    if default is None:
         return known, ()
     unknown = [topic.name for topic in request.topics if topic.name not in known]
-    return {**dict.fromkeys(unknown, least), **known}, assumed(unknown, least)
+    return {**dict.fromkeys(unknown, default), **known}, assumed(unknown, default)
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:
@@ -374,7 +380,19 @@ def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
                 f"topic {topic.name} has {partitions} partitions; new ones cannot start at {topic.start_partition_id}"
             )
             cautions.append(Caution("start_partition_id_differs", detail))
-    return cautions
+    return [*cautions, *_colliding(problem)]
+
+
+def _colliding(problem: ReplicasProblem) -> Iterator[Caution]:
+    """New topics whose names differ from another one in periods and underscores alone, as metrics have them."""
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys([*problem.partitions, *(topic.name for topic in problem.topics)]):
+        alike.setdefault(name.replace(".", "_"), []).append(name)
+    for topic in problem.topics:
+        first, *others = alike[topic.name.replace(".", "_")]
+        if others and topic.name != first and topic.name not in problem.partitions:
+            detail = f"topic {topic.name} differs from {first} in periods and underscores alone; Kafka rejects its name"
+            yield Caution("name_collides", detail, topics=(first, topic.name))
 
 
 def _brokers_json(brokers: Sequence[Broker]) -> list[dict[str, Json]]:

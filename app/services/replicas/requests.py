@@ -35,6 +35,7 @@ class ReplicasRequest:
     seed : of the controller's generator; None derives one from the request's hash.
     compare_kafka_versions : releases whose answers are compared with the plan.
     kafka_version : the release whose code places; None is the snapshot's, or the newest.
+    configs : by name of a topic to place, its configurations.
     defaults : for topics of which the snapshot does not know it, and new ones.
     options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
     """
@@ -49,6 +50,7 @@ class ReplicasRequest:
     seed: int | None = None
     kafka_version: str | None = None
     compare_kafka_versions: tuple[str, ...] = ()
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     defaults: Defaults | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)

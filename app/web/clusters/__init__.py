@@ -2,7 +2,8 @@
 
 home.py          `/`: all clusters, the form that adds one, and the newest plans
 cluster.py       `/clusters/{name}`: the page of a cluster, and its map as a picture
-view.py          what a cluster's page shows, as its address says
+place.py         the cluster in whose context a page is: what the rail lists, and the bar that stays
+view.py          what a cluster's page shows, as its address says; rooms.py: the tables of its other pages
 broker_map.py    racks and brokers with one measure, as records; map_picture.py draws them as SVG
 directories.py   the log directories of a broker
 health.py        what is wrong with a cluster, in words; losses.py: the loss of each rack and broker

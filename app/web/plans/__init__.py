@@ -4,6 +4,7 @@ page.py          the page of a plan of any kind, its status, and its picture as 
 view.py          what differs between kinds; replicas.py, reassignment.py, groups.py, streams.py and
                  restarts.py, consumers.py implement it
 group_words.py   sentences about groups
+twins.py         what tells plans with the same title apart
 comparison.py    `/plans/compare`: two plans side by side, by their figures.py and compared_rows.py
 execution.py     the progress of a reassignment at a later snapshot, chosen or pasted
 selection.py     the changes of one broker, rack or topic

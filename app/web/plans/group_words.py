@@ -18,9 +18,11 @@ _CHANGES = {
 
 
 _WHAT_IFS = {
-    "optimum": "In the optimum",
-    "preferred_leaders": "With leaders in the racks of readers",
-    "one_more_replica": "With one more replica",
+    ("follower_fetching", True): "Fetching from followers",
+    ("follower_fetching", False): "Fetching from leaders",
+    ("optimum", None): "In the optimum",
+    ("preferred_leaders", None): "With leaders in the racks of readers",
+    ("one_more_replica", None): "With one more replica",
 }
 
 
@@ -101,11 +103,7 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 def what_if(change: Mapping[str, Any]) -> str:
     """A change of one thing, of which the plan has the traffic."""
-    if change["change"] == "assignor":
-        return f"Under {change['value']}"
-    if change["change"] == "follower_fetching":
-        return f"Fetching from {'followers' if change['value'] else 'leaders'}"
-    return _WHAT_IFS[change["change"]]
+    return _WHAT_IFS.get((change["change"], change["value"]), f"Under {change['value']}")
 
 
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:

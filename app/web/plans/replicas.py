@@ -9,6 +9,7 @@ from typing import Any
 from app.core.model import Broker, unpadded
 from app.errors import Json
 from app.formats.kafka_files import replica_assignment
+from app.formats.kafka_files.topic_script import config_options
 from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
 from app.web.pictures import placement as placement_picture
@@ -87,10 +88,12 @@ def _create_command(plan: Plan) -> str | None:
     if len(plan.placements) != 1 or plan.placements[0].first_partition_id > 0:
         return None
     placement = plan.placements[0]
+    configs: Any = plan.head.request.get("configs", {})
     if 2 * placement.replicas.size > LONGEST_COMMAND:
         return None  # too long before it is written, which for a million partitions takes a while
     command = (
-        f"kafka-topics.sh --bootstrap-server localhost:9092 --create --topic {shlex.quote(placement.topic)} \\\n"
+        f"kafka-topics.sh --bootstrap-server localhost:9092 --create --topic {shlex.quote(placement.topic)}"
+        f"{config_options(configs.get(placement.topic, {}))} \\\n"
         f"  --replica-assignment {replica_assignment.write(placement.replicas)}"
     )
     return command if len(command) <= LONGEST_COMMAND else None

@@ -106,8 +106,9 @@ class TestLaws:
         before, after = (crossing(members, each, found, follower_fetching=follower_fetching) for each in (known, led))
         assert (moved, after <= before) == ([], True)
         assert changed or after == before
-        if all(its.rack_id for its in members) and all(known.rack_of.get(broker) for broker in range(3)):
-            assert crossing(members, led, found) <= crossing(members, known, found, follower_fetching=True)
+        # A replica in an unknown rack may be in the reader's.
+        fetched = group_traffic(members, known, found, RATES, follower_fetching=True).traffic
+        assert crossing(members, led, found) <= fetched.cross_rack.sum() + fetched.unknown.sum()
 
     @given(groups, snapshots)
     @costly(150)
@@ -156,7 +157,7 @@ class TestExamples:
         found = group_traffic(self.MEMBERS, self.KNOWN, self._found(), RATES, follower_fetching=False)
         assert found.racks == ("a", "b", "c")
         assert found.traffic.per_pair(3)[:3, :3].tolist() == [[10, 3, 0], [1, 0, 0], [0, 5, 0]]
-        assert (found.topics.tolist(), found.readers.tolist(), found.unrated) == ([0] * 4, [0, 0, 1, 1], 0)
+        assert (found.rows.tolist(), found.readers.tolist(), found.unrated) == ([0, 1, 2, 3], [0, 0, 1, 1], 0)
 
     def test_leaders_move_to_readers(self) -> None:
         led, changed = with_leaders_in_rack(self.MEMBERS, self.KNOWN, self._found())

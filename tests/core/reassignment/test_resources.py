@@ -12,6 +12,7 @@ from app.core.reassignment.resources import (
     GOALS,
     NO_LIMIT,
     RESOURCES,
+    TOPIC_REPLICAS,
     Goal,
     Limits,
     ResourceLoads,
@@ -28,6 +29,8 @@ from app.core.reassignment.resources.integer_model import least_excess
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
 from app.core.reassignment.resources.search import Bounds, _resources, _state, search
 from app.core.reassignment.resources.start import rules_of, start_of
+from benchmarks.resource_clusters import Shape
+from benchmarks.resource_clusters import problem_of as cluster_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 
@@ -322,6 +325,14 @@ def movement_of(current: np.ndarray[tuple[int, int], np.dtype[np.int32]], factor
         must_keep=np.full(len(current), -1, np.int32),
         weight=np.full(len(current), 10, np.int64),
     )
+
+
+def test_topics_alone_are_balanced() -> None:
+    """No load is bounded, so that no price bounds the movement."""
+    problem = cluster_of(Shape(brokers=8, racks=4, topics=6, replicas=300), limited=False)
+    answer = balance_resources(problem, [Goal(TOPIC_REPLICAS, Fraction(1, 10))], lambda: False)
+    assert resource_violations(problem, answer) == []
+    assert answer.movement.lower_bound <= answer.moved
 
 
 def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:

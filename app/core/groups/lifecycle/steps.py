@@ -108,6 +108,7 @@ def _step(
         rebalances.append(rebalance(members, target.metadata, assign=assign, protocol=protocol))
     current = replace(change.state, members=rebalances[-1].members) if rebalances else change.state
     after = rebalances[-1].assignment if rebalances else current.assignment()
+    assignments = [renamed, *(done.assignment for done in rebalances)]
     step = GroupStep(
         index=index,
         event=event,
@@ -121,10 +122,6 @@ def _step(
         revoked=sum(phase.revoked for done_rebalance in rebalances for phase in done_rebalance.phases),
         locality_before=locality(state.members, state.metadata, before),
         locality_after=locality(current.members, current.metadata, after),
-        pauses=pauses(
-            current.metadata,
-            [renamed, *(done.assignment for done in rebalances)],
-            is_eager=protocol is Protocol.EAGER,
-        ),
+        pauses=pauses(current.metadata, assignments, is_eager=protocol is Protocol.EAGER),
     )
     return step, current

@@ -35,11 +35,6 @@ class GroupTraffic:
     traffic: ReadTraffic = field(repr=False)
     unrated: int
 
-    @property
-    def topics(self) -> Int32s:
-        """(read,) int32 indices of topics in `table`."""
-        return self.table.topic_of_rows()[self.rows]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Placed:
@@ -106,13 +101,8 @@ def group_traffic(
     readers, reader_racks = placed.readers(members, assignment)
     by_row = rates_of_rows(placed.table, rates)
     rows = np.flatnonzero((readers != NO_MEMBER) & ~np.isnan(by_row))
-    traffic = read_traffic(
-        placed.replicas[rows],
-        placed.rack_of,
-        reader_racks[rows],
-        by_row[rows],
-        follower_fetching=follower_fetching,
-    )
+    arrays = placed.replicas[rows], placed.rack_of, reader_racks[rows], by_row[rows]
+    traffic = read_traffic(*arrays, follower_fetching=follower_fetching)
     unrated = int(np.count_nonzero(readers != NO_MEMBER)) - len(rows)
     return GroupTraffic(placed.racks, placed.table, rows, readers[rows], traffic, unrated)
 

@@ -34,12 +34,10 @@ from numpy.typing import NDArray
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.reassignment.model import NO_LIMIT
 from app.core.replica_lists import not_among, widened
 from app.errors.quotation import quoted
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
-
-NO_LIMIT = 1 << 62
-"""Stands for limits that are not set, with headroom for sums."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -260,7 +260,6 @@ class _Nodes:
         need[pinned] -= 1
         for bounds in (least, most):
             bounds[pinned, problem.rack_of[must[pinned]]] -= 1
-        least = np.maximum(least, 0)
         is_current = (current != NO_REPLICA) & (current != must[:, None]) & table.may_keep[domain[:, None], current]
         in_rack = np.zeros((len(rows), racks), np.bool_)
         at_row, at_column = np.nonzero(is_current)
@@ -273,8 +272,8 @@ class _Nodes:
         share[has_share] = len(rows) + np.arange(np.count_nonzero(has_share))
         first_pool = len(rows) + int(np.count_nonzero(has_share))
         sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
-        topic_of = np.zeros(len(rows), np.int64) if topics is None else topics.topic_of[rows]
         number = 1 if topics is None else topics.topics
+        topic_of = np.zeros(len(rows), np.int64) if topics is None else topics.topic_of[rows]
         groups, group_of = np.unique(set_of.reshape(-1)[domain] * number + topic_of, return_inverse=True)
         pool = first_pool + group_of.reshape(-1)[:, None] * racks + np.arange(racks)
         pool[~is_alone | (most <= 0)] = -1
@@ -283,7 +282,7 @@ class _Nodes:
         return cls(
             rows=rows,
             need=need,
-            least=least,
+            least=np.maximum(least, 0),
             most=most,
             is_current=is_current,
             share=share,

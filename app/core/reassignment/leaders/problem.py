@@ -229,13 +229,18 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     if balance == KEEP:
         violations += _unkept(problem, answer)
     loads = problem.loads(leaders)[problem.target]
-    if answer.band is not None and len(loads):
-        of_each = answer.bounds or BrokerBounds.of(answer.band, len(problem.base))
-        low, high = of_each.low[problem.target], of_each.high[problem.target]
-        outside = np.count_nonzero((loads < low) | (loads > high))
-        if outside:
-            violations.append(f"{outside} brokers lead fewer than {answer.band.low} or more than {answer.band.high}")
-    return violations + _miscounted(problem, answer, int(loads.max(initial=0)))
+    return violations + _outside_band(problem, answer, loads) + _miscounted(problem, answer, int(loads.max(initial=0)))
+
+
+def _outside_band(problem: LeaderProblem, answer: LeaderChoice, loads: Int64s) -> list[str]:
+    """Violations of the band by target brokers with these loads, (targets,) int64."""
+    if answer.band is None or not len(loads):
+        return []
+    of_each = answer.bounds or BrokerBounds.of(answer.band, len(problem.base))
+    low, high = of_each.low[problem.target], of_each.high[problem.target]
+    outside = np.count_nonzero((loads < low) | (loads > high))
+    words = f"{outside} brokers lead fewer than {answer.band.low} or more than {answer.band.high}"
+    return [words] if outside else []
 
 
 def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:

@@ -1,16 +1,16 @@
-"""Replicas balanced by one load: searches and bounds, of which `resources.one_load` makes a placement.
+"""One load of replicas: where brokers shed and receive first, bounds, and exact models of regions of brokers.
 
-by_load.py             the answer with its certificates; forced moves alone
+`resources.one_load` makes a placement of them.
+
 rules.py               constraints, loads and costs, as the arrays that compiled loops take
-local_search.py        the initial placement, and its improvement within a band of loads
-bounds.py              lowest ceiling, highest floor, least movement by Lagrangian duality
-neighbourhoods.py      less movement by exact models of regions and of some of their brokers, with its bound
+local_search.py        the initial placement, and what brokers above a ceiling shed, heaviest first
+bounds.py              lowest ceiling, highest floor
+regions.py             less movement by exact models of regions, with its bound
 core_cells.py          the cells that an optimal placement may use, by reduced costs
 cell_model.py          the exact model of free cells (CP-SAT)
 exact_model.py         the exact model of a small problem (CP-SAT)
 heavy_bound.py         least movement around replicas that load more than half of the ceiling
 heavy_starts.py        placements with these replicas pinned to brokers
-moves_kernel.py        single moves; brokers above a ceiling shed replicas, which are redistributed
-improving_kernel.py    brokers below a floor receive replicas; unnecessary moves are undone
-legal_sets_kernel.py   the cheapest legal set of brokers of each partition
+moves_kernel.py        legal moves; brokers above a ceiling shed replicas, which are redistributed
+legal_sets_kernel.py   the cheapest legal set of brokers of a partition; the initial placement
 """

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.loads.exact_model import add_legal_set
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
-from app.core.reassignment.model import Band, capped_floors
+from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 
 RELATIVE_GAP = 1e-5
@@ -83,22 +84,21 @@ class CellModel:
         self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
         self._fixed = start.moved - movement_of(rules, changing)
 
-    def less_movement(self, band: Band, work: float, is_over: Callable[[], bool]) -> Solved:
-        """Minimise the movement within a band of the loads of target brokers, which the start is within."""
-        self._keep_floors(self._free.brokers, band.low)
-        for broker in self._free.brokers[self._rules.target[self._free.brokers]].tolist():
-            self._model.add(self._load(broker) <= band.high)
+    def less_movement(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> Solved:
+        """Minimise the movement within bounds of the loads, which the start is within."""
+        for broker in self._free.brokers.tolist():
+            self._bound(within, broker, self._load(broker))
         self._model.minimize(self._moved())
-        return self._solve(work, is_over, beside=self._fixed)
+        return self._solve(work, is_over)
 
-    def _keep_floors(self, brokers: Int64s, low: int) -> None:
-        """Keep brokers at their floors, or at their loads at the start if these are below."""
-        floors = np.minimum(capped_floors(low, self._rules.target, self._rules.floor_cap), self._start.loads)
-        for broker in brokers[floors[brokers] > 0].tolist():
-            self._model.add(self._load(broker) >= int(floors[broker]))
+    def _bound(self, within: BrokerBounds, broker: int, load: Any) -> None:
+        if within.high[broker] < NO_LIMIT:
+            self._model.add(load <= int(within.high[broker]))
+        if within.low[broker] > 0:
+            self._model.add(load >= int(within.low[broker]))
 
-    def movement_lower_bound(self, band: Band, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
-        """A lower bound on the movement within a band of all placements that differ from the start on free brokers, and
+    def movement_lower_bound(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
+        """A lower bound on the movement within bounds of all placements that differ from the start on free brokers, and
         the work that it took.
 
         The free rows are all that the start moves. Of the others each broker may shed load, in any fraction, at their
@@ -116,10 +116,7 @@ class CellModel:
         received = [self._model.new_int_var(0, int(sheddable[brokers].sum()), "") for _ in brokers]
         self._model.add(sum(shed) == sum(received))
         for broker, less, more in zip(brokers.tolist(), shed, received, strict=True):
-            if rules.target[broker]:
-                load = self._load(broker) - less + more
-                self._model.add(load >= band.low)
-                self._model.add(load <= band.high)
+            self._bound(within, broker, self._load(broker) - less + more)
         per_unit = np.where(sheddable > 0, lowest, 0)[brokers].tolist()
         relaxed = sum(price * amount for price, amount in zip(per_unit, shed, strict=True))
         self._model.minimize(self._moved() * scale + relaxed)
@@ -144,29 +141,12 @@ class CellModel:
 
     def _add_row(self, place: int) -> dict[int, Any]:
         """The Booleans of a row by broker: as many replicas on the free brokers as at the start, with legal racks."""
-        rules, free, model = self._rules, self._free, self._model
-        row = int(free.rows[place])
-        domain = int(rules.domain_of[row])
+        row, free = int(self._free.rows[place]), self._free
         at_start = {broker for broker in self._start.at[row].tolist() if broker != NO_REPLICA}
-        cells = {broker: model.new_bool_var("") for broker in free.brokers[free.is_free[place]].tolist()}
-        fixed = at_start - cells.keys()
-        by_rack: dict[int, list[Any]] = {}
+        brokers = free.brokers[free.is_free[place]].tolist()
+        cells = add_legal_set(self._model, self._rules, row, brokers, at_start.difference(brokers))
         for broker, cell in cells.items():
-            model.add_hint(cell, broker in at_start)
-            by_rack.setdefault(int(rules.rack_of[broker]), []).append(cell)
-        count = len(at_start) - len(fixed)
-        for rack, inside in by_rack.items():
-            there = sum(int(rules.rack_of[broker]) == rack for broker in fixed)
-            least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
-            if len(by_rack) > 1 and (least > 0 or most < min(count, len(inside))):
-                model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
-        if count == 1:
-            model.add_exactly_one(cells.values())
-        else:
-            model.add(sum(cells.values()) == count)
-        pinned = int(rules.must_keep[row])
-        if pinned in cells:
-            model.add(cells[pinned] == 1)
+            self._model.add_hint(cell, broker in at_start)
         return cells
 
     def _load(self, broker: int) -> Any:
@@ -186,11 +166,11 @@ class CellModel:
             costs += [int(rules.cost[row])] * len(elsewhere)
         return self._sum(moves, costs)
 
-    def _solve(self, work: float, is_over: Callable[[], bool], beside: int = 0) -> Solved:
-        """Solve. beside : added to the objective, which is exact in 64 bits without constants alone."""
+    def _solve(self, work: float, is_over: Callable[[], bool]) -> Solved:
+        """Solve. The movement of other cells is added afterwards: sums are exact in 64 bits without constants alone."""
         solver, is_solved, bound, used = self._run(work, is_over)
         if not is_solved:
-            return Solved(self._start, bound + beside, used)
+            return Solved(self._start, bound + self._fixed, used)
         free, at = self._free, self._start.at.copy()
         fixed = np.where(free.changing(at) == at, NO_REPLICA, at)
         for row, of_row in zip(free.rows.tolist(), self._cells, strict=True):
@@ -199,7 +179,7 @@ class CellModel:
             at[row] = NO_REPLICA
             at[row, : len(brokers)] = brokers
         loads = self._others + per_broker(free.changing(at), len(self._others), self._rules.load)
-        return Solved(candidate(self._rules, at, loads), bound + beside, used)
+        return Solved(candidate(self._rules, at, loads), bound + self._fixed, used)
 
     def _run(self, work: float, is_over: Callable[[], bool]) -> tuple[Any, bool, int, float]:
         """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""

@@ -16,13 +16,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Float64s, Int64s
 from app.core.reassignment.loads.cell_model import FreeCells
-from app.core.reassignment.loads.legal_sets_kernel import LIMB, cheapest_legal_set
+from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
 from app.core.reassignment.loads.local_search import CandidatePlacement
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import BrokerBounds
 
+LARGEST_COST = 1 << 59
+"""Limit of the cost of a single row."""
+LIMB = 30
+"""Costs are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
 NEVER = np.int64(1 << 62)
 """The cost of a broker that may not have a replica, and the regret of a cell that no legal set has."""
 
@@ -83,11 +87,6 @@ class PricedRegion:
         rows = np.flatnonzero(has_choice)
         return FreeCells(rows, inside, is_free[rows]), threshold
 
-    def among(self, places: Int64s) -> "PricedRegion":
-        """The same, of some of its brokers alone. places : (some,) int64 indices of them, ascending."""
-        region = Region(self.region.brokers[places], self.region.count)
-        return PricedRegion(region, self.scale, self.value, self.regret[:, places])
-
     def bound(self, of_core: int, threshold: int) -> int:
         """A lower bound on the movement of every placement, by that of the core and the smallest regret outside it."""
         return max(0, -(-self.value // self.scale), min(of_core, -(-(self.value + threshold) // self.scale)))
@@ -104,20 +103,26 @@ def regions_of(rules: LoadRules) -> list[Region]:
     return [region for region in of_racks if len(region.brokers)]
 
 
-def priced_regions(rules: LoadRules, base_load: Int64s, band: Band, prices: Int64s, scale: int) -> list[PricedRegion]:
-    """All regions under prices.
+def priced_regions(rules: LoadRules, base_load: Int64s, within: BrokerBounds, prices: Float64s) -> list[PricedRegion]:
+    """All regions under prices, which are rounded to integers over one denominator, so that sums are exact.
 
     Complexity: O(rows · brokers) memory.
 
     Parameters
     ----------
-    prices : (brokers,) int64 of a unit of load, times `scale`; 0 if the broker is no target.
+    within : of the loads. prices : (brokers,) float64 of a unit of load; none above 0 without a ceiling.
     """
-    return [_priced(rules, base_load, band, prices, scale, region) for region in regions_of(rules)]
+    factor = max(1, int(rules.factor.max(initial=1)))
+    scale, largest = (
+        LARGEST_COST // (2 * factor * max(1, int(most.max(initial=0)))) for most in (rules.cost, rules.load)
+    )
+    scale = max(1, scale)
+    whole = np.rint(np.clip(prices * scale, -largest, largest)).astype(np.int64)
+    return [_priced(rules, base_load, within, whole, scale, region) for region in regions_of(rules)]
 
 
 def _priced(
-    rules: LoadRules, base_load: Int64s, band: Band, prices: Int64s, scale: int, region: Region
+    rules: LoadRules, base_load: Int64s, within: BrokerBounds, prices: Int64s, scale: int, region: Region
 ) -> PricedRegion:
     costs = _costs(rules, prices, scale, region)
     count = region.count[rules.domain_of]
@@ -129,7 +134,7 @@ def _priced(
     value = _exact_sum(costs[chosen])
     for broker in region.brokers.tolist():
         price = int(prices[broker])
-        value -= price * ((band.high if price > 0 else band.low) - int(base_load[broker]))
+        value -= price * (int(within.high[broker] if price > 0 else within.low[broker]) - int(base_load[broker]))
     return PricedRegion(region, scale, value, regret)
 
 

@@ -3,7 +3,7 @@
 Solves are limited in deterministic time, so that the same problem always gets the same answer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -75,6 +75,30 @@ class Sum:
         )
 
 
+def add_legal_set(
+    model: Any, rules: LoadRules, row: int, brokers: Sequence[int], others: Collection[int] = ()
+) -> dict[int, Any]:
+    """Booleans of a row by broker: those chosen, with its replicas on the other brokers given, are a legal set."""
+    domain = int(rules.domain_of[row])
+    cells = {broker: model.new_bool_var("") for broker in brokers}
+    count = int(rules.factor[domain]) - len(others)
+    if count == 1:
+        model.add_exactly_one(cells.values())
+    else:
+        model.add(sum(cells.values()) == count)
+    racks = {int(rules.rack_of[broker]) for broker in brokers}
+    for rack in sorted(racks) if len(racks) > 1 else ():
+        inside = [cell for broker, cell in cells.items() if rules.rack_of[broker] == rack]
+        there = sum(int(rules.rack_of[broker]) == rack for broker in others)
+        least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
+        if least > 0 or most < min(count, len(inside)):
+            model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
+    pinned = int(rules.must_keep[row])
+    if pinned in cells:
+        model.add(cells[pinned] == 1)
+    return cells
+
+
 class PlacementModel:
     """The legal sets of all partitions and, if brokers may lead, their leaders.
 
@@ -111,14 +135,8 @@ class PlacementModel:
         current = {broker for broker in rules.current[row].tolist() if broker != NO_REPLICA}
         brokers = sorted(set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current)
         leads = [0 if self._may_lead is None else model.new_bool_var("") for _ in brokers]
-        cells = {broker: (model.new_bool_var(""), led) for broker, led in zip(brokers, leads, strict=True)}
-        model.add(sum(has for has, _ in cells.values()) == factor)
-        for rack in range(rules.least.shape[1]):
-            inside = [has for broker, (has, _) in cells.items() if rules.rack_of[broker] == rack]
-            if inside:
-                model.add_linear_constraint(sum(inside), int(rules.least[domain, rack]), int(rules.most[domain, rack]))
-        if rules.must_keep[row] != NO_REPLICA:
-            model.add(cells[int(rules.must_keep[row])][0] == 1)
+        chosen = add_legal_set(model, rules, row, brokers)
+        cells = {broker: (chosen[broker], led) for broker, led in zip(brokers, leads, strict=True)}
         if self._may_lead is not None:
             behind, may_lead = self._behind[row], self._may_lead
             rank = {broker: 2 * int(broker in behind) + int(not may_lead[broker]) for broker in brokers}

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment.loads.core_cells import Region
+from app.core.reassignment.loads.core_cells import Region, regions_of
 from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
 from app.core.reassignment.loads.rules import LoadRules
+from app.core.reassignment.model import NO_LIMIT
 
 ROUNDING_BITS = 48
 """Costs of brokers, which are whole, are lowered by 2^-48 before they are rounded up. Sums are exact, but the ratios of
@@ -26,14 +27,10 @@ NOT_POSSIBLE = -1
 """The cost of a broker that is above the ceiling whatever leaves it."""
 
 
-def heavy_movement_bound(rules: LoadRules, base_load: Int64s, ceiling: int) -> int:
-    """A lower bound on the movement of placements whose target brokers are below a ceiling; 0 without heavy replicas.
-
-    Complexity: O(rows · widest · log) for the order of the replicas, and O(heavy rows · brokers · factor).
-    """
-    everywhere = Region(np.arange(len(rules.rack_of)), rules.factor.astype(np.int64))
-    heavy = heavy_places(rules, base_load, ceiling, everywhere)
-    return 0 if heavy is None else heavy.bound
+def heavy_movement_bound(rules: LoadRules, base_load: Int64s, ceiling: Int64s) -> int:
+    """A lower bound on the movement of placements below (brokers,) int64 ceilings; 0 without heavy replicas."""
+    of_regions = (heavy_places(rules, base_load, ceiling, region) for region in regions_of(rules))
+    return sum(heavy.bound for heavy in of_regions if heavy is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +50,18 @@ class HeavyPlaces:
     bound: int
 
 
-def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: int, region: Region) -> HeavyPlaces | None:
-    """The heavy replicas of a ceiling in a region; None if there are none."""
-    heavy = np.flatnonzero((2 * rules.load > ceiling) & (region.count[rules.domain_of] > 0))
+def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: Int64s, region: Region) -> HeavyPlaces | None:
+    """The heavy replicas of a region; None if there are none.
+
+    Complexity: O(rows · widest · log) for the order of the replicas, and O(heavy rows · brokers · factor).
+
+    Parameters
+    ----------
+    ceiling : (brokers,) int64, or `NO_LIMIT`. A replica is heavy if it loads more than half of the highest ceiling.
+    """
+    bounded = ceiling < NO_LIMIT
+    highest = int(ceiling[region.brokers][bounded[region.brokers]].max(initial=0))
+    heavy = np.flatnonzero((2 * rules.load > highest) & (region.count[rules.domain_of] > 0))
     if not len(heavy):
         return None
     heavy = heavy[np.argsort(-rules.load[heavy], kind="stable")]
@@ -63,25 +69,28 @@ def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: int, region: Regi
     inside[region.brokers] = True
     is_here = (rules.current != NO_REPLICA) & inside[rules.current]
     count = region.count[rules.domain_of] - np.count_nonzero(is_here, axis=1)
-    shedding = _Shedding(rules, base_load, is_here, heavy, count < 0)
-    shed = np.maximum([shedding.cost(broker, ceiling) for broker in range(len(base_load))], 0)
+    shedding = _Shedding(rules, base_load, is_here, heavy, count < 0, bounded)
+    shed = np.maximum([shedding.cost(broker, int(ceiling[broker])) for broker in range(len(base_load))], 0)
     costs = np.full((len(heavy), len(base_load)), NOT_POSSIBLE)
     least = np.zeros(len(heavy), np.int64)
     for place, row in enumerate(heavy.tolist()):
-        there = rules.current[row][is_here[row]]
-        eligible = rules.may_receive[rules.domain_of[row]] & inside
-        eligible[there] = True
-        moved = np.full(len(base_load), rules.cost[row])
-        moved[rules.current[row][is_here[row] & rules.stays_free[row]]] = 0
-        left = ceiling - int(rules.load[row])
-        for broker in np.flatnonzero(eligible).tolist():
-            beside = shedding.cost(broker, left)
+        moved = _moved(rules, row, is_here[row], inside)
+        for broker in np.flatnonzero(moved != NOT_POSSIBLE).tolist():
+            beside = shedding.cost(broker, int(ceiling[broker] - rules.load[row]))
             if beside != NOT_POSSIBLE:
                 costs[place, broker] = max(0, beside - int(shed[broker])) + int(moved[broker])
         least[place] = _least(rules, row, costs[place], region)
     forced = np.maximum(count, 0) * rules.cost
     forced[heavy] = 0
     return HeavyPlaces(heavy, costs, least, int(forced.sum()) + int(shed[inside].sum()) + int(least.sum()))
+
+
+def _moved(rules: LoadRules, row: int, is_here: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Int64s:
+    """(brokers,) int64: the cost of a replica of the row if it is moved to a broker of the region."""
+    moved = np.where(rules.may_receive[rules.domain_of[row]] & inside, rules.cost[row], NOT_POSSIBLE)
+    moved[rules.current[row][is_here]] = rules.cost[row]
+    moved[rules.current[row][is_here & rules.stays_free[row]]] = 0
+    return moved
 
 
 def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:
@@ -118,6 +127,7 @@ class _Shedding:
         is_here: NDArray[np.bool_],
         heavy: Int64s,
         is_spare: NDArray[np.bool_],
+        bounded: NDArray[np.bool_],
     ) -> None:
         others = is_here & (rules.load > 0)[:, None]
         others[heavy] = False
@@ -130,12 +140,12 @@ class _Shedding:
         ends = np.searchsorted(broker[order], np.arange(len(base_load) + 1))
         parts = [order[first:last] for first, last in pairwise(ends)]
         self._load, self._cost = [np.cumsum(load[part]) for part in parts], [np.cumsum(cost[part]) for part in parts]
-        self._base, self._target = base_load, rules.target
+        self._base, self._bounded = base_load, bounded
 
     def cost(self, broker: int, left: int) -> int:
         """The least cost at which the other replicas of a broker load no more than is left, or `NOT_POSSIBLE`."""
         left -= int(self._base[broker])
-        if not self._target[broker]:
+        if not self._bounded[broker]:
             return 0
         if left < 0:
             return NOT_POSSIBLE

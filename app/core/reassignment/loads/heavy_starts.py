@@ -14,13 +14,9 @@ import numpy as np
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.heavy_bound import NOT_POSSIBLE, HeavyPlaces
-from app.core.reassignment.loads.local_search import (
-    CandidatePlacement,
-    initial_placement,
-    search_within_band,
-)
+from app.core.reassignment.loads.local_search import CandidatePlacement
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import BrokerBounds
 
 MOST_BROKERS = 4
 """Brokers that are tried for a heavy replica."""
@@ -35,12 +31,14 @@ class HeavyStarts:
     Parameters
     ----------
     rules : of the problem, with the pins so far. base_load : (brokers,) int64 of partitions outside the problem.
+    within : of the loads. searched : a search of all partitions by some rules; it raises `InfeasibleFlow` if some
+        partition has no legal placement.
     """
 
     rules: LoadRules = field(repr=False)
     base_load: Int64s = field(repr=False)
-    band: Band
-    is_over: Callable[[], bool]
+    within: BrokerBounds
+    searched: Callable[[LoadRules], CandidatePlacement]
 
     def places(self, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
         """Rows and brokers worth a search, if the movement within the region is known to be at most `moved`."""
@@ -60,14 +58,13 @@ class HeavyStarts:
             yield from ((row, broker) for broker in possible if without + int(heavy.costs[place, broker]) < moved)
 
     def search(self, row: int, broker: int) -> tuple[LoadRules, CandidatePlacement | None]:
-        """The rules with one more pin, and the placement that is found within the band."""
+        """The rules with one more pin, and the placement that is found within the bounds."""
         pinned = _pinned(self.rules, row, broker)
         try:
-            start = initial_placement(pinned, self.base_load)
+            found = self.searched(pinned)
         except InfeasibleFlow:
             return pinned, None
-        found = search_within_band(pinned, start, self.band, self.is_over)
-        return pinned, found if self.band.low <= found.smallest and found.largest <= self.band.high else None
+        return pinned, found if self.within.hold(found.loads) else None
 
 
 def _pinned(rules: LoadRules, row: int, broker: int) -> LoadRules:

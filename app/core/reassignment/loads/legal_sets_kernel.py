@@ -1,4 +1,4 @@
-"""The cheapest legal set of brokers of one partition: for the initial placement, and under dual prices of the load.
+"""The cheapest legal set of brokers of one partition, and the initial placement.
 
 Sets with between `least` and `most` members of each rack, `factor` in all, are the bases of a laminar matroid: taking
 the cheapest of every rack up to its minimum, then the cheapest of the rest in racks below their maximum, is optimal.
@@ -7,7 +7,7 @@ the cheapest of every rack up to its minimum, then the cheapest of the rest in r
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
@@ -46,31 +46,33 @@ def cheapest_legal_set(
             per_rack[rack_of[must_keep]] += 1
             count = 1
             break
-    for rack in range(len(least)):
-        while per_rack[rack] < least[rack]:
-            best = ALLOWED_NONE
-            for i in range(candidates):
-                if free[i] and rack_of[brokers[i]] == rack and (best < 0 or costs[i] < costs[best]):
-                    best = i
-            if best < 0 or count == factor:
-                return False
+    for bounds in (least, most):
+        best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
+        while best >= 0 and count < factor:
             free[best] = False
             choices[count] = best
-            per_rack[rack] += 1
+            per_rack[rack_of[brokers[best]]] += 1
             count += 1
-    while count < factor:
-        best = ALLOWED_NONE
-        for i in range(candidates):
-            rack = rack_of[brokers[i]]
-            if free[i] and per_rack[rack] < most[rack] and (best < 0 or costs[i] < costs[best]):
-                best = i
-        if best < 0:
-            return False
-        free[best] = False
-        choices[count] = best
-        per_rack[rack_of[brokers[best]]] += 1
-        count += 1
-    return True
+            best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
+    return bool(count == factor and (per_rack >= least).all())
+
+
+@subroutine
+def _cheapest(
+    brokers: Int32Vector,
+    costs: Int64Vector,
+    free: BoolVector,
+    rack_of: Int32Vector,
+    per_rack: Int64Vector,
+    bounds: Int64Vector,
+) -> int:
+    """The cheapest free candidate of the racks that have fewer replicas than a bound; -1 if there is none."""
+    best = ALLOWED_NONE
+    for i in range(len(free)):
+        rack = rack_of[brokers[i]]
+        if free[i] and per_rack[rack] < bounds[rack] and (best < 0 or costs[i] < costs[best]):
+            best = i
+    return best
 
 
 IN_PLACE = np.int64(0)
@@ -179,102 +181,6 @@ def _choose(
         choices,
         per_rack,
     )
-
-
-LIMB = 30
-"""Costs of rows are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
-
-
-@compiled
-def sum_of_cheapest_sets(
-    rules: LoadRules,
-    settled: BoolVector,
-    prices: Int64Vector,
-    move_cost: Int64Vector,
-    receivers: Int64Matrix,
-    starts: Int64Matrix,
-    used: Int64Vector,
-) -> tuple[int, int]:
-    """The sum of the least costs of all rows as (high, low) limbs; the load of the chosen sets is added to `used`.
-
-    A replica costs prices[broker] · load, and move_cost[row] more if it is moved.
-
-    Parameters
-    ----------
-    settled : (rows,) bool, rows that `rows_legal_in_place` lists.
-    prices : (brokers,) int64. move_cost : (rows,) int64. No row's cost exceeds 60 bits.
-    receivers : (domains, brokers) brokers that may receive, by rack, then by price; starts : (domains, racks + 1) where
-        each rack's begin. used : (brokers,) int64.
-    """
-    racks = rules.least.shape[1]
-    widest = rules.current.shape[1] + int(rules.factor.max()) * racks
-    brokers, costs = np.empty(widest, np.int32), np.empty(widest, np.int64)
-    choices, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
-    cheapest = np.full(len(starts), np.iinfo(np.int64).max >> 4, np.int64)
-    for domain in range(len(starts)):
-        for rack in range(racks):
-            if starts[domain, rack] < starts[domain, rack + 1]:
-                cheapest[domain] = min(cheapest[domain], prices[receivers[domain, starts[domain, rack]]])
-    high = low = np.int64(0)
-    for row in range(len(rules.load)):
-        domain, load = rules.domain_of[row], rules.load[row]
-        factor = rules.factor[domain]
-        if settled[row]:
-            # If no current broker costs more than any receiver, no other set costs less than the current brokers.
-            costliest, cost = prices[rules.current[row, 0]], np.int64(0)
-            for column in range(rules.current.shape[1]):
-                current_broker = rules.current[row, column]
-                if current_broker >= 0:
-                    costliest = max(costliest, prices[current_broker])
-                    cost += prices[current_broker] * load
-            if costliest <= cheapest[domain] or (costliest - cheapest[domain]) * load <= move_cost[row]:
-                for column in range(rules.current.shape[1]):
-                    if rules.current[row, column] >= 0:
-                        used[rules.current[row, column]] += load
-                high += cost >> LIMB
-                low += cost & ((np.int64(1) << LIMB) - 1)
-                continue
-        count = int(np.int64(0))
-        for column in range(rules.current.shape[1]):
-            current_broker = rules.current[row, column]
-            if current_broker >= 0:
-                brokers[count] = current_broker
-                costs[count] = prices[current_broker] * load + (0 if rules.stays_free[row, column] else move_cost[row])
-                count += 1
-        current = count
-        for rack in range(racks):
-            slack = min(factor, rules.most[domain, rack])
-            for at in range(starts[domain, rack], starts[domain, rack + 1]):
-                if slack == 0:
-                    break
-                broker = np.int32(receivers[domain, at])
-                is_known = False
-                for i in range(current):
-                    is_known |= brokers[i] == broker
-                if not is_known:
-                    brokers[count] = broker
-                    costs[count] = prices[broker] * load + move_cost[row]
-                    count += 1
-                    slack -= 1
-        cheapest_legal_set(
-            brokers,
-            costs,
-            count,
-            rules.rack_of,
-            rules.least[domain],
-            rules.most[domain],
-            factor,
-            rules.must_keep[row],
-            choices,
-            per_rack,
-        )
-        cost = np.int64(0)
-        for i in range(factor):
-            cost += costs[choices[i]]
-            used[brokers[choices[i]]] += load
-        high += cost >> LIMB
-        low += cost & ((np.int64(1) << LIMB) - 1)
-    return int(high), int(low)
 
 
 @compiled

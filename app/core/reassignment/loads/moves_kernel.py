@@ -1,4 +1,4 @@
-"""Single moves of a working placement, and the moves that bring brokers below a ceiling.
+"""Legal moves of a working placement, and the moves that bring brokers below a ceiling.
 
 A replica is identified by its slot, row · widest + column. Brokers and constants are passed as int64, so that each loop
 is compiled once. What an overloaded broker sheds is a knapsack cover: greedy
@@ -28,16 +28,6 @@ class WorkingPlacement(NamedTuple):
 
     at: Int32Matrix
     loads: Int64Vector
-
-
-@subroutine
-def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> None:
-    """Move the replica and its load to another broker."""
-    width = working.at.shape[1]
-    row, column = slot // width, slot % width
-    working.loads[working.at[row, column]] -= rules.load[row]
-    working.loads[to] += rules.load[row]
-    working.at[row, column] = to
 
 
 @subroutine
@@ -81,18 +71,9 @@ def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
 
 
 @subroutine
-def fits(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
-    """Whether the broker's load is within the band with so much added (or removed); always if it is no target."""
-    load = working.loads[broker] + more
-    if more < 0:
-        return bool(load >= floor_of(rules, broker, low))
-    return bool(not rules.target[broker] or load <= high)
-
-
-@subroutine
-def floor_of(rules: LoadRules, broker: int, low: int) -> int:
-    """The least load of a broker within a band: none, or its cap, if it is no target."""
-    return low if rules.target[broker] else min(low, int(rules.floor_cap[broker]))
+def has_capacity(rules: LoadRules, working: WorkingPlacement, broker: int, load: int, ceiling: int) -> bool:
+    """Whether the broker is no target, or stays below the ceiling with a load added."""
+    return bool(not rules.target[broker] or working.loads[broker] + load <= ceiling)
 
 
 @subroutine
@@ -151,22 +132,21 @@ def shed_load(
     slots: Int64Vector,
     slots_of: Int64Vector,
     senders: Int64Vector,
-    lightest: Int64Vector,
-    starts: Int64Vector,
+    least: int,
     ceiling: int,
     keep_current: bool,
     is_shed: BoolVector,
 ) -> None:
     """Let each sender in turn choose what to shed of its load above the ceiling, and mark that in `is_shed`.
 
-    A shed replica still is at its broker, whose load no longer includes it.
+    A shed replica still is at its broker, whose load no longer includes it. Replicas are not shed if they would load
+    the least loaded broker more than their own is loaded.
 
     Parameters
     ----------
     slots : of the senders, sender by sender, by ascending cost for the load, then by descending load.
     slots_of : (senders + 1,) where each sender's begin.
-    lightest : the brokers by rack, those that are no target first, then by load.
-    starts : (racks + 1,) where each rack's begin.
+    least : load of a broker that receives.
     keep_current : a replica on a current broker may only go to another one where it costs nothing.
     """
     width = working.at.shape[1]
@@ -178,7 +158,10 @@ def shed_load(
         for at in range(slots_of[i], slots_of[i + 1]):
             slot = slots[at]
             row = slot // width
-            if not is_shed[slot] and _can_leave(rules, working, slot, keep_current, lightest, starts):
+            if is_shed[slot] or least + rules.load[row] >= working.loads[broker]:
+                continue
+            lighter = other_current(rules, working, slot, int(working.loads[broker]))
+            if lighter >= 0 or not (keep_current and is_current(rules, row, broker)):
                 in_place = stays_free(rules, row, broker) and other_current(rules, working, slot, ceiling) < 0
                 choice[count] = slot
                 loads[count] = rules.load[row]
@@ -209,45 +192,15 @@ def redistribute(
 
 
 @subroutine
-def _can_leave(
-    rules: LoadRules,
-    working: WorkingPlacement,
-    slot: int,
-    keep_current: bool,
-    lightest: Int64Vector,
-    starts: Int64Vector,
-) -> bool:
-    """Whether some broker would have less load with the replica than its broker has now.
-
-    Brokers are tried from the lightest: since only the heaviest have shed load, the others are not lighter now.
-    """
-    width = working.at.shape[1]
-    row = slot // width
-    broker = int(np.int64(working.at[row, slot % width]))
-    keeps_current = keep_current and is_current(rules, row, broker)
-    is_open = _open_racks(rules, working, slot)
-    for rack in range(len(is_open)):
-        if not is_open[rack]:
-            continue
-        for at in range(starts[rack], starts[rack + 1]):
-            to = lightest[at]
-            if rules.target[to] and working.loads[to] + rules.load[row] >= working.loads[broker]:
-                break
-            if (not keeps_current or stays_free(rules, row, to)) and may_move(rules, working, slot, to):
-                return True
-    return False
-
-
-@subroutine
 def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int) -> int:
     """The least loaded other current broker where the replica costs nothing and fits below the ceiling, or -1."""
     row = slot // working.at.shape[1]
-    best, floor = -1, int(np.int64(0))
+    best = -1
     for column in range(rules.current.shape[1]):
         current_broker = int(np.int64(rules.current[row, column]))
         if (
             rules.stays_free[row, column]
-            and fits(rules, working, current_broker, rules.load[row], floor, ceiling)
+            and has_capacity(rules, working, current_broker, rules.load[row], ceiling)
             and (best < 0 or working.loads[current_broker] < working.loads[best])
             and may_move(rules, working, slot, current_broker)
         ):
@@ -264,9 +217,9 @@ def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling
     width = working.at.shape[1]
     row = slot // width
     broker = int(np.int64(working.at[row, slot % width]))
-    load, floor = rules.load[row], int(np.int64(0))
+    load = rules.load[row]
     was_current = is_current(rules, row, broker)
-    if was_current and fits(rules, working, broker, load, floor, ceiling):
+    if was_current and has_capacity(rules, working, broker, load, ceiling):
         return int(broker)
     current_broker = other_current(rules, working, slot, ceiling)
     if current_broker >= 0:

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import MovementProblem
+from app.core.reassignment.model import NO_LIMIT, Band, BrokerBounds, MovementProblem, capped_floors
 from app.errors.requests import LimitExceeded
 
 LARGEST_SUM = 1 << 60
@@ -75,6 +75,12 @@ def load_rules(problem: MovementProblem, load: Int64s) -> LoadRules:
         load=load.astype(np.int64),
         cost=np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0).astype(np.int64),
     )
+
+
+def within_band(rules: LoadRules, band: Band) -> BrokerBounds:
+    """The bounds that a band sets on the load of each broker; `NO_LIMIT` above brokers that are no targets."""
+    low = np.maximum(capped_floors(band.low, rules.target, rules.floor_cap), 0)
+    return BrokerBounds(low, np.where(rules.target, np.int64(band.high), NO_LIMIT))
 
 
 def moved_weight(rules: LoadRules, at: Int32s) -> int:

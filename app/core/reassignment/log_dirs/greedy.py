@@ -128,12 +128,7 @@ def _lower_once(problem: LogDirProblem, placed: Int32s, loads: Int64s, movable: 
         theirs = np.zeros(0, np.int64)
         if problem.may_receive[worst]:
             theirs = _some(np.flatnonzero(movable & (placed == other)))
-        # The first column moves a replica alone.
-        back = np.concatenate([[0], problem.size_bytes[theirs]])
-        shift = problem.size_bytes[mine][:, None] - back[None, :]
-        taken = loads[other] + shift
-        after = np.maximum((loads[worst] - shift) / problem.capacity[worst], taken / problem.capacity[other])
-        after[(shift <= 0) | (taken > problem.limit[other])] = np.inf
+        after = _shares_after(problem, loads, (worst, mine), (other, theirs))
         row, column = np.unravel_index(int(np.argmin(after)), after.shape)
         if after[row, column] < best:
             best = float(after[row, column])
@@ -145,6 +140,23 @@ def _lower_once(problem: LogDirProblem, placed: Int32s, loads: Int64s, movable: 
     if exchanged is not None:
         placed[exchanged] = worst
     return True
+
+
+def _shares_after(
+    problem: LogDirProblem, loads: Int64s, giving: tuple[int, Int64s], taking: tuple[int, Int64s]
+) -> NDArray[np.float64]:
+    """(replicas, 1 + others) float64: the larger share of two directories if one gives a replica alone, or for another
+    one; infinite if that is not less for it, or above the limit of the other.
+
+    Parameters
+    ----------
+    giving, taking : a directory, and some of its replicas.
+    """
+    back = np.concatenate([[0], problem.size_bytes[taking[1]]])
+    shift = problem.size_bytes[giving[1]][:, None] - back[None, :]
+    left, taken = loads[giving[0]] - shift, loads[taking[0]] + shift
+    after = np.maximum(left / problem.capacity[giving[0]], taken / problem.capacity[taking[0]])
+    return np.where((shift <= 0) | (taken > problem.limit[taking[0]]), np.inf, after)
 
 
 def _some(replicas: Int64s) -> Int64s:

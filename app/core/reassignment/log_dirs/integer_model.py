@@ -9,7 +9,8 @@ import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
-from app.core.reassignment.log_dirs.model import NO_LIMIT, LogDirProblem
+from app.core.reassignment.log_dirs.model import LogDirProblem
+from app.core.reassignment.model import NO_LIMIT
 
 MAX_CELLS = 6_000
 """The most Booleans of a model: replicas times directories."""

@@ -10,9 +10,6 @@ from app.core.certificate import Certificate
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.model import Balance
 
-NO_LIMIT = 1 << 62
-"""Stands for the limit of a directory whose size is unknown."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogDirProblem:

@@ -8,8 +8,9 @@ relieving.py     the verb relieve: the least movement that brings every broker b
 start.py         the placement with forced moves alone, and its leaders
 search.py        local search within ceilings, floors and limits, with little movement
 exact.py         small problems: every aim in order, by integer models
-one_load.py      one load that no leader changes: two searches, exact models of regions, a bound
+one_load.py      one load that no leader changes: two starts, exact models of regions, a bound
 by_load.py       the verb place_by_load: replicas balanced by one load
+forced.py        forced moves alone, balanced by one load; its certificates
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
 integer_model.py limits that conflict only together, and the least excess, of small problems
 excess.py        what is proven of the load above limits

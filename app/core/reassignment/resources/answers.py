@@ -10,7 +10,7 @@ from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
-from app.core.reassignment.resources.evaluation import capacity_weights, largest_share, loads_of
+from app.core.reassignment.resources.evaluation import capacity_weights, excess_of, largest_share, loads_of
 from app.core.reassignment.resources.excess import ExcessProof
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
@@ -173,11 +173,10 @@ def _excess(problem: ResourceProblem, loads: Int64s, proof: ExcessProof) -> Exce
     if not above.any():
         return None
     certificates = []
-    for what, bound, columns in zip(
-        ("hard", "soft"), (proof.hard, proof.soft), (~problem.limits.is_soft, problem.limits.is_soft), strict=True
+    for what, bound, is_other in (
+        ("hard", proof.hard, problem.limits.is_soft),
+        ("soft", proof.soft, ~problem.limits.is_soft),
     ):
-        total = Fraction(0)
-        for broker, column in zip(*np.nonzero(above * columns), strict=True):
-            total += Fraction(int(above[broker, column]), max(1, int(upper[broker, column])))
+        total = excess_of(loads, np.where(is_other, NO_LIMIT, upper))
         certificates.append(Certificate(f"load above {what} limits", total, min(total, bound), SOLVER, LEGAL))
     return Excess(above, certificates[0], certificates[1], proof.conflicts)

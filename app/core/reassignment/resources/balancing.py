@@ -103,7 +103,7 @@ def reach_goals(
         best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends, is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
-    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
+    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over).value
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
 

@@ -6,19 +6,17 @@ from math import ceil, floor
 
 import numpy as np
 
-from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int64s
-from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling
-from app.core.reassignment.loads.by_load import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.loads.exact_model import NotProven
 from app.core.reassignment.loads.local_search import candidate, initial_placement
-from app.core.reassignment.loads.rules import LoadRules, load_rules, moved_weight
-from app.core.reassignment.model import Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement, capped_floors
-from app.core.reassignment.resources.answers import EXACT_SOLVER, LEGAL
+from app.core.reassignment.loads.rules import LoadRules, load_rules, within_band
+from app.core.reassignment.model import Balance, Band, MovementProblem
+from app.core.reassignment.resources.answers import EXACT_SOLVER
 from app.core.reassignment.resources.balancing import CLOSE
 from app.core.reassignment.resources.exact import Stages, is_small
-from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.resources.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
+from app.core.reassignment.resources.model import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
 from app.core.reassignment.resources.one_load import OneLoad
 from app.core.reassignment.resources.search import SearchedPlacement
 from app.core.reassignment.resources.start import first_leaders, led_by
@@ -88,33 +86,25 @@ def search_by_load(
     if balance.tolerance is None:
         return place_forced(problem, rules, base_load, is_over)
     bound, targets = lowest_ceiling(rules, base_load), int(np.count_nonzero(rules.target))
-    requested, aimed = Band(0, bound), Band(0, bound + int(bound * CLOSE))
+    aimed = Band(0, bound + int(bound * CLOSE))
     if balance.tolerance:
         total = int((rules.load * problem.factors).sum()) + int(base_load[rules.target].sum())
         floor = highest_floor(rules, base_load, bound)
-        requested = balance.band(total, targets, Band(floor, bound))
         aimed = balance.band(total, targets, Band(floor - int(floor * CLOSE), aimed.high))
     resources = _one_resource(problem, rules.load, base_load)
     start = initial_placement(rules, base_load).at
-    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), _within(rules, aimed))
+    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), within_band(rules, aimed))
     best = one.search(is_over)
     band = _reached(rules, best, aimed)
-    best, moved_bound = one.widened(_within(rules, band)).improve(best, is_over)
+    best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
     placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
     return load_placement(
         problem,
         placement,
         band=band,
-        requested=requested,
         bound=moved_bound,
         largest_bound=min(bound, placement.largest),
     )
-
-
-def _within(rules: LoadRules, band: Band) -> BrokerBounds:
-    """The bounds that a band sets on each broker."""
-    low = np.maximum(capped_floors(band.low, rules.target, rules.floor_cap), 0)
-    return BrokerBounds(low, np.where(rules.target, np.int64(band.high), NO_LIMIT))
 
 
 def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
@@ -135,24 +125,16 @@ def _exactly(
     if balance.tolerance is None:
         stages.balanced([goal])
     of_brokers = base_load + per_broker(stages.at, len(base_load), rules.load)
-    loads = of_brokers[problem.target]
-    smallest, largest = (int(loads.min()), int(loads.max())) if len(loads) else (0, 0)
-    mean = Fraction(int(loads.sum()), max(1, len(loads)))
-    band = requested = None
-    bound = largest
+    placement, loads = candidate(rules, stages.at, of_brokers), of_brokers[problem.target]
+    mean, bound, band = Fraction(int(loads.sum()), max(1, len(loads))), placement.largest, None
     if balance.tolerance == 0:
-        band = requested = Band(0, largest)
+        band = Band(0, placement.largest)
     elif balance.tolerance is not None:
-        requested = Band(ceil(mean * (1 - balance.tolerance)), floor(mean * (1 + balance.tolerance)))
-        farthest = max(abs(largest - mean), abs(mean - smallest))
-        band = Band(min(requested.low, ceil(mean - farthest)), max(requested.high, floor(mean + farthest)))
-        bound = min(largest, lowest_ceiling(rules, base_load))
-    limits = (*LEGAL, "only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
-    moved = moved_weight(rules, stages.at)
-    movement = Certificate("moved weight", moved, moved, EXACT_SOLVER, limits)
-    replicas = ReplicaPlacement(in_order(problem, stages.at), band, movement)
-    return LoadPlacement(
-        replicas, requested, smallest, Certificate("largest load", largest, bound, EXACT_SOLVER, limits)
+        farthest = max(placement.largest - mean, mean - placement.smallest, mean * balance.tolerance)
+        band = Band(ceil(mean - farthest), floor(mean + farthest))
+        bound = min(bound, lowest_ceiling(rules, base_load))
+    return load_placement(
+        problem, placement, band=band, bound=placement.moved, largest_bound=bound, solver=EXACT_SOLVER
     )
 
 

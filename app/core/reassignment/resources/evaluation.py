@@ -108,6 +108,18 @@ def capacity_weights(loads: ResourceLoads, target: NDArray[np.bool_]) -> Int64s:
     return np.asarray(np.where(target[:, None], np.where(unknown, 1, capacity), 0), np.int64)
 
 
+def excess_of(loads: Int64s, upper: Int64s) -> Fraction:
+    """The load above limits, in shares of the limits; a limit of 0 counts as 1.
+
+    Parameters
+    ----------
+    loads, upper : (brokers, resources) int64, or `NO_LIMIT`.
+    """
+    above = np.maximum(loads - upper, 0)
+    cells = zip(*np.nonzero(above), strict=True)
+    return sum((Fraction(int(above[cell]), max(1, int(upper[cell]))) for cell in cells), Fraction(0))
+
+
 def largest_share(load: Int64s, weight: Int64s, total: int) -> tuple[Fraction, Fraction]:
     """The largest and the smallest load of a target broker over its ideal load, exactly; 0 if nothing is loaded.
 

@@ -16,7 +16,7 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.loads.exact_model import LARGEST_SUM, NotProven, Sum
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
-from app.core.reassignment.resources.evaluation import capacity_weights, loads_of
+from app.core.reassignment.resources.evaluation import capacity_weights, excess_of, loads_of
 from app.core.reassignment.resources.excess import ExcessProof
 from app.core.reassignment.resources.integer_model import LimitModel, limit_conflicts
 from app.core.reassignment.resources.model import (
@@ -280,9 +280,7 @@ class Stages:
             self.sums.pop()
             self.upper = np.minimum(self.upper, upper)
             return Fraction(0)
-        above = np.where(upper < NO_LIMIT, np.maximum(self._loads() - upper, 0), 0)
-        cells = zip(*np.nonzero(above), strict=True)
-        return sum((Fraction(int(above[cell]), max(1, int(upper[cell]))) for cell in cells), Fraction(0))
+        return excess_of(self._loads(), upper)
 
     def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> list[GoalRange]:
         """Reach the goals of one priority. The optimum of a later one is no bound for placements that miss others."""

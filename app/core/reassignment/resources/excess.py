@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.resources.evaluation import loads_of
+from app.core.reassignment.resources.evaluation import excess_of, loads_of
 from app.core.reassignment.resources.integer_model import MAX_CELLS, is_infeasible, least_excess
 from app.core.reassignment.resources.model import NO_LIMIT, LimitConflict, ResourceProblem
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
@@ -62,9 +62,4 @@ def limits_conflict(problem: ResourceProblem) -> bool:
 
 def hard_excess(problem: ResourceProblem, placement: SearchedPlacement) -> Fraction:
     """The load above hard limits, in shares of the limits."""
-    upper = problem.limits.upper
-    above = np.where((upper < NO_LIMIT) & ~problem.limits.is_soft, np.maximum(placement.loads - upper, 0), 0)
-    total = Fraction(0)
-    for broker, column in zip(*np.nonzero(above), strict=True):
-        total += Fraction(int(above[broker, column]), max(1, int(upper[broker, column])))
-    return total
+    return excess_of(placement.loads, np.where(problem.limits.is_soft, NO_LIMIT, problem.limits.upper))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import NO_LIMIT, MovementProblem, ReplicaPlacement
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
 """Columns of every (…, resources) array: bytes, bytes/s, bytes/s, millionths of a vCPU, and two counts."""
@@ -22,8 +22,6 @@ TOPIC_REPLICAS = "topic_replicas"
 GOALS = (*RESOURCES, TOPIC_REPLICAS)
 NO_CAPACITY = 0
 """The capacity of a resource is unknown: the brokers share its load equally."""
-NO_LIMIT = 1 << 62
-"""No limit for a broker and resource: above any sum of loads."""
 MILLION = 1_000_000
 """Shares of consumers are in millionths."""
 

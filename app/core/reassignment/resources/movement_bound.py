@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment.loads.legal_sets_kernel import rows_legal_in_place
@@ -41,6 +42,14 @@ CLOSE = 1e-3
 """Relative gap at which the search for better prices ends."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MovementBound:
+    """A lower bound on the moved weight. prices : (brokers, bounded resources) float64 that prove it, or none do."""
+
+    value: int
+    prices: Float64s = field(repr=False)
+
+
 def moved_lower_bound(
     problem: ResourceProblem,
     rules: LoadRules,
@@ -48,24 +57,28 @@ def moved_lower_bound(
     bounds: Bounds,
     placement: SearchedPlacement,
     is_over: Callable[[], bool],
-) -> int:
+    *,
+    known: int = 0,
+) -> MovementBound:
     """A lower bound on the moved weight of placements within the bounds, widened to `placement` where it is outside.
 
     Parameters
     ----------
     start : the fewest moves: what they weigh is a bound in any case. placement : its weight is the target of
-        the steps.
+        the steps. known : a bound that is proven already.
     """
-    least = moved_weight(rules, start)
-    if least >= placement.moved or not len(rules.cost) or is_over():
-        return min(least, placement.moved)
-    dual = _Dual(problem, rules, bounds, placement)
-    best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
+    least, moved = max(known, moved_weight(rules, start)), placement.moved
+    dual = _Dual.of(problem, rules, bounds, placement)
+    if least >= moved or not dual.unit.size or is_over():
+        return MovementBound(min(least, moved), np.zeros_like(dual.unit))
+    tried = [(dual.value(prices)[0], prices) for prices in dual.first_prices(start)]
+    best, prices = max(tried, key=lambda each: each[0])
     steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
     for ascent in ASCENTS if steps >= MIN_STEPS else ():
-        if placement.moved - best > WIDE * placement.moved and not is_over():
-            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, placement.moved, is_over))
-    return min(placement.moved, max(least, ceil(best - 0.5)))
+        if moved - max(best, least) > WIDE * moved and not is_over():
+            reached = _ascended(dual, dual.balanced_prices(start), steps, ascent, moved, is_over)
+            best, prices = max((best, prices), reached, key=lambda each: each[0])
+    return MovementBound(min(moved, max(least, ceil(best - 0.5))), prices)
 
 
 def _ascended(
@@ -75,18 +88,19 @@ def _ascended(
     ascent: tuple[float, float, float, float],
     moved: int,
     is_over: Callable[[], bool],
-) -> float:
-    """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
+) -> tuple[float, Float64s]:
+    """The best bound on the way from some prices, by one of `ASCENTS`, and its prices; ends near `moved`, and at the
+    deadline.
 
     Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
     longest, shortest, steady, steady_squares = ascent
-    best, first, second = -np.inf, np.zeros_like(prices), np.zeros_like(prices)
+    best, highest, first, second = -np.inf, prices, np.zeros_like(prices), np.zeros_like(prices)
     for step in range(steps):
         done = step / steps
         value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
-        best = max(best, value)
+        best, highest = max((best, highest), (value, prices), key=lambda each: each[0])
         if is_over() or moved - best <= CLOSE * moved:
             break
         scaled = slope * unit
@@ -95,7 +109,7 @@ def _ascended(
         deviation = np.sqrt(second / (1 - steady_squares ** (step + 1))) + 1e-3
         length = largest * longest * (shortest / longest) ** done
         prices = dual.allowed(prices, prices + length * first / (1 - steady ** (step + 1)) / deviation * unit)
-    return best
+    return best, highest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,15 +130,15 @@ class _Dual:
     of_leader: Int64s = field(repr=False)
     of_follower: Int64s = field(repr=False)
     unit: Float64s = field(repr=False)
-    settled: np.ndarray[tuple[int], np.dtype[np.bool_]] = field(repr=False)
+    settled: NDArray[np.bool_] = field(repr=False)
     added: Float64s = field(repr=False)
 
-    def __init__(
-        self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement
-    ) -> None:
+    @classmethod
+    def of(cls, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement) -> "_Dual":
+        """The dual of bounds, widened to a placement where it is outside."""
         high = np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT)
-        high = np.maximum(np.minimum(high, problem.limits.upper), placement.loads)
-        unbounded = np.minimum(np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT), problem.limits.upper) >= NO_LIMIT
+        high = np.minimum(high, problem.limits.upper)
+        unbounded, high = high >= NO_LIMIT, np.maximum(high, placement.loads)
         low = np.where(bounds.unit > 0, np.minimum(bounds.floor, placement.loads), 0)
         of_leader, of_follower = problem.loads.of_leader, problem.loads.of_follower
         reads = problem.loads.reads
@@ -134,19 +148,17 @@ class _Dual:
             of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION
             low = np.zeros_like(low)
         bounded = ~unbounded.all(axis=0) | (low > 0).any(axis=0)
-        values: dict[str, object] = {
-            "rules": rules,
-            "base": problem.loads.base[:, bounded].astype(np.float64),
-            "ceiling": np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded],
-            "floor": low[:, bounded].astype(np.float64),
-            "of_leader": np.ascontiguousarray(of_leader[:, bounded]),
-            "of_follower": np.ascontiguousarray(of_follower[:, bounded]),
-            "unit": np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
-            "settled": rows_legal_in_place(rules),
-            "added": _added(rules, of_leader[:, bounded], of_follower[:, bounded]),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        return cls(
+            rules=rules,
+            base=problem.loads.base[:, bounded].astype(np.float64),
+            ceiling=np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded],
+            floor=low[:, bounded].astype(np.float64),
+            of_leader=np.ascontiguousarray(of_leader[:, bounded]),
+            of_follower=np.ascontiguousarray(of_follower[:, bounded]),
+            unit=np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
+            settled=rows_legal_in_place(rules),
+            added=_added(rules, of_leader[:, bounded], of_follower[:, bounded]),
+        )
 
     def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
@@ -227,6 +239,15 @@ class _Dual:
         shed, received = _dearest(giving, excess), _dearest(taking, lacking)
         both = np.maximum(shed - received.max(axis=0), 0) - received
         return [shed, -received, both]
+
+
+def least_load(rules: LoadRules, group: NDArray[np.bool_]) -> float:
+    """A lower bound on what all replicas load on some brokers and cost, added; brokers of `rules.load`."""
+    load, prices = rules.load[:, None], group.astype(np.float64)[None, :]
+    priced = PricedLoads(load, load, prices, prices.min(axis=1), prices.max(axis=1), np.zeros((len(group), 1)))
+    used = np.zeros((len(group), 1))
+    total = sum_of_cheapest_choices(rules, priced, rows_legal_in_place(rules), 0.0, used)
+    return total * (1 - ROUNDING * (len(rules.load) + 4 * len(group)))
 
 
 def _added(rules: LoadRules, of_leader: Int64s, of_follower: Int64s) -> Float64s:

@@ -1,9 +1,8 @@
 """One load of replicas, whichever leads, between a floor and a ceiling of each broker.
 
-The load of a broker is shifted by what its ceiling is below the highest one, so that all have the same ceiling: a
-weight is a larger or smaller base. Two searches start from the forced moves. `loads` places the heaviest replicas
-first, each pinned to one broker after another, and is better if few replicas decide; `search` makes many small changes.
-The better placement is improved by exact models of regions (`loads.neighbourhoods`), and bounded by duality.
+The search starts twice: from the forced moves, and where brokers have shed and received the heaviest replicas first,
+which is better if few replicas decide; each of these is then pinned to one broker after another. The better placement
+is improved by exact models of regions (`loads.regions`), and bounded by heavy replicas and by duality.
 """
 
 from collections.abc import Callable
@@ -14,21 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Float64s, Int32s, Int64s
-from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling, movement_lower_bound
-from app.core.reassignment.loads.local_search import candidate, search_within_band
-from app.core.reassignment.loads.neighbourhoods import pin_heavy, search_regions
+from app.core.reassignment.loads.bounds import highest_floor, lowest_ceiling
+from app.core.reassignment.loads.heavy_bound import heavy_movement_bound
+from app.core.reassignment.loads.local_search import (
+    CandidatePlacement,
+    candidate,
+    initial_placement,
+    redistributed,
+)
+from app.core.reassignment.loads.regions import pin_heavy, search_regions
 from app.core.reassignment.loads.rules import LoadRules, load_rules
-from app.core.reassignment.model import Band, BrokerBounds
-from app.core.reassignment.resources.model import NO_LIMIT, RESOURCES, ResourceProblem
-from app.core.reassignment.resources.movement_bound import WIDE, moved_lower_bound
+from app.core.reassignment.model import NO_LIMIT, BrokerBounds
+from app.core.reassignment.resources.model import RESOURCES, ResourceProblem
+from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
 from app.core.reassignment.resources.start import first_leaders, led_by
-from app.core.replica_lists import per_broker
 
 ROUNDED = 2
 """Units of load by which rounded ceilings and floors may be off."""
-MOST_SLOTS = 100_000
-"""Replicas of problems without weights whose movement is bounded twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,35 +70,36 @@ class OneLoad:
         return bounds
 
     @property
-    def _shift(self) -> Int64s:
-        """(brokers,) int64: how far each ceiling is below the highest one."""
-        high = self.within.high
-        return np.where(high < NO_LIMIT, self._top - high, 0)
-
-    @property
-    def _top(self) -> int:
-        """The highest ceiling."""
-        return int(self.within.high[self.within.high < NO_LIMIT].max(initial=0))
-
-    @property
     def _base(self) -> Int64s:
-        return self.problem.loads.base[:, self.column] + self._shift
-
-    def _floors(self) -> tuple[int, int]:
-        """The lowest and the highest floor of a target broker, shifted."""
-        floors = (self.within.low + self._shift)[self.rules.target]
-        return (int(floors.min()), int(floors.max())) if self.within.low.any() and len(floors) else (0, 0)
+        return self.problem.loads.base[:, self.column]
 
     def search(self, is_over: Callable[[], bool]) -> SearchedPlacement:
         """A placement within the bounds, or near them, with little movement."""
-        found = self._searched(self.start, is_over)
-        begun = candidate(self.rules, self.start, self._loads(self.start))
-        band = Band(self._floors()[1], self._top)
-        placed = search_within_band(self.rules, begun, band, is_over)
-        reached = Band(min(band.low, placed.smallest), max(band.high, placed.largest))
-        placed = pin_heavy(self.rules, self._base, placed, reached, is_over)
-        other = self._searched(led_by(placed.at, first_leaders(self.problem, placed.at)), is_over)
+        found = self._searched(self.rules, self.start, is_over)
+
+        def searched(rules: LoadRules) -> CandidatePlacement:
+            return self._from_heaviest(rules, is_over)
+
+        placed = searched(self.rules)
+        reached = self.within.joined(placed.loads)
+        placed = pin_heavy(self.rules, self._base, placed, reached, searched, is_over)
+        other = self._searched(self.rules, placed.at, is_over)
         return min((found, other), key=lambda each: (each.penalty, each.moved))
+
+    def _from_heaviest(self, rules: LoadRules, is_over: Callable[[], bool]) -> CandidatePlacement:
+        """The placement of the search that starts where brokers shed and receive the heaviest replicas first.
+
+        Parameters
+        ----------
+        rules : with the pins so far. Raises `InfeasibleFlow` if some partition has no legal placement.
+        """
+        high = self.within.high
+        top = int(high[high < NO_LIMIT].max(initial=0))
+        # A ceiling that is lower than the highest one is a larger base.
+        start = initial_placement(rules, self._base + np.where(high < NO_LIMIT, top - high, 0))
+        placed = redistributed(rules, start, top, is_over, keep_current=False)
+        found = self._searched(rules, placed.at, is_over)
+        return candidate(rules, found.at, found.loads[:, self.column])
 
     def improve(self, best: SearchedPlacement, is_over: Callable[[], bool]) -> tuple[SearchedPlacement, int]:
         """A placement that moves no more, and a lower bound on the movement of all placements within the bounds.
@@ -105,26 +108,18 @@ class OneLoad:
         ----------
         best : a placement within the bounds.
         """
-        relaxed, strict = self._floors()
-        band, base = Band(relaxed, self._top), self._base
-        bound = movement_lower_bound(self.rules, base, band, best.moved, is_over)
-        begun = candidate(self.rules, best.at, self._loads(best.at))
-        placed, proven = search_regions(self.rules, base, begun, replace(band, low=strict), bound, is_over)
+        rules, base = self.rules, self._base
+        known = min(best.moved, heavy_movement_bound(rules, base, self.within.high))
+        bound = moved_lower_bound(self.problem, rules, self.start, self.bounds, best, is_over, known=known)
+        prices = bound.prices[:, 0] if bound.prices.shape[1] else np.zeros(len(base))
+        begun = candidate(rules, best.at, best.loads[:, self.column])
+        placed, proven = search_regions(rules, base, begun, self.within, bound.value, prices, is_over)
         if placed.moved < best.moved:
-            best = self._searched(led_by(placed.at, first_leaders(self.problem, placed.at)), is_over)
-        proven = bound.value if relaxed < strict else proven  # regions are within the highest floor
-        # The ascent of the other dual is longer, and ends nearer to the best prices if there are floors.
-        is_wide = best.moved - proven > WIDE * best.moved
-        if is_wide and (relaxed < strict or (relaxed > 0 and self.start.size <= MOST_SLOTS)):
-            of_all = moved_lower_bound(self.problem, self.rules, self.start, self.bounds, best, is_over)
-            proven = max(proven, of_all)
+            best = self._searched(rules, placed.at, is_over)
         return best, min(best.moved, proven)
 
-    def _searched(self, at: Int32s, is_over: Callable[[], bool]) -> SearchedPlacement:
-        return search(self.problem, self.rules, at, self.bounds, is_over)
-
-    def _loads(self, at: Int32s) -> Int64s:
-        return self._base + per_broker(at, len(self._base), self.rules.load)
+    def _searched(self, rules: LoadRules, at: Int32s, is_over: Callable[[], bool]) -> SearchedPlacement:
+        return search(self.problem, rules, led_by(at, first_leaders(self.problem, at)), self.bounds, is_over)
 
 
 MOST_FLOWS = 8

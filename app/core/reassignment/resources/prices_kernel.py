@@ -76,9 +76,7 @@ def sum_of_cheapest_choices(
     spread : how much the cost of a move is raised for `used` if a broker has what it may have by then.
     """
     resources, brokers = loads.prices.shape
-    widest = np.int64(1)
-    for factor in rules.factor:
-        widest = max(widest, factor)
+    widest = max(np.int64(1), rules.factor.max())
     of = Candidates(
         np.empty(brokers),
         np.empty(brokers),
@@ -158,40 +156,32 @@ def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
         of.left[broker] = of.follows[broker]
     count = int(np.int64(0))
     if pinned >= 0 and of.follows[pinned] < np.inf:
-        _take(rules, domain, of, count, pinned)
+        _take(rules, of, count, pinned)
         count += 1
-    for rack in range(len(of.per_rack)):
-        while of.per_rack[rack] < rules.least[domain, rack] and count < factor:
-            best, least = NO_BROKER, np.inf
-            for broker in range(len(of.left)):
-                if rules.rack_of[broker] == rack and of.left[broker] < least:
-                    best, least = broker, of.left[broker]
-            if best < 0:
-                return
-            _take(rules, domain, of, count, best)
+    for bounds in (rules.least[domain], rules.most[domain]):
+        best = _cheapest(rules, of, bounds)
+        while best >= 0 and count < factor:
+            _take(rules, of, count, best)
             count += 1
-    while count < factor:
-        best, least = NO_BROKER, np.inf
-        for broker in range(len(of.left)):
-            if of.left[broker] < least:
-                best, least = broker, of.left[broker]
-        if best < 0:
-            return
-        _take(rules, domain, of, count, best)
-        count += 1
+            best = _cheapest(rules, of, bounds)
 
 
 @subroutine
-def _take(rules: LoadRules, domain: int, of: Candidates, at: int, broker: int) -> None:
-    """Take a broker; if its rack is full then, no other of the rack may be taken."""
-    rack = rules.rack_of[broker]
+def _cheapest(rules: LoadRules, of: Candidates, bounds: Int64Vector) -> int:
+    """The cheapest broker left of the racks that have fewer members than a bound; -1 if there is none."""
+    best, least = NO_BROKER, np.inf
+    for broker in range(len(of.left)):
+        if of.left[broker] < least and of.per_rack[rules.rack_of[broker]] < bounds[rules.rack_of[broker]]:
+            best, least = broker, of.left[broker]
+    return best
+
+
+@subroutine
+def _take(rules: LoadRules, of: Candidates, at: int, broker: int) -> None:
+    """Take a broker."""
     of.members[at] = broker
-    of.per_rack[rack] += 1
+    of.per_rack[rules.rack_of[broker]] += 1
     of.left[broker] = np.inf
-    if of.per_rack[rack] >= rules.most[domain, rack]:
-        for other in range(len(of.left)):
-            if rules.rack_of[other] == rack:
-                of.left[other] = np.inf
 
 
 @subroutine

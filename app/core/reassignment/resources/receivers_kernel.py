@@ -20,25 +20,14 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
         return np.arange(brokers)
     worst, most = 0, -1.0
     for resource in range(state.loads.shape[1]):
-        above = (state.loads[broker, resource] - resources.ceiling[broker, resource]) * resources.unit[broker, resource]
-        over = (state.loads[broker, resource] - resources.limit[broker, resource]) * resources.limit_unit[
-            broker, resource
-        ]
-        if max(above, over) > most:
-            worst, most = resource, max(above, over)
-    pressure, of_worst = np.full(brokers, -np.inf), np.full(brokers, -np.inf)
+        level = _level(resources, state, broker, resource)
+        if level > most:
+            worst, most = resource, level
+    pressure, of_worst = np.full(brokers, -np.inf), np.empty(brokers)
     for other in range(brokers):
+        of_worst[other] = _level(resources, state, other, worst)
         for resource in range(state.loads.shape[1]):
-            load = state.loads[other, resource]
-            unit, limit_unit = resources.unit[other, resource], resources.limit_unit[other, resource]
-            level = -np.inf
-            if unit > 0:
-                level = (load - resources.ceiling[other, resource]) * unit
-            if limit_unit > 0:
-                level = max(level, (load - resources.limit[other, resource]) * limit_unit)
-            pressure[other] = max(pressure[other], level)
-            if resource == worst:
-                of_worst[other] = level
+            pressure[other] = max(pressure[other], _level(resources, state, other, resource))
     by_all, by_worst = np.argsort(pressure), np.argsort(of_worst)
     chosen = np.empty(2 * RECEIVERS + 4, np.int64)
     count = 0
@@ -60,6 +49,18 @@ def receivers_for(rules: LoadRules, resources: ResourceRules, state: SearchState
         chosen[count] = sampled(state, brokers)
         count += 1
     return chosen[:count]
+
+
+@subroutine
+def _level(resources: ResourceRules, state: SearchState, broker: int, resource: int) -> float:
+    """How far a load is above its ceiling or limit, negative below; -inf without any."""
+    load, level = state.loads[broker, resource], -np.inf
+    if resources.unit[broker, resource] > 0:
+        level = (load - resources.ceiling[broker, resource]) * resources.unit[broker, resource]
+    if resources.limit_unit[broker, resource] > 0:
+        over = load - resources.limit[broker, resource]
+        level = max(level, over * resources.limit_unit[broker, resource])
+    return float(level)
 
 
 @subroutine

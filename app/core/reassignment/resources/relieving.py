@@ -34,5 +34,5 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     bounds = Bounds.none(problem)
     placement = search(problem, rules, start, bounds, is_over)
     proof, placement = proven_excess(problem, rules, bounds, placement, is_over)
-    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over)
+    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over).value
     return answer(problem, rules, placement.at, ranges=(), moved_bound=least, proof=proof)

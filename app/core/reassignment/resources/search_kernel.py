@@ -120,8 +120,7 @@ def lower_penalty(
     ----------
     per_cost : 1 over the mean cost of a move. swaps : whether swaps are tried if no single change helps.
     """
-    brokers, width = len(state.penalty), state.at.shape[1]
-    change, best = np.zeros(3, np.int64), np.zeros(1)
+    brokers = len(state.penalty)
     of_topics = np.zeros(brokers)
     _renew_topics(rules, resources, state, of_topics)
     done, since_all_were_tried = 0, 0
@@ -134,7 +133,6 @@ def lower_penalty(
             worst = _worst(state, of_topics)
         if worst < 0:
             return done, True
-        change[0], best[0] = NO_CHANGE, 0.0
         least = SMALLEST_DECREASE * (state.penalty[worst] + of_topics[worst])
         receivers = receivers_for(rules, resources, state, worst)
         made = shed(rules, resources, state, worst, receivers, per_cost, least, of_topics)
@@ -145,16 +143,8 @@ def lower_penalty(
             state.is_stuck[:] = False
             since_all_were_tried = 0
             continue
-        best_from(rules, resources, state, worst, receivers, per_cost, least, change, best)
-        best_to(rules, resources, state, worst, per_cost, least, change, best)
-        if change[0] != NO_CHANGE:
-            slot, to = change[1], change[2]
-            if change[0] == TRANSFER:
-                transfer(rules, resources, state, slot // width, slot % width)
-            else:
-                _move(rules, resources, state, slot, to, of_topics)
-            made = 1
-        elif swaps:
+        made = _change_once(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        if not made and swaps:
             made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
             if made:
                 _renew_topics(rules, resources, state, of_topics)
@@ -168,6 +158,31 @@ def lower_penalty(
             state.is_stuck[:] = False
             since_all_were_tried = 0
     return done, False
+
+
+@subroutine
+def _change_once(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    broker: int,
+    receivers: Int64Vector,
+    per_cost: float,
+    least: float,
+    of_topics: FloatVector,
+) -> int:
+    """Make the best single change of a broker. Returns the number of changes made: 0 if none lowers the penalty."""
+    change, best = np.full(3, NO_CHANGE), np.zeros(1)
+    best_from(rules, resources, state, broker, receivers, per_cost, least, change, best)
+    best_to(rules, resources, state, broker, per_cost, least, change, best)
+    if change[0] == NO_CHANGE:
+        return 0
+    slot, width = change[1], state.at.shape[1]
+    if change[0] == TRANSFER:
+        transfer(rules, resources, state, slot // width, slot % width)
+    else:
+        _move(rules, resources, state, slot, change[2], of_topics)
+    return 1
 
 
 @subroutine

@@ -36,24 +36,8 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
     for row in rows:
         for column in range(width):
             slot = row * width + column
-            broker = state.at[row, column]
-            if broker < 0 or move_cost(rules, row, broker, broker) != 0:
-                continue
-            for current_column in range(rules.current.shape[1]):
-                current_broker = rules.current[row, current_column]
-                if current_broker < 0 or not rules.stays_free[row, current_column]:
-                    continue
-                if move_cost(rules, row, broker, current_broker) >= 0:
-                    continue
-                if not may_place(rules, resources, state, slot, current_broker):
-                    continue
-                if rise_if_placed(rules, resources, state, slot, current_broker) <= 1e-15:
-                    place(rules, resources, state, slot, current_broker)
-                    undone += 1
-                    break
-                if _return_in_exchange(rules, resources, state, slot, current_broker, looks):
-                    undone += 1
-                    break
+            if state.at[row, column] >= 0 and _return_slot(rules, resources, state, slot, looks):
+                undone += 1
         undone += _keep_in_sync(rules, resources, state, row)
         for column in range(1, width):
             broker = state.at[row, column]
@@ -64,6 +48,28 @@ def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: I
                 transfer(rules, resources, state, row, column)
                 undone += 1
     return undone
+
+
+@subroutine
+def _return_slot(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, looks: int) -> bool:
+    """Return a replica to a current broker if that moves less: alone, or in exchange."""
+    width = state.at.shape[1]
+    row = slot // width
+    broker = state.at[row, slot % width]
+    for column in range(rules.current.shape[1]):
+        current_broker = rules.current[row, column]
+        if current_broker < 0 or not rules.stays_free[row, column]:
+            continue
+        if move_cost(rules, row, broker, current_broker) >= 0:
+            continue
+        if not may_place(rules, resources, state, slot, current_broker):
+            continue
+        if rise_if_placed(rules, resources, state, slot, current_broker) <= 1e-15:
+            place(rules, resources, state, slot, current_broker)
+            return True
+        if _return_in_exchange(rules, resources, state, slot, current_broker, looks):
+            return True
+    return False
 
 
 @subroutine

@@ -1,6 +1,7 @@
 """The stages of `plan`, each of which takes the problem and what the stages before it found.
 
 placing.py        replicas by count, bytes or throughput
+known_sets.py     replicas on replica sets that the cluster has
 resources.py      replicas and leaders together, within limits of resources
 leading.py        the leaders of replica lists
 log_dirs.py       the log directory of each replica; log_dir_avoidance.py: brokers without one for a replica

@@ -15,7 +15,7 @@ from app.core.reassignment.log_dirs import (
     packing_conflict,
     place_in_log_dirs,
 )
-from app.core.reassignment.log_dirs.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import Problem
 
 SOLVER_TIME = 4.0

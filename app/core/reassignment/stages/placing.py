@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA
-from app.core.reassignment.conflicts import BudgetConflict
+from app.core.reassignment.conflicts import BudgetConflict, Infeasible, SetsConflict
 from app.core.reassignment.counts.destinations import spread_destinations
 from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.counts.per_topic import balance_topics
@@ -15,7 +15,9 @@ from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_lea
 from app.core.reassignment.model import KEEP, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import Problem
+from app.core.reassignment.replica_sets import KnownSets
 from app.core.reassignment.resources.by_load import place_by_load
+from app.core.reassignment.stages.known_sets import on_known_sets
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
 
@@ -38,7 +40,7 @@ class PlacedReplicas:
     whole: ReplicaPlacement
     parts: Sequence[ReplicaPlacement] = field(repr=False)
     largest_bounds: Sequence[int | None]
-    conflicts: Sequence[BudgetConflict] = ()
+    conflicts: Sequence[Infeasible] = ()
     leaders: Sequence[BrokerBounds] = ()
 
     @property
@@ -60,7 +62,7 @@ class PlacedReplicas:
         problem: Problem,
         parts: Sequence[ReplicaPlacement],
         largest_bounds: Sequence[int | None] = (),
-        conflicts: Sequence[BudgetConflict] = (),
+        conflicts: Sequence[Infeasible] = (),
     ) -> "PlacedReplicas":
         """The placements of all parts of a problem, put together."""
         whole = joined([(part.rows, placement) for part, placement in zip(problem.parts, parts, strict=True)])
@@ -76,7 +78,36 @@ class PlacedReplicas:
 
 
 def place(problem: Problem) -> PlacedReplicas:
-    """Place the replicas. Raises `BudgetConflict`, `TooManyPairs`."""
+    """Place the replicas. Raises `BudgetConflict`, `SetsConflict`, `TooManyPairs`."""
+    placed = _place(problem)
+    return placed if problem.known_sets is None else _on_known_sets(problem, problem.known_sets, placed)
+
+
+def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -> PlacedReplicas:
+    """The placement without sets that are not known; pins override them."""
+    objective, parts, conflicts = problem.replicas, list[ReplicaPlacement](), list(placed.conflicts)
+    for part, placement in zip(problem.parts, placed.parts, strict=True):
+        found = on_known_sets(
+            known,
+            part.movement,
+            placement,
+            objective.load[part.rows],
+            objective.base_load,
+            None if part.topics is None else part.topics.topic_of,
+            is_pinned=np.isin(part.rows, list(problem.pins)),
+            by_count=objective.by == "count",
+            seconds=problem.remaining_s(),
+        )
+        if found is not None and found.moved > placement.moved and problem.max_moved_bytes is not None:
+            found = None  # the budget is spent on balance already
+        if found is None and not problem.relaxes:
+            raise SetsConflict(part.rows[known.opened(placement.replicas)])
+        conflicts += [] if found else [SetsConflict(part.rows[known.opened(placement.replicas)])]
+        parts.append(found or placement)
+    return replace(placed, whole=PlacedReplicas.of(problem, parts).whole, parts=parts, conflicts=conflicts)
+
+
+def _place(problem: Problem) -> PlacedReplicas:
     if problem.leaders_only:
         return PlacedReplicas.of(problem, [_as_it_is(problem)])
     if problem.topics is not None:

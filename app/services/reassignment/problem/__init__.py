@@ -14,5 +14,6 @@ domains.py       eligible brokers of each partition
 in_rack.py       the rack of each partition whose replicas are in one
 in_sync.py       replicas that are in sync and live: they are kept before others, and one of them leads
 conflicts.py     irreducible infeasible subsets of the request, in words
+group_reads.py   the partitions that groups read, and the racks of their members
 rebalances.py    the groups that rebalance, and in which batches
 """

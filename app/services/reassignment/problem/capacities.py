@@ -1,6 +1,7 @@
 """The capacities of brokers, and what a request states by them: limits, and weights in the balance."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -113,6 +114,34 @@ def _require_capacity(name: Limited, limit: Limit, brokers: BrokerTable, capacit
         raise CapacityMissing(detail, path=("limits", name), value=limit.share, broker=first, field=field)
 
 
+def with_capacity_as_weight(
+    request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s
+) -> ReassignmentRequest:
+    """The request with capacities as weights if it adds brokers of a stated size, and all sizes are known and differ.
+
+    Brokers of another size are added to take another share. Weights that the request or the snapshot states stay.
+
+    Parameters
+    ----------
+    capacity : (brokers, resources) int64.
+    """
+    column = _weighing(request)
+    is_stated = any(
+        broker.capacity is not None and getattr(broker.capacity, CAPACITY_FIELDS[column]) is not None
+        for broker in request.add_brokers
+    )
+    sizes = capacity[~brokers.is_removed & ~brokers.is_offline, column]
+    has_weights = request.balance.weights is not None or any(broker.weight != 1 for broker in brokers.known)
+    if has_weights or not is_stated or (sizes <= NO_CAPACITY).any() or len(np.unique(sizes)) == 1:
+        return request
+    return replace(request, balance=replace(request.balance, weights="capacity"))
+
+
+def _weighing(request: ReassignmentRequest) -> int:
+    """The column of the capacity that is a broker's weight."""
+    return RESOURCES.index("nic_in" if request.balance.replicas_by == "throughput" else "disk")
+
+
 def weights_of(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> Int64s | None:
     """(brokers,) int64 > 0 without a common factor; None if all brokers that stay weigh the same.
 
@@ -149,8 +178,7 @@ def as_written(weight: float) -> Fraction:
 
 
 def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
-    name = "nic_in" if request.balance.replicas_by == "throughput" else "disk"
-    column = RESOURCES.index(name)
+    column = _weighing(request)
     is_missing = (capacity[:, column] <= NO_CAPACITY) & ~brokers.is_removed & ~brokers.is_offline
     if is_missing.any():
         field = CAPACITY_FIELDS[column]

@@ -9,7 +9,7 @@ import numpy as np
 from app.core.measures.tally import positions_of
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Int32s, Int64s, LogDirectory, Topic
 from app.core.reassignment.log_dir_table import LogDirTable
-from app.core.reassignment.log_dirs.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT
 from app.core.replica_lists import sums_by
 from app.errors import FieldPath
 from app.errors.quotation import quoted

@@ -14,6 +14,7 @@ from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.conflicts import Groups, Option
 from app.services.reassignment.problem.domains import Relaxation
+from app.services.reassignment.problem.group_reads import GroupReads
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.log_dirs import StatedLogDirs
 from app.services.reassignment.problem.resources import Resources
@@ -27,6 +28,7 @@ class ReassignmentProblem(Problem):
     Parameters
     ----------
     sets : the broker sets. resources : what partitions load on brokers. prices : of what crosses racks.
+    reads : the partitions that groups of the snapshot read.
     log_dirs : the disks of replicas, and the field that states them.
     disk_path : the field that limits the disks of batches.
     directories : the log directories of the snapshot, by broker id.
@@ -48,6 +50,7 @@ class ReassignmentProblem(Problem):
     sizes: PartitionSizes
     sets: BrokerSets
     resources: Resources = field(repr=False)
+    reads: GroupReads = field(repr=False)
     prices: PricesRequest | None
     log_dirs: StatedLogDirs | None
     disk_path: FieldPath

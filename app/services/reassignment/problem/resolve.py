@@ -23,10 +23,10 @@ from app.core.reassignment import (
     TopicBalance,
 )
 from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
-from app.core.reassignment.log_dirs.model import NO_LIMIT as LOG_DIR_NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT as NO_BOUND
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
-from app.core.reassignment.resources import NO_LIMIT as RESOURCE_NO_LIMIT
+from app.core.reassignment.replica_sets import KnownSets
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.rack_modes import RackMode
@@ -34,9 +34,10 @@ from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
-from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of
+from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of, with_capacity_as_weight
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
+from app.services.reassignment.problem.group_reads import group_reads
 from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
@@ -90,11 +91,13 @@ def resolve(
     sizes = loads.sizes
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
-    limits = limits_of(request, brokers, resources.capacity)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
-    limits = _with_directories(request, limits, log_dirs)
-    folded = replace(folded, minimise=minimised(request, sizes.mean_bytes))
-    cost = bytes_per_replica(folded.minimise) if not sizes.unknown else None
+    limits = _with_directories(request, limits_of(request, brokers, resources.capacity), log_dirs)
+    folded, request = (
+        with_capacity_as_weight(each, brokers, resources.capacity)
+        for each in (replace(folded, minimise=minimised(request, sizes.mean_bytes)), request)
+    )
+    cost = None if sizes.unknown else bytes_per_replica(folded.minimise)
     weights = weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,
@@ -113,6 +116,11 @@ def resolve(
     )
     movement = with_source_kept(movement, is_ready, before)
     movement = replace(movement, must_keep=leaders_to_keep(brokers, scope, movement, before, domains.pins))
+    objective = objective_of(
+        request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
+    )
+    if request.copysets is not None and objective is not None:
+        raise ConflictingFields(_SETS_OF_ONE_LOAD, path=("copysets",), value=request.copysets)
     ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
     return ReassignmentProblem(
@@ -142,9 +150,8 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective_of(
-            request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
-        ),
+        objective=objective,
+        known_sets=None if request.copysets is None else _known_sets(brokers, scope, before),
         prices=request.prices,
         batches=_batch_rules(
             *(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
@@ -164,12 +171,25 @@ def resolve(
         remaining_s=without_deadline
         if request.deadline_s is None
         else partial(_remaining, started + request.deadline_s),
+        reads=group_reads(cluster.groups, scope, resources.racks),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
         canonical=canonical_fields(folded, brokers.requested),
         options=lambda: options_of(stated, brokers, lift_of_racks=TO_DISABLED),
         without=lambda dropped: resolve(without(stated, dropped), cluster, allowance, version),
     )
+
+
+_SETS_OF_ONE_LOAD = (
+    "copysets restricts replicas that are balanced by count, bytes or throughput; goals, resources, limits and "
+    "relieve place them by other means"
+)
+
+
+def _known_sets(brokers: BrokerTable, scope: PartitionScope, before: Int32s) -> KnownSets:
+    """The replica sets of all topics, with successors in place of the brokers that they replace."""
+    others = [positions_of(topic.destination.replicas, brokers.ids) for topic in scope.others]
+    return KnownSets.of(np.append(brokers.successor_of, [-1, -1])[stacked([before, *others])], len(brokers.ids))
 
 
 def _remaining(deadline_s: float) -> float:
@@ -214,9 +234,9 @@ def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: St
     if request.objective != "relieve" or request.limits.log_dirs is None or log_dirs is None:
         return limits
     upper, is_soft, column = limits.upper.copy(), limits.is_soft.copy(), RESOURCES.index("disk")
-    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= RESOURCE_NO_LIMIT
+    together, is_unlimited = log_dirs.limit_of_brokers(), upper[:, column] >= NO_BOUND
     is_soft[column] |= is_unlimited.all()
-    upper[:, column] = np.where(together < LOG_DIR_NO_LIMIT, np.minimum(upper[:, column], together), upper[:, column])
+    upper[:, column] = np.where(together < NO_BOUND, np.minimum(upper[:, column], together), upper[:, column])
     return Limits(upper, is_soft)
 
 

@@ -26,8 +26,7 @@ _PREFERRED = ("first", "other_listed", "elsewhere")
 
 def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
     """The balance of replicas, of leaders and over resources, with their bounds."""
-    target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
-    preferred = problem.leaders.preferred
+    target, after = problem.movement.target, solution.leaders.after
     replicas: dict[str, Json] = {
         "by": problem.replicas.by,
         **_band(solution.placement.band, problem.replicas.loads(after), target),
@@ -35,6 +34,20 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "largest_bound": solution.placed.largest_bound,
         "per_topic": None if problem.topics is None else _per_topic(problem, solution),
     }
+    leaders = _leaders_json(problem, solution)
+    goals = None if solution.resources is None else goals_json(solution.resources.placement)
+    if problem.movement.share is not None:
+        replicas["weights"] = [
+            row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
+        ]
+    sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
+    return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
+
+
+def _leaders_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    """The balance of leaders, with its bounds."""
+    target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
+    preferred = problem.leaders.preferred
     leaders: dict[str, Json] = {
         "by": problem.leaders.by,
         **_band(solution.leaders.band, problem.leaders.loads(after), target),
@@ -52,15 +65,9 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
     }
     if solution.leaders.spread:
         leaders["spread"] = [_spread(problem, index, led) for index, led in solution.leaders.spread]
-    goals = None if solution.resources is None else goals_json(solution.resources.placement)
-    if problem.movement.share is not None:
-        replicas["weights"] = [
-            row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
-        ]
     if problem.weights_of_leaders is not None and any(led.choice.bounds is not None for led in solution.leaders.parts):
         leaders["weights"] = [row for led in solution.leaders.parts for row in _weights_of_leaders(problem, led)]
-    sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
-    return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
+    return leaders
 
 
 def _placed(

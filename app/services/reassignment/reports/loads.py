@@ -24,6 +24,7 @@ from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.rates import PricesRequest
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.problem.group_reads import GroupReads
 from app.services.reassignment.problem.resources import Resources
 from app.services.reassignment.problem.units import in_unit
 from app.services.reassignment.requests.resources import COUNTS
@@ -43,6 +44,7 @@ class LoadReport:
     potential : (brokers,) int64 bytes/s that a broker would send if it led everything that it has; None without rates.
     crossing : bytes/s between racks before and after; None without rates or racks.
     traffic : of the placement after.
+    groups : by id of each group, what `GroupReads.crossing` has of it before and after; empty where `crossing` is None.
     """
 
     brokers: BrokerTable
@@ -56,6 +58,7 @@ class LoadReport:
     potential: Int64s | None = field(repr=False)
     crossing: tuple[CrossRack, CrossRack] | None
     traffic: PlacedTraffic = field(repr=False)
+    groups: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict, repr=False)
 
     def as_json(self) -> dict[str, Json]:
         """By broker id and resource: the loads of the documents."""
@@ -133,12 +136,14 @@ def load_report(
     before: Int32s,
     after: Int32s,
     in_sync: Bools | None = None,
+    reads: GroupReads | None = None,
 ) -> LoadReport:
     """The loads of (rows, widest) int32 positions before and after, the leader of each row first.
 
     Parameters
     ----------
     in_sync : (rows, widest) bool, which of `after` may be elected after a loss; None if all may.
+    reads : of the groups of `LoadReport.groups`; None for none.
     """
     counted = tuple(name for name in COUNTS if (limits.upper[:, RESOURCES.index(name)] < NO_LIMIT).any())
     is_same = before is after
@@ -157,6 +162,7 @@ def load_report(
         potential=_potential(resources, after) if is_sent else None,
         crossing=_crossing(resources, traffic, before, is_same=is_same) if is_sent and has_racks else None,
         traffic=traffic,
+        groups=_groups(resources, reads, before, after) if is_sent and has_racks and reads is not None else {},
     )
 
 
@@ -176,13 +182,31 @@ def cross_rack_json(report: LoadReport, prices: PricesRequest | None) -> Mapping
         "before_bytes_per_s": round(before.total),
         "after_bytes_per_s": round(after.total),
         **causes,
-        "before_cost_per_month": None if prices is None else _cost(before, prices),
-        "after_cost_per_month": None if prices is None else _cost(after, prices),
+        "before_cost_per_month": _cost(before.total, prices),
+        "after_cost_per_month": _cost(after.total, prices),
+        "groups": [
+            {
+                "group_id": group,
+                "before_bytes_per_s": round(was[0]),
+                "after_bytes_per_s": round(will_be[0]),
+                "unknown_bytes_per_s": round(will_be[1]),
+                "before_cost_per_month": _cost(was[0], prices),
+                "after_cost_per_month": _cost(will_be[0], prices),
+            }
+            for group, (was, will_be) in report.groups.items()
+        ],
     }
 
 
-def _cost(crossing: CrossRack, prices: PricesRequest) -> float:
-    return round(cost_per_month(crossing.total, prices.cross_rack_per_gib), 2)
+def _cost(bytes_per_s: float, prices: PricesRequest | None) -> float | None:
+    return None if prices is None else round(cost_per_month(bytes_per_s, prices.cross_rack_per_gib), 2)
+
+
+def _groups(
+    resources: Resources, reads: GroupReads, before: Int32s, after: Int32s
+) -> Mapping[str, tuple[list[float], list[float]]]:
+    was, will_be = (reads.crossing(resources, replicas) for replicas in (before, after))
+    return dict(zip(reads.group_ids, zip(was, will_be, strict=True), strict=True))
 
 
 def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = None) -> PlacedTraffic:

@@ -63,7 +63,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
 
 
 def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
-    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=after)
+    loaded = problem.brokers, problem.resources, problem.limits
+    report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
     return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
 
 

@@ -97,4 +97,5 @@ class BalanceRequest(RequestRecord, schema="BalanceFields"):
     weights: Literal["capacity"] | Mapping[BrokerOrAll, MoreThanZero] | None = None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By
-    default the weights are those of the snapshot, which are 1 if it states none."""
+    default the weights are those of the snapshot, which are 1 if it states none; if it does not, the capacities of all
+    brokers are known and differ, and `add_brokers` states some, it is `capacity`."""

@@ -133,6 +133,11 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     ] = None
     max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    copysets: Literal["no_new"] | None = None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that simultaneous
+    losses do not become more likely to lose data; sets with a broker that has no replica yet, as an added one, and
+    those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. null: sets do not
+    count."""
     trade_off: bool = False
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None = None
@@ -226,7 +231,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     ):
         if not getattr(request, name):
             del fields[name]
-    for name in ("receivers", "cordoned_brokers", "log_dirs"):  # None: of the snapshot, or none
+    for name in ("receivers", "cordoned_brokers", "log_dirs", "copysets"):  # None: of the snapshot, or none
         if getattr(request, name) is None:
             del fields[name]
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):

@@ -95,6 +95,11 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
     for name in ("min_leaders_per_broker", "spread_leaders"):
         if getattr(request, name) and by != "count":
             yield (name,), by, f"{name} counts leaders, and they are balanced by {by}"
+    yield from _of_spread_and_preferred(request)
+
+
+def _of_spread_and_preferred(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Topics whose leaders are spread and constrained otherwise, and preferred racks that are listed twice."""
     for place, topic in enumerate(request.spread_leaders):
         if request.topic_leaders_tolerance is not None or topic in request.min_leaders_per_broker:
             other = "min_leaders_per_broker" if topic in request.min_leaders_per_broker else "balance.per_topic.leaders"

@@ -1,17 +1,13 @@
-"""Less movement within a band by large neighbourhood search over exact models of regions, and its lower bound.
+"""Less movement within bounds by exact models of regions, and its lower bound.
 
 1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). If the last
    one has all cells, the solver's bound is one for every placement.
 2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
    in fractions. If few large partitions move, it is closer than the bound by dual prices.
-3. If a region is left with a gap, some of its brokers at a time are freed, chosen at random from a fixed seed, while
-   that helps; then the core is solved again from the best placement.
 
 Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
-
-Source: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems" (1998).
 """
 
 from collections.abc import Callable, Iterator
@@ -20,15 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.loads.bounds import MovementBound
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.loads.core_cells import PricedRegion, Region, priced_regions, regions_of
 from app.core.reassignment.loads.heavy_bound import heavy_places
 from app.core.reassignment.loads.heavy_starts import HeavyStarts
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LoadRules
-from app.core.reassignment.model import Band
+from app.core.reassignment.model import BrokerBounds
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most: regrets of all of them are computed at once."""
@@ -36,13 +31,10 @@ CORES = {300: 0.3, 2_000: 0.5, 10_000: 1.0}
 """Free cells of a region's cores, about, and the deterministic time of their solves, about seconds."""
 RELAXED_CELLS = 2_000
 """Cells of a region that are Booleans where the other partitions are fractions."""
-NEIGHBOURHOOD_CELLS = 6_000
-"""Free cells of some brokers' model, about."""
-RELAXED_WORK, NEIGHBOURHOOD_WORK, WORK = 0.5, 0.5, 1.6
-"""Deterministic time, about seconds, of a solve of the other kinds, and of all."""
+RELAXED_WORK, WORK = 0.5, 1.6
+"""Deterministic time, about seconds, of the solve of a relaxation, and of all solves."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
-SEED = 0x5DEECE66D
 
 
 @dataclass(slots=True, eq=False)
@@ -51,14 +43,14 @@ class RegionSearch:
 
     Parameters
     ----------
-    base_load : (brokers,) int64 of partitions outside the problem.
-    best : the placement with the least movement so far; it is within the band.
+    base_load : (brokers,) int64 of partitions outside the problem. within : of the loads.
+    best : the placement with the least movement so far; it is within the bounds.
     bounds : of each region's movement. work : deterministic time that is left.
     """
 
     rules: LoadRules = field(repr=False)
     base_load: Int64s = field(repr=False)
-    band: Band
+    within: BrokerBounds
     regions: list[PricedRegion] = field(repr=False)
     best: CandidatePlacement = field(repr=False)
     is_over: Callable[[], bool]
@@ -68,17 +60,17 @@ class RegionSearch:
     def __post_init__(self) -> None:
         self.bounds = [region.bound(0, 0) for region in self.regions]
         for place, region in enumerate(self.regions):
-            heavy = heavy_places(self.rules, self.base_load, self.band.high, region.region)
+            heavy = heavy_places(self.rules, self.base_load, self.within.high, region.region)
             if heavy is not None:
                 self.bounds[place] = max(self.bounds[place], heavy.bound)
 
     @property
     def lower_bound(self) -> int:
-        """The bound on the movement of every placement within the band."""
+        """The bound on the movement of every placement within the bounds."""
         return min(self.best.moved, sum(self.bounds))
 
     def run(self) -> None:
-        """Solve cores and neighbourhoods until every region is close to its bound, or the work is done."""
+        """Solve cores until every region is close to its bound, none moves less, or the work is done."""
         before = None
         while (before is None or self.best.moved < before) and not self._is_done():
             before = self.best.moved
@@ -87,8 +79,6 @@ class RegionSearch:
                     self._solve_core(place, cells, work)
                 for place in self._open_regions() if cells == min(CORES) else ():
                     self._relax(place)
-            for place in self._open_regions():
-                self._solve_neighbourhoods(self.regions[place])
 
     def _is_done(self) -> bool:
         close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
@@ -115,33 +105,16 @@ class RegionSearch:
         if free is None:
             return
         bound, work = CellModel(self.rules, self.best, free).movement_lower_bound(
-            self.band, min(RELAXED_WORK, self.work), self.is_over
+            self.within, min(RELAXED_WORK, self.work), self.is_over
         )
         self.work -= work
         self.bounds[place] = max(self.bounds[place], bound - elsewhere)
-
-    def _solve_neighbourhoods(self, region: PricedRegion) -> None:
-        """Free some brokers at a time, in rounds over all of them, until a round does not help."""
-        brokers, random = region.region.brokers, np.random.default_rng(SEED)
-        size = max(2, NEIGHBOURHOOD_CELLS // max(1, len(self.rules.load)))
-        if size >= len(brokers):
-            return
-        helps = True
-        while helps and not self._is_done():
-            before = self.best.moved
-            order = random.permutation(len(brokers))
-            for first in range(0, len(order), size):
-                if self._is_done():
-                    return
-                some = region.among(np.sort(order[first : first + size]))
-                self._solve(some.core(self.best, self.rules.load, NEIGHBOURHOOD_CELLS)[0], NEIGHBOURHOOD_WORK)
-            helps = before - self.best.moved > CLOSE * before
 
     def _solve(self, free: FreeCells, work: float) -> int:
         if not len(free.rows):
             return self.best.moved
         model = CellModel(self.rules, self.best, free)
-        solved = model.less_movement(self.band, min(work, self.work), self.is_over)
+        solved = model.less_movement(self.within, min(work, self.work), self.is_over)
         self.work -= solved.work
         if solved.placement.moved < self.best.moved:
             self.best = solved.placement
@@ -158,21 +131,26 @@ def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Regio
 
 
 def pin_heavy(
-    rules: LoadRules, base_load: Int64s, start: CandidatePlacement, band: Band, is_over: Callable[[], bool]
+    rules: LoadRules,
+    base_load: Int64s,
+    start: CandidatePlacement,
+    within: BrokerBounds,
+    searched: Callable[[LoadRules], CandidatePlacement],
+    is_over: Callable[[], bool],
 ) -> CandidatePlacement:
     """The placement that moves least, of searches with each heavy replica pinned to the brokers where it may be
     cheaper, one after another; the start if there are none.
 
     Parameters
     ----------
-    start : a legal placement within the band.
+    start : a legal placement within the bounds. searched : as of `HeavyStarts`.
     """
     best = start
     for region in regions_of(rules):
-        heavy = heavy_places(rules, base_load, band.high, region)
+        heavy = heavy_places(rules, base_load, within.high, region)
         if heavy is None:
             continue
-        starts = HeavyStarts(rules, base_load, band, is_over)
+        starts = HeavyStarts(rules, base_load, within, searched)
         for row, broker in list(starts.places(heavy, _moved_within(rules, best, region))):
             if is_over():
                 return best
@@ -233,21 +211,22 @@ def search_regions(
     rules: LoadRules,
     base_load: Int64s,
     start: CandidatePlacement,
-    band: Band,
-    bound: MovementBound,
+    within: BrokerBounds,
+    bound: int,
+    prices: Float64s,
     is_over: Callable[[], bool],
 ) -> tuple[CandidatePlacement, int]:
-    """The placement with the least movement that is found, and a lower bound on that of every placement within a band.
+    """The placement with the least movement that is found, and a lower bound on that of every placement within bounds.
 
     Parameters
     ----------
-    start : a legal placement within the band. bound : known so far, with its dual prices.
+    start : a legal placement within the bounds. bound : known so far. prices : as of `priced_regions`.
     is_over : whether the deadline has passed.
     """
     largest = max((len(rules.load) * len(region.brokers) for region in regions_of(rules)), default=0)
-    if largest > MOST_CELLS or start.moved - bound.value <= CLOSE * start.moved or is_over():
-        return start, bound.value
-    regions = priced_regions(rules, base_load, band, bound.prices, bound.scale)
-    search = RegionSearch(rules, base_load, band, regions, start, is_over)
+    if largest > MOST_CELLS or start.moved - bound <= CLOSE * start.moved or is_over():
+        return start, bound
+    regions = priced_regions(rules, base_load, within, prices)
+    search = RegionSearch(rules, base_load, within, regions, start, is_over)
     search.run()
-    return search.best, max(min(bound.value, search.best.moved), search.lower_bound)
+    return search.best, max(min(bound, search.best.moved), search.lower_bound)

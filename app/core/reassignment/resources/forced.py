@@ -7,6 +7,7 @@ Replicas in sync are kept before others by exchanges at equal movement (`in_sync
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,16 @@ from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.in_sync import exchange_sources, in_sync_exchanges
-from app.core.reassignment.loads.bounds import least_cost
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
-    balance_without_moves,
     candidate,
     initial_placement,
+    redistributed,
 )
-from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
+from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.model import Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.resources.answers import LEGAL
+from app.core.reassignment.resources.movement_bound import least_load
 
 SOLVER = "relaxation by flow and prices, local search, CP-SAT"
 
@@ -34,16 +36,12 @@ class LoadPlacement:
 
     Parameters
     ----------
-    placement : its band is `requested`, widened if whole replicas cannot be within it; its floor is 0 if only a ceiling
-        was requested.
-    requested : the band of loads that the balance asks for; None with `keep`.
-    smallest_load : of the target brokers, partitions outside the problem included.
+    placement : its band is that of the balance, widened if whole replicas cannot be within it, with a floor of 0 if
+        tight; None with `keep`.
     largest : certificate of the largest load of a target broker; with `keep`, among the placements that move as little.
     """
 
     placement: ReplicaPlacement
-    requested: Band | None
-    smallest_load: int
     largest: Certificate[int]
 
 
@@ -56,10 +54,10 @@ def place_forced(
     """
     start = initial_placement(rules, base_load)
     bound = _keep_lower_bound(rules, base_load, start)
-    placement = balance_without_moves(rules, start, bound, is_over)
+    placement = redistributed(rules, start, bound, is_over, keep_current=True)
     placement = with_replicas_in_sync(problem, rules, placement, None)
     bound = max(bound, _keep_lower_bound(rules, base_load, placement))
-    return load_placement(problem, placement, band=None, requested=None, bound=placement.moved, largest_bound=bound)
+    return load_placement(problem, placement, band=None, bound=placement.moved, largest_bound=bound)
 
 
 def with_replicas_in_sync(
@@ -90,16 +88,12 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
     """
     if not rules.target.any() or not len(rules.load):
         return int(base_load[rules.target].max(initial=0))
-    heaviest, factor = int(rules.load.max()), int(rules.factor.max())
-    above = factor * heaviest + 1
-    if 2 * factor * above > LARGEST_SUM:
-        return int(base_load[rules.target].max())
-    move_cost = np.where((rules.current >= 0).any(axis=1), np.int64(above), 0)
-    fewest = least_cost(rules, np.zeros(len(base_load), np.int64), move_cost)[0]
-    bound = 0
+    above = int(rules.factor.max()) * int(rules.load.max()) + 1
+    moving = rules._replace(cost=np.where((rules.current >= 0).any(axis=1), np.int64(above), 0))
+    fewest, bound = moved_weight(moving, placement.at), 0
     for group in _groups(rules, placement):
-        cost, _ = least_cost(rules, group.astype(np.int64), move_cost)
-        bound = max(bound, -(-(cost - fewest + int(base_load[group].sum())) // int(np.count_nonzero(group))))
+        load = least_load(moving, group) - fewest + int(base_load[group].sum())
+        bound = max(bound, ceil(load / int(np.count_nonzero(group)) - 0.5))
     return bound
 
 
@@ -121,9 +115,9 @@ def load_placement(
     placement: CandidatePlacement,
     *,
     band: Band | None,
-    requested: Band | None,
     bound: int,
     largest_bound: int,
+    solver: str = SOLVER,
 ) -> LoadPlacement:
     """The answer for a placement, within a band or with forced moves alone.
 
@@ -131,9 +125,8 @@ def load_placement(
     ----------
     bound : lower bound on the movement. largest_bound : lower bound on the largest load.
     """
-    limits = ["replicas on distinct brokers that may keep or receive them", "least and most replicas per rack"]
-    limits.append("only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
-    movement = Certificate("moved weight", placement.moved, bound, SOLVER, tuple(limits))
-    largest = Certificate("largest load", placement.largest, largest_bound, SOLVER, tuple(limits))
+    limits = (*LEGAL, "only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
+    movement = Certificate("moved weight", placement.moved, bound, solver, limits)
+    largest = Certificate("largest load", placement.largest, largest_bound, solver, limits)
     replicas = ReplicaPlacement(in_order(problem, placement.at), band, movement)
-    return LoadPlacement(replicas, requested, placement.smallest, largest)
+    return LoadPlacement(replicas, largest)

@@ -1,0 +1,116 @@
+"""`rackplan call`: any operation of the API by its id; `rackplan snapshots`, and changes of plans.
+
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import hand_over, read_input
+from app.cli.plan_commands import AsJson, Files, KafkaVersion, Output, Url
+from app.cli.service_commands import PlanId, address, plans, show_rows
+from app.errors.requests import ConflictingFields
+from app.errors.suggestions import suggestion
+
+snapshots = typer.Typer(help="Store snapshots on a service.", no_args_is_help=True)
+
+
+def call(
+    operation: Annotated[str, typer.Argument(help="The id of the operation, as in openapi.json: list_webhooks.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=VALUE]...", help="Parameters and fields; values are JSON or text."),
+    ] = None,
+    body: Annotated[Path | None, typer.Option(help="The JSON of the request; `-` is standard input.")] = None,
+    output: Output = None,
+    url: Url = None,
+) -> None:
+    """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
+    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+
+    stated: Any = {} if body is None else offline.read_json(body, "body")
+    named = dict(_argument(text) for text in arguments or ())
+    with service.connected(address(url)) as client:
+        known = service.operations()
+        if operation not in known:
+            detail = f"there is no operation {operation}{suggestion(operation, known)}"
+            raise ConflictingFields(detail, path=("operation",), value=operation)
+        method = getattr(client, operation)
+        try:
+            answer = method(stated, **named) if operation == "create_sweep" else method(**stated, **named)
+        except (TypeError, ValueError) as wrong:
+            raise typer.BadParameter(str(wrong), param_hint=operation) from None
+        hand_over(service.written(answer), output)
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise typer.BadParameter(f"{text} is not NAME=VALUE", param_hint="arguments")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+@snapshots.command("create")
+def create_snapshot(
+    files: Files = None,
+    cluster: Annotated[str | None, typer.Option(help="The name of the cluster.")] = None,
+    kafka_version: KafkaVersion = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
+    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(address(url)) as client:
+        stated = {"cluster": cluster, "kafka_version": kafka_version}
+        named = {name: value for name, value in stated.items() if value is not None}
+        contents = [(file, read_input(file)) for file in files or ()]
+        if len(contents) == 1 and contents[0][1].lstrip().startswith(b"{"):
+            request: Any = offline.json_of(contents[0][1].decode(), "snapshot")
+            made = client.create_snapshot(**{**request, **named})
+        else:
+            made = client.create_snapshot(texts=[content for _, content in contents], **named)
+        show_rows(
+            [made.raw], ("id", "cluster", "brokers", "topics", "partitions"), output, as_json=as_json, is_one=True
+        )
+
+
+@plans.command("approve")
+def approve_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """Approve a plan: its status becomes `approved`. `plans update` sets another."""
+    _patched(plan_id, {"status": "approved"}, output, url, as_json=as_json)
+
+
+@plans.command("update")
+def update_plan(
+    plan_id: PlanId,
+    status: Annotated[
+        str | None, typer.Option(help="proposed, approved, executing, executed, failed, superseded.")
+    ] = None,
+    notes: Annotated[str | None, typer.Option(help="Notes, which replace those before.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="name=value; `name=` removes the label.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Change the status, notes and labels of a plan."""
+    labels = {name: value or None for name, _, value in (text.partition("=") for text in label or ())}
+    stated = {"status": status, "notes": notes, "labels": labels or None}
+    _patched(
+        plan_id, {name: value for name, value in stated.items() if value is not None}, output, url, as_json=as_json
+    )
+
+
+def _patched(plan_id: str, patch: dict[str, Any], output: Path | None, url: str | None, *, as_json: bool) -> None:
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(address(url)) as client:
+        found = client.update_plan(plan_id, **patch).raw
+        show_rows([found], ("id", "title", "cluster", "status"), output, as_json=as_json, is_one=True)

@@ -1,0 +1,54 @@
+"""`rackplan bench`: the instances of KafkaBench, and the score of a solution."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input
+from app.cli.tables import table
+
+bench = typer.Typer(help="List, print and score the instances of KafkaBench.", no_args_is_help=True)
+
+
+@bench.command("list")
+def list_instances() -> None:
+    """List the instances of KafkaBench with the best known values and lower bounds."""
+    from rackplan.bench import entries  # noqa: PLC0415 — `rackplan --help` is fast without it
+
+    rows = [
+        (each.name, *(", ".join(map(str, column)) for column in (each.objectives, each.best, each.bound)))
+        for each in entries().values()
+    ]
+    table(("instance", "minimised", "best known", "lower bound"), rows)
+
+
+@bench.command("instance")
+def print_instance(
+    name: Annotated[str, typer.Argument(help="An instance that `rackplan bench list` names.")],
+    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+) -> None:
+    """Print an instance of KafkaBench as JSON: its rules, and its snapshot and request for Rackplan's API."""
+    from rackplan.bench import MalformedSolution, instance  # noqa: PLC0415 — as above
+
+    try:
+        hand_over(json.dumps(instance(name)).encode() + b"\n", output)
+    except MalformedSolution as unknown:
+        fail("No such instance", str(unknown), {}, code=WRONG_INPUT)
+
+
+@bench.command("score")
+def score(
+    file: Annotated[Path, typer.Argument(help="A solution, docs/bench.md has its form; `-` reads standard input.")],
+    instance: Annotated[str | None, typer.Option(help="The instance, if the file does not name it.")] = None,
+) -> None:
+    """Score a solution of an instance of KafkaBench. The exit code is 3 if it breaks a rule."""
+    from rackplan.bench import MalformedSolution, judge, report  # noqa: PLC0415 — as above
+
+    try:
+        entry, judged = judge(read_input(file), instance)
+    except MalformedSolution as malformed:
+        fail("The solution cannot be scored", str(malformed), {}, code=WRONG_INPUT)
+    hand_over(json.dumps(report(entry, judged), indent=2).encode() + b"\n", None)
+    raise SystemExit(0 if judged.is_feasible else VIOLATIONS)
