@@ -34,9 +34,9 @@ fields that it does not know, and expects values that are added to enumerations.
 deprecated and answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) for six months or more. `engine_version` of
 a plan is raised when any request gets another answer.
 
-Everything belongs to the **team** of the API key that made it, and no other team sees it: what another team has is a
-404. A key of all teams names one in the header `Rackplan-Team`. `rackplan keys` creates, lists and revokes keys; a team
-exists as soon as it has one. The log of both is at `/v1/audit`.
+Everything belongs to the **team** of the API key that made it, and no other team sees it: what another team
+has is answered 404. A key of all teams names one in the header `Rackplan-Team`. `rackplan keys` creates, lists and
+revokes keys; a team exists as soon as it has one. The log of both is at `/v1/audit`.
 
 Limits are settings of the service; a request above one is answered with a problem that names it:
 """
