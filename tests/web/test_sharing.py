@@ -211,7 +211,8 @@ def test_a_link_opens_the_files_of_its_plan(client: httpx.Client, database: Data
     key = {"Authorization": f"Bearer {planner}"}
     body = {"kind": "plan", "name": str(EXAMPLE_REASSIGNMENT_PLAN_ID), "days": 2}
     made = client.post("/v1/share-links", json=body, headers=key).json()
-    page = client.get(made["page"])
+    assert client.get(made["page"]).status_code == 200
+    page = client.get(made["page"].replace("?", "/execute?", 1))
     assert page.status_code == 200
     token = made["page"].partition("share=")[2]
     files = {
