@@ -49,7 +49,7 @@ def stated_share(value: object) -> object:
     if isinstance(read, str) or (1 < number <= MOST_PERCENT):
         percent = number if number > 1 else number * 100
         hint = f'Input should be a share, from 0 to 1 or in percent: {percent / 100:g} or "{percent:g} %"'
-        raise PydanticCustomError("share", hint)
+        raise PydanticCustomError("share", hint, {"le": 1})
     return read
 
 

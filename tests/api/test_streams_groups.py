@@ -223,7 +223,7 @@ class TestStored:
     def test_the_page_names_the_coordinator_and_what_one_rack_takes(self, client: httpx.Client) -> None:
         plan = planned(client, requested(num_standby_replicas=0))
         page = client.get(f"/plans/{plan['id']}").text
-        assert "run by the coordinator of the group" in page
+        assert "run by the coordinator of the group" in client.get(f"/plans/{plan['id']}/about").text
         assert "Tasks whose copies are all in one place" in page
         assert "computes exactly this for these members" in page
         by_chance = planned(client, requested(kafka_version="4.1"))

@@ -30,8 +30,8 @@ def made(**request: Any) -> NewPlan:
     return draft_plan(PLANNER, PLANNER.restored(REQUEST | request), CLUSTER, Limits())
 
 
-def page_of(new: NewPlan, cluster: Any = CLUSTER) -> list[str]:
-    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW)
+def page_of(new: NewPlan, cluster: Any = CLUSTER, *, tab: str) -> list[str]:
+    response = plans.shown(ViewedPlan(as_stored(new), cluster), VIEW, chosen=plans.Chosen(tab=tab))
     page = Page(response.status_code, response.headers, bytes(response.body).decode())
     return [" ".join(row.text.split()) for row in page.all("tr")]
 
@@ -67,7 +67,7 @@ def test_tables_of_text_markdown_and_the_page_are_alike() -> None:
     assert found[1:] == row
     assert f"| 2 | NIC out | {' | '.join(found)} |" in EXPORTS["markdown"](new, lambda: CLUSTER).decode()
     assert "NIC out" in EXPORTS["text"](new, lambda: CLUSTER).decode()
-    assert f"2 NIC out {' '.join(found)}" in page_of(new)
+    assert f"2 NIC out {' '.join(found)}" in page_of(new, tab="brokers")
 
 
 def test_without_limits_and_losses_tables_repeat_nothing() -> None:
@@ -94,14 +94,14 @@ def test_topics_on_the_page() -> None:
     [orders] = [topic for topic in per_topic["worst"] if topic["topic"] == "orders"]
     before = orders["before"]
     words = f"orders {orders['low']} to {orders['high']} {before['smallest']} to {before['largest']}"
-    assert f"{words} {orders['smallest']} to {orders['largest']}" in page_of(new)
+    assert f"{words} {orders['smallest']} to {orders['largest']}" in page_of(new, tab="changes")
 
 
 def test_log_directories_on_the_page() -> None:
     cluster = jbod()
     request = {"log_dirs": {"drain": {"101": ["/data/d1"]}}}
     new = draft_plan(PLANNER, PLANNER.restored(request), cluster, Limits())
-    found = page_of(new, cluster)
+    found = page_of(new, cluster, tab="changes")
     [drained] = [row for row in found if row.endswith("drained")]
     log_dirs: Any = new.answer["log_dirs"]
     assert drained.startswith("101 /data/d1")
