@@ -1035,6 +1035,11 @@ class PartitionRequest(TypedDict, total=False):
     """None if the partition has no leader."""
     size_bytes: int | None
     """Bytes of one replica; null if unknown."""
+    local_bytes: int | None
+    """Of a tiered topic, the bytes of one replica on its broker's disk: these are copied and fill disks. Null: all
+    of `size_bytes` are."""
+    remote_bytes: int | None
+    """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
     ingress_bytes_per_s: float | None
     """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: Sequence[int]

@@ -89,6 +89,11 @@ class PartitionRequest(RequestModel):
     """None if the partition has no leader."""
     size_bytes: Bytes | None = None
     """Bytes of one replica; null if unknown."""
+    local_bytes: Bytes | None = None
+    """Of a tiered topic, the bytes of one replica on its broker's disk: these are copied and fill disks. Null: all
+    of `size_bytes` are."""
+    remote_bytes: Bytes | None = None
+    """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
     ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
     """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
@@ -180,6 +185,11 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
             f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])
         )
     for partition in partitions:
+        local, size = partition.local_bytes, partition.size_bytes
+        if local is not None and size is not None and local > size:
+            detail = f"partition {topic.name}-{partition.partition} has {local} bytes on a disk, of {size} in all"
+            place = (*path, topic.partitions.index(partition), "local_bytes")
+            raise ConflictingFields(detail, path=place, value=local, limit=size)
         if len(set(partition.replicas)) < len(partition.replicas):
             raise DuplicatePartition(
                 f"partition {topic.name}-{partition.partition} names a replica twice: {partition.replicas}",
@@ -195,7 +205,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         isr=padded([partition.replicas if partition.isr is None else partition.isr for partition in partitions]),
         adding=padded([partition.adding_replicas for partition in partitions]),
         removing=padded([partition.removing_replicas for partition in partitions]),
-        size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
+        size_bytes=np.array([_bytes_on_disk(partition) for partition in partitions], np.int64),
         topic_id=topic.topic_id,
         configs=topic.configs,
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
@@ -203,6 +213,11 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
         elr=eligible([*map(attrgetter("elr"), partitions)]),
     )
+
+
+def _bytes_on_disk(partition: PartitionRequest) -> int:
+    size = partition.size_bytes if partition.local_bytes is None else partition.local_bytes
+    return UNKNOWN_SIZE if size is None else size
 
 
 def _replica_log_dirs(

@@ -156,7 +156,7 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             "fix_offline_replicas moves them"
         )
         cautions.append(Caution("offline_replicas_stay", detail, tuple(ids.tolist())))
-    cautions += _of_lowered_factors(problem, after)
+    cautions += [*_of_lowered_factors(problem, after), *_of_tiered_topics(problem, after)]
     if stays := _not_evacuated(problem, after):
         named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
         detail = (
@@ -193,6 +193,24 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
                 "rejects writes with acks=all"
             )
             yield Caution("below_min_isr", detail, topics=(topic.name,))
+
+
+def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    """What counts as the bytes of replicas that move, if a part of their topic is in remote storage."""
+    scope = problem.scope
+    is_copied = not_among(after, problem.before)
+    tiered = [
+        topic.name
+        for topic, start in zip(scope.described, scope.starts.tolist(), strict=False)
+        if topic.configs.get("remote.storage.enable") == "true"
+        and is_copied[start : start + len(topic.partition_ids)].any()
+    ]
+    if tiered:
+        detail = (
+            f"{counted(len(tiered), 'topic')} with remote storage: what brokers have on their disks counts as copied; "
+            "with follower.fetch.last.tiered.offset.enable (4.3) a broker copies only what is not uploaded yet"
+        )
+        yield Caution("local_bytes_copied", detail, topics=tuple(tiered[:NAMED_TOPICS]))
 
 
 def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:
