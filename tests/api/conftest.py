@@ -22,9 +22,10 @@ from tests.service import client_of, served
 Serve = Callable[..., httpx.Client]
 
 # A worker that takes others for dead sooner than one in service.
+_HEARTBEATS = (0.5, 4.0)
 _WORKER = """
 from app.jobs import queue
-queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS = 0.5, 4.0
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS = {}
 from app.worker import main
 main()
 """
@@ -123,13 +124,16 @@ StartWorker = Callable[..., Worker]
 def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
     """Start a worker over the database of the run, or another: `start_worker(over=None, **environment)`.
 
-    Those that still run are killed after the test.
+    `heartbeats` are the seconds between two of them and those after which a worker counts as silent. Those that still
+    run are killed after the test.
     """
     started: list[Worker] = []
 
-    def start(over: Database | None = None, **environment: str) -> Worker:
+    def start(
+        over: Database | None = None, *, heartbeats: tuple[float, float] = _HEARTBEATS, **environment: str
+    ) -> Worker:
         process = forked.start(
-            _WORKER,
+            _WORKER.format(heartbeats),
             environment=environment_of(
                 over or database,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.
