@@ -174,7 +174,7 @@ check_replication() {
   count=$(grep -c . <<<"$found" || true)
   if [ "$count" -gt "${MOST_BELOW_MIN_ISR:-0}" ]; then
     head -n 5 <<<"$found" >&2
-    moved=$(for each in *-execute.json; do partitions_of "$each"; done | grep -cxFf <(echo "$found") || true)
+    moved=$(grep -cxFf <(for each in *-execute.json; do partitions_of "$each"; done) <<<"$found" || true)
     fail "$count partitions are below their min.insync.replicas; the plan moves $moved of these, and MOST_BELOW_MIN_ISR=$count lets it"
   fi
   if [ -n "${MOST_UNDER_REPLICATED:-}" ]; then
