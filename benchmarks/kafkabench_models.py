@@ -243,7 +243,7 @@ def _in_turn(model: cp_model.CpModel, costs: list[Any], seconds: float) -> tuple
 
 
 class NotSolved(Exception):
-    """No solution was found in the time; `is_impossible` if there is none."""
+    """No solution was found in the time; `is_impossible` if it is proven that no solution exists."""
 
     def __init__(self, status: Any) -> None:
         super().__init__(str(status))

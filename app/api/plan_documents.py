@@ -280,9 +280,9 @@ class CertificateDocument(BaseModel):
     bytes_per_replica: int | None = None
     """Cost of each moved replica beside its bytes, if the cost is minimised."""
     moved_cost: int | None = None
-    """What is minimised then."""
+    """Moved bytes, and `bytes_per_replica` for each moved replica, if the cost is minimised."""
     lower_bound_cost: int | None = None
-    """The same of the cost, if that is minimised."""
+    """Lower bound of `moved_cost`."""
     unknown_size_replicas: int | None = None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None = None

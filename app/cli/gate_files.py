@@ -1,4 +1,4 @@
-"""What a gate leaves for pipelines: JUnit's XML, and SARIF 2.1.0 for code scanning.
+"""Reports of a gate for pipelines: JUnit's XML, and SARIF 2.1.0 for code scanning.
 
 Source: "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", OASIS.
 """

@@ -151,7 +151,7 @@ def _links(tooltips: Mapping[str, str]) -> Spec:
 
 
 _MEANINGS = {"Pareto front": "#3b82d6", "feasible": "#2f9e6b", "not feasible": "#d9682a", "scenario": "#8b97a6"}
-"""The colours of scenarios in both themes: green is never what is not feasible."""
+"""The colours of scenarios in both themes: infeasible scenarios are never green."""
 
 
 def _by_meaning(rows: Rows) -> Spec:

@@ -521,9 +521,9 @@ class CertificateDocument(Record):
     bytes_per_replica: int | None
     """Cost of each moved replica beside its bytes, if the cost is minimised."""
     moved_cost: int | None
-    """What is minimised then."""
+    """Moved bytes, and `bytes_per_replica` for each moved replica, if the cost is minimised."""
     lower_bound_cost: int | None
-    """The same of the cost, if that is minimised."""
+    """Lower bound of `moved_cost`."""
     unknown_size_replicas: int | None
     """Moved replicas of partitions of unknown size."""
     seconds: float | None

@@ -14,7 +14,7 @@ MOST_BOOLEANS = 3_000
 
 @dataclass(slots=True)
 class Effort:
-    """Deterministic seconds of the solver: of one model, and what is left for all."""
+    """Deterministic seconds of the solver: of one model, and the rest for all models."""
 
     of_model: float
     left: float
@@ -22,7 +22,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assigned:
-    """What a model found.
+    """The solution of a model.
 
     Parameters
     ----------

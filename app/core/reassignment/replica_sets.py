@@ -10,7 +10,7 @@ from app.core.measures.copysets import distinct_sets
 from app.core.model import NO_REPLICA, Int32s, Int64s
 
 MOST_SETS = 32
-"""Sets that one partition chooses among for each of its replicas that stays; of more, every so many."""
+"""Sets that a partition chooses among for each of its replicas that stays, at regular intervals if there are more."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ class LooseObject:
 
     @classmethod
     def of(cls, document: Document, value: object, path: FieldPath) -> "LooseObject":
-        """The object at a path. Raises `MalformedText` if the value is none."""
+        """The object at a path. Raises `MalformedText` if the value is no object."""
         members = document.mapping(value, path)
         return cls(document, path, members, {key.lower().replace("_", "").replace("-", ""): key for key in members})
 

@@ -67,7 +67,7 @@ class GroupSource:
 
     Parameters
     ----------
-    listed : the members. lag : of partitions, where it is known. balance : what is to be made even.
+    listed : the members. lag : of partitions, where it is known. balance : the measure that is balanced.
     assignors : the requested ones, or else the group's own, as the leader's client library has them.
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.

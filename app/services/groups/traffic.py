@@ -1,4 +1,4 @@
-"""What a group reads from rack to rack, its price, what changes would cost instead, and how long events pause it."""
+"""Traffic of a group between racks, its price, the price after each change, and the pauses of events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

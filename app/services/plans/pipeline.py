@@ -167,6 +167,7 @@ def _draft(
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
+        # A plan that compares itself with Kafka's code states the releases of that code itself.
         answer=answer
         | {"kafka": answer.get("kafka") or releases.releases_json(planner.releases(seeded), site.version)},
         placements=planner.placements(seeded, solution),

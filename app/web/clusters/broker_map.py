@@ -155,7 +155,7 @@ def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_
 
 
 def broker_state(table: PartitionTable, position: int) -> str:
-    """What is special about the broker at a position; empty for nothing."""
+    """Remarks on the broker at a position; empty if it is a usual one."""
     if not table.is_listed[position]:
         return "not listed"
     return "fenced" if table.brokers.fenced[position] else ""

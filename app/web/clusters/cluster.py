@@ -49,7 +49,7 @@ Text = Annotated[str, Query(max_length=300)]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a page of a cluster is about."""
+    """A page of a cluster: its snapshot, the state that its address names, and the unit of work."""
 
     uow: UnitOfWork
     view: ClusterView
@@ -141,7 +141,7 @@ def _loads(view: ClusterView, table: PartitionTable) -> tuple[Bools, BrokerLoads
 
 
 def _map(view: ClusterView, table: PartitionTable) -> dict[str, Any]:
-    """The map, and what a loss costs."""
+    """The map, and the cost of each loss."""
     lost, loads, rows = _loads(view, table)
     return {
         "map": broker_map(table, loads, lost, view.measure),

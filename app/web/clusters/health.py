@@ -1,4 +1,4 @@
-"""What is wrong with a cluster, from the counts of its snapshot, in words, with what to do about it."""
+"""Findings of a cluster in words, from the counts of its snapshot, each with its remedy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

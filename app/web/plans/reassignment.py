@@ -37,7 +37,7 @@ def certificate_words(certificate: Mapping[str, Any], log_dirs: Mapping[str, Any
 
 
 def bound_words(certificate: Mapping[str, Any]) -> str:
-    """The lower bound on what is minimised, with its unit."""
+    """The lower bound of the objective, with its unit."""
     of = certificate["minimised"]
     bound = certificate[f"lower_bound_{of}"]
     return counted(bound, "replica") if of == "replicas" else byte_size(bound)

@@ -168,7 +168,7 @@ function follow(place) {
     bar.max = all ?? 1;
     bar.value = done;
     const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
-    // The first chunks are slower than the rest: what is left is told from a tenth on.
+    // The first chunks are slower than the rest, so the time left is shown once a tenth is done.
     const left = document_.seconds_left == null || done < all / 10 ? "" : `, ${duration(document_.seconds_left)} left`;
     const scored = document_.scenarios ? `: ${done.toLocaleString("en")} of ${all.toLocaleString("en")} scored` : "";
     const step = document_.progress?.step ? `: ${document_.progress.step}, step ${done + 1} of ${all}` : "";

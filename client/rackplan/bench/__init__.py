@@ -78,7 +78,7 @@ def entries() -> Mapping[str, Entry]:
 
 
 def instance(name: str) -> dict[str, Any]:
-    """Generate an instance. Raises `MalformedSolution` if there is none of the name."""
+    """Generate an instance. Raises `MalformedSolution` for an unknown name."""
     if name not in entries():
         raise MalformedSolution(f"there is no instance {name!r}; `rackplan bench list` names them")
     entry = entries()[name]

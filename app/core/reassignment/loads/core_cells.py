@@ -26,7 +26,7 @@ from app.core.reassignment.model import BrokerBounds
 LARGEST_COST = 1 << 59
 """Limit of the cost of a single row."""
 LIMB = 30
-"""Costs are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
+"""Bits of the lower of two limbs in which costs are added, since their sum may exceed 64 bits."""
 NEVER = np.int64(1 << 62)
 """The cost of a broker that may not have a replica, and the regret of a cell that no legal set has."""
 

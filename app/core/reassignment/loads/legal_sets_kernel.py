@@ -66,7 +66,7 @@ def _cheapest(
     per_rack: Int64Vector,
     bounds: Int64Vector,
 ) -> int:
-    """The cheapest free candidate of the racks that have fewer replicas than a bound; -1 if there is none."""
+    """Find the cheapest free candidate in racks with fewer replicas than their bound. Returns its index, or -1."""
     best = ALLOWED_NONE
     for i in range(len(free)):
         rack = rack_of[brokers[i]]
@@ -83,8 +83,9 @@ ELSEWHERE = np.int64(1) << 62
 
 @compiled
 def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Vector, at: Int32Matrix) -> int:
-    """Write a legal placement with the fewest moves for each row to `at`, and add the loads; the row without any, or
-    -1.
+    """Write a legal placement with the fewest moves for each row to `at`, and add the loads.
+
+    Returns the first row that has no legal placement, or -1.
 
     Parameters
     ----------

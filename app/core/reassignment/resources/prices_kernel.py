@@ -168,7 +168,7 @@ def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
 
 @subroutine
 def _cheapest(rules: LoadRules, of: Candidates, bounds: Int64Vector) -> int:
-    """The cheapest broker left of the racks that have fewer members than a bound; -1 if there is none."""
+    """Find the cheapest broker left in racks with fewer members than their bound. Returns it, or `NO_BROKER`."""
     best, least = NO_BROKER, np.inf
     for broker in range(len(of.left)):
         if of.left[broker] < least and of.per_rack[rules.rack_of[broker]] < bounds[rules.rack_of[broker]]:

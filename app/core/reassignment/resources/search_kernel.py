@@ -269,8 +269,8 @@ def shed(
     least: float,
     of_topics: FloatVector,
 ) -> int:
-    """Make many changes of one broker, the largest decreases for their cost first, until half of its penalty is left;
-    how many.
+    """Make many changes of one broker, the largest decreases for their cost first, until half of its penalty is left.
+    Returns the number of changes.
 
     Each replica goes to the first receiver, from a random one on, that has no more violations then; if there is none,
     to the one with the smallest rise. A change that falls short of its estimate by `WORTH` waits for a later turn.

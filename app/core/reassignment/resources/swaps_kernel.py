@@ -38,7 +38,7 @@ def make_swaps(
     of_topics: FloatVector,
 ) -> int:
     """Swap samples of a broker's replicas with samples of others', the largest decreases for their cost first, until
-    half of its penalty is left; how many. None if consumers fetch from followers.
+    half of its penalty is left. Returns the number of swaps: 0 if consumers fetch from followers.
 
     With each receiver there is one swap, the best of the samples. The penalties of topics are left to the caller.
     """

@@ -196,15 +196,13 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
 
 
 def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
-    """What counts as the bytes of replicas that move, if a part of their topic is in remote storage."""
-    scope = problem.scope
-    is_copied = not_among(after, problem.before)
-    tiered = [
-        topic.name
-        for topic, start in zip(scope.described, scope.starts.tolist(), strict=False)
-        if topic.configs.get("remote.storage.enable") == "true"
-        and is_copied[start : start + len(topic.partition_ids)].any()
-    ]
+    """The rule for the bytes of replicas that move, if a part of their topic is in remote storage."""
+    tiered = []
+    for topic, start in zip(problem.scope.described, problem.scope.starts.tolist(), strict=False):
+        rows = slice(start, start + len(topic.partition_ids))
+        is_tiered = topic.configs.get("remote.storage.enable") == "true"
+        if is_tiered and not_among(after[rows], problem.before[rows]).any():
+            tiered.append(topic.name)
     if tiered:
         detail = (
             f"{counted(len(tiered), 'topic')} with remote storage: what brokers have on their disks counts as copied; "

@@ -185,7 +185,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
 
 
 def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised:
-    """What is minimised, with its default.
+    """The objective of movement, with its default.
 
     The fewest bytes that relieve a broker often are those of hundreds of small replicas, where a few larger ones would
     do. So a replica costs the mean size of a partition, up to 1 GiB: a plan moves more bytes than the fewest only for
