@@ -12,8 +12,7 @@ from starlette.types import Lifespan
 from app import __version__
 from app.api import health
 from app.api.http.auth import NoTeamYet, named, reader
-from app.api.http.deferred_routers import BuildRouters, DeferredRouters
-from app.api.http.known_query import only_known_query
+from app.api.http.deferred_routers import BuildRouters, DeferredRouters, only_known_query
 from app.api.resources import ROUTERS
 from app.core.model import Cluster
 from app.deferred import IMPORTING

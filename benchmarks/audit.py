@@ -11,8 +11,7 @@ import uvloop
 
 from app.api.http.audit import AuditLog
 from app.store import embedded, migrations
-from app.store.actors import Actor
-from app.store.audit import NewEntry
+from app.store.audit import Actor, NewEntry
 from app.store.database import Database
 from benchmarks.measure import Result, Times
 

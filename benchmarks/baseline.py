@@ -15,7 +15,7 @@ from typing import Annotated
 import uvicorn
 from fastapi import APIRouter, Body, Depends, FastAPI, Response
 
-from app.api.http.dependencies import RequestLimits, Uow, json_only
+from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created

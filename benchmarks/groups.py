@@ -8,8 +8,7 @@ from types import MappingProxyType
 from app.core.groups.classic import cooperative_sticky, roundrobin
 from app.core.groups.classic import range as range_assignor
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance, with_owned
-from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import locality
+from app.core.groups.measures.locality import handover, locality
 from app.core.groups.measures.violations import violations
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal

@@ -17,8 +17,8 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.replicas import ReplicasRequest
 from app.store.database import Database
-from app.store.ids import uuid7
 from app.store.records import NewPlan, PlanHead
+from app.store.rows import uuid7
 from benchmarks import service
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved

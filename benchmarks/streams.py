@@ -8,9 +8,10 @@ from uuid import UUID
 
 import numpy as np
 
-from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability
 from app.core.streams.model import (
+    Application,
+    PartialAssignment,
     RackAwareStrategy,
     StreamsAssignment,
     StreamsClient,

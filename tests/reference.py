@@ -11,13 +11,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from app import cli
 from app.api.problems.codes import OF_HTTP
-from app.api.problems.statuses import status_of
+from app.api.problems.responses import status_of
 from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
 from app.core.measures.violations import VIOLATIONS
 from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS
 from app.errors import Failure
-from app.errors.registry import FAILURES
-from app.formats.syntax.wire_formats import WireFormat
+from app.errors.crossing import FAILURES
+from app.formats.syntax.wire import WireFormat
 from app.services.cautions import CAUTIONS
 from app.services.checks import MEASURES
 from app.services.limits import Limits

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from app.core.replicas.awareness.policies import POLICIES
+from app.core.replicas.awareness.rules import POLICIES
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 

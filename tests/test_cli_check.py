@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors.requests import ConflictingFields
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.snapshots import snapshot_json
 from app.formats.sources import desired_topics
 from app.formats.sources.desired_topics import Strategy

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from app.cli.disk_options import capacities, directory_bytes, drained
-from app.cli.offline import Inputs
 from app.cli.plan_options import OF_KIND, fields_of
-from app.cli.planning import Export, body_of, make
+from app.cli.planning import Export, Inputs, body_of, make
 from app.errors.requests import ConflictingFields
 from tests.conftest import ROOT
 from tests.jbod import log_dirs_text

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from app.services.consumers import ConsumersRequest
-from app.services.snapshot_choice import SnapshotFields
+from app.services.fields import SnapshotFields
 from tests.conftest import ROOT
 from tests.documents import Document, replay
 

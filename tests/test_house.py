@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from app.api.plan_kinds import PLAN_RESOURCES
+from app.api.plans.stored import PLAN_RESOURCES
 from app.api.resources import ROUTERS
 from app.core.replicas.registry import PLACEMENT_OPTIONS
 from app.deferred import Registry

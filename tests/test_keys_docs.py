@@ -12,10 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.core.keys.clients import CLIENTS
 from app.core.keys.model import keys_of
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import PARTITIONERS, partition
+from app.core.keys.partitioners import CLIENTS, PARTITIONERS, partition
 from app.core.keys.resize import expected_moved_share, resize
 from app.services.keys import NullKeys
 from tests.conftest import ROOT

@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.services.plans import FORMATS
 from app.services.reassignment import PLAN_KIND, BatchesRequest, ReassignmentRequest
 from tests.conftest import ROOT

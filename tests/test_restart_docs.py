@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from app.core.restarts.model import Reason
+from app.services.fields import SnapshotFields
 from app.services.restarts import REASONS, RestartRequest
-from app.services.snapshot_choice import SnapshotFields
 from tests.conftest import ROOT
 from tests.documents import Document, replay
 

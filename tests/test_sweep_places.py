@@ -21,10 +21,10 @@ EXAMPLES = (
     "app.core.capacity.sweep",
     "app.core.groups.sweep",
     "app.core.keys.sweep",
-    "app.core.measures.distribution",
+    "app.core.sweeps.scoring",
     "app.core.replicas.sweep",
     "app.core.sweeps.axes",
-    "app.core.sweeps.sampling",
+    "app.core.sweeps.axes",
     "app.services.reassignment.sweep.axes",
 )
 

@@ -7,8 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow
+from app.api.http.auth import Uow, principal
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
 from app.api.problems.responses import responses
@@ -16,8 +15,7 @@ from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
 from app.services.fields import PRINTABLE, Moment
-from app.store.actors import ActorKind
-from app.store.audit import LONGEST, AuditFilter
+from app.store.audit import LONGEST, ActorKind, AuditFilter
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
 

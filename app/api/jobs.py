@@ -10,15 +10,13 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow
-from app.api.http.following import EVENT_STREAM, Observation, awaited, events
+from app.api.http.auth import Uow, principal
+from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.http.preferences import Preferences, WaitPreference
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
-from app.errors.lookups import JobEnded, JobNotFound
+from app.errors.requests import JobEnded, JobNotFound
 from app.services.fields import Id
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork

@@ -7,16 +7,13 @@ from fastapi import APIRouter, Body, Depends, Response, Security
 from pydantic import BaseModel
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import RequestLimits, json_only
+from app.api.http.auth import RequestLimits, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.plan_documents import KafkaReleases
 from app.api.problems.responses import responses
-from app.core.keys.agreement import Disagreement
-from app.core.keys.clients import CLIENTS
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import PARTITIONERS
+from app.core.keys.partitioners import CLIENTS, PARTITIONERS, Disagreement
 from app.core.keys.resize import Resize
 from app.errors import access, kafka, requests
 from app.services import keys

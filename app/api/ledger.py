@@ -6,8 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response, Security
 from pydantic import BaseModel
 
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow
+from app.api.http.auth import Uow, principal
 from app.api.http.negotiation import json_response
 from app.api.problems.responses import responses
 from app.services.fields import Name

@@ -7,11 +7,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.models.warnings import WarningDocument
-from app.core.measures.attributes import AttributeExposure
+from app.api.models.clusters import WarningDocument
 from app.core.measures.copysets import CopysetsChoice
 from app.core.measures.movement import PartitionChange
-from app.core.measures.placement import PlacementMeasures
+from app.core.measures.placement import AttributeExposure, PlacementMeasures
 from app.core.measures.violations import Violation
 from app.services.bodies import Request
 from app.services.fields import MOST_LABELS, PRINTABLE_LINES, LabelName, LabelValue

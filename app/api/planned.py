@@ -7,18 +7,16 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 
-from app.api.http.dependencies import RequestLimits, Uow, json_only
-from app.api.http.following import Observation, awaited
+from app.api.http.auth import RequestLimits, Uow, json_only
+from app.api.http.following import JobPreference, Observation, awaited
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, matched_hashes
-from app.api.http.preferences import JobPreference
 from app.api.jobs import JobDocument, accepted, observed
 from app.api.problems.documents import of_stored_failure
 from app.api.problems.responses import responses
 from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
-from app.errors.lookups import SnapshotNotFound
-from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafkaVersion
+from app.errors.requests import LimitExceeded, SnapshotChanged, SnapshotNotFound, UnsupportedKafkaVersion
 from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan, plan_json
 from app.store.database import UnitOfWork
 from app.store.jobs import Job

@@ -10,20 +10,19 @@ from fastapi import Request as HttpRequest
 from pydantic import BaseModel, Field
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow, json_only
+from app.api.http.auth import Uow, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
-from app.errors.lookups import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
+from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links
 from app.services.bodies import Request
 from app.services.fields import Id, Name
 from app.services.share_links import MOST_DAYS, Subject, SubjectKind
-from app.store import teams
+from app.store import transaction
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share links"])
 
@@ -86,7 +85,7 @@ def create(
     No later answer has its addresses: the same request without an `Idempotency-Key` makes another link, and both are
     valid. A link to a cluster shows its newest snapshot and those before.
     """
-    team = teams.acting() or teams.DEFAULT
+    team = transaction.acting() or transaction.DEFAULT
     with request.app.state.database.begin(is_own=True) as own:  # keys of the installation are of no team
         key = share_links.signing_key(own, team)
 
@@ -142,5 +141,5 @@ def revoke_one(uow: Uow, share_link_id: Annotated[Id, examples.SHARE_LINK_ID]) -
 def revoke(request: HttpRequest) -> Response:
     """Replace the key that signs links: none that was made until now is valid any longer."""
     with request.app.state.database.begin(is_own=True) as own:
-        share_links.revoke_all(own, team=teams.acting() or teams.DEFAULT)
+        share_links.revoke_all(own, team=transaction.acting() or transaction.DEFAULT)
     return Response(status_code=204)

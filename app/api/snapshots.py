@@ -14,18 +14,16 @@ from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import RawBody, RequestLimits, Uow
+from app.api.http.auth import RawBody, RequestLimits, Uow, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.models.clusters import SnapshotRequest
-from app.api.models.warnings import WarningDocument
+from app.api.models.clusters import SnapshotRequest, WarningDocument
 from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
-from app.errors import access, lookups, reassignments, requests, texts
+from app.errors import access, reassignments, requests
 from app.errors.quotation import quoted
 from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
@@ -143,7 +141,7 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
     response_model=SnapshotDocument,
     responses=responses(
         requests.ConflictingFields,
-        texts.MalformedText,
+        requests.MalformedText,
         requests.DuplicateBroker,
         requests.DuplicateTopic,
         requests.DuplicatePartition,
@@ -231,7 +229,7 @@ def list_snapshots(
     operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
-    responses=responses(lookups.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
+    responses=responses(requests.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
@@ -246,7 +244,7 @@ def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT
     status_code=204,
     operation_id="delete_snapshot",
     summary="Delete a snapshot",
-    responses=responses(lookups.SnapshotNotFound, lookups.SnapshotInUse),
+    responses=responses(requests.SnapshotNotFound, requests.SnapshotInUse),
     dependencies=[Security(principal, scopes=["admin"])],
 )
 def delete(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) -> Response:

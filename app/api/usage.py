@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response, Security
 from pydantic import BaseModel, Field
 
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow
+from app.api.http.auth import Uow, principal
 from app.api.http.negotiation import json_response
 from app.api.problems.responses import responses
 from app.store.usage import QUOTAS

@@ -11,16 +11,14 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl
 from pydantic_core import PydanticCustomError
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import OutboundCalls, RequestLimits, Uow, json_only
+from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
-from app.errors.lookups import DeliveryNotFound, WebhookNotFound
-from app.errors.requests import LimitExceeded, TargetNotAllowed, WebhooksDisabled
+from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
 from app.services import webhooks
 from app.services.bodies import Request
 from app.services.fields import Id

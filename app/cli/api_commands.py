@@ -12,8 +12,8 @@ import typer
 from app.cli.output import hand_over, read_input
 from app.cli.plan_commands import AsJson, Files, KafkaVersion, Output, Url
 from app.cli.service_commands import PlanId, address, plans, show_rows
+from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
-from app.errors.suggestions import suggestion
 
 snapshots = typer.Typer(help="Store snapshots on a service.", no_args_is_help=True)
 
@@ -29,9 +29,12 @@ def call(
     url: Url = None,
 ) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
-    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import (
+        planning,  # noqa: PLC0415 — see the module's docstring
+        service,
+    )
 
-    stated: Any = {} if body is None else offline.read_json(body, "body")
+    stated: Any = {} if body is None else planning.read_json(body, "body")
     named = dict(_argument(text) for text in arguments or ())
     with service.connected(address(url)) as client:
         known = service.operations()
@@ -66,14 +69,17 @@ def create_snapshot(
     url: Url = None,
 ) -> None:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
-    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import (
+        planning,  # noqa: PLC0415 — see the module's docstring
+        service,
+    )
 
     with service.connected(address(url)) as client:
         stated = {"cluster": cluster, "kafka_version": kafka_version}
         named = {name: value for name, value in stated.items() if value is not None}
         contents = [(file, read_input(file)) for file in files or ()]
         if len(contents) == 1 and contents[0][1].lstrip().startswith(b"{"):
-            request: Any = offline.json_of(contents[0][1].decode(), "snapshot")
+            request: Any = planning.json_of(contents[0][1].decode(), "snapshot")
             made = client.create_snapshot(**{**request, **named})
         else:
             made = client.create_snapshot(texts=[content for _, content in contents], **named)

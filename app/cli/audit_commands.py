@@ -40,15 +40,15 @@ def export(
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.errors.machine import OutputNotWritable  # noqa: PLC0415 — as above
     from app.services import audit as services  # noqa: PLC0415 — as above
-    from app.store import teams  # noqa: PLC0415 — as above
+    from app.store import transaction  # noqa: PLC0415 — as above
     from app.store.audit import AuditFilter  # noqa: PLC0415 — as above
 
-    if team is not None and not teams.is_name(team):
+    if team is not None and not transaction.is_name(team):
         raise typer.BadParameter("no team has this name", param_hint="--team")
     wanted = AuditFilter(since=_in_utc(since), until=_in_utc(until))
-    with serving.database(migrated=True) as database, teams.acting_as(team):
+    with serving.database(migrated=True) as database, transaction.acting_as(team):
         with database.begin() as uow:
-            uow.audit.record("audit.exported", f"team {team}" if team else "every team", team=team or teams.ALL)
+            uow.audit.record("audit.exported", f"team {team}" if team else "every team", team=team or transaction.ALL)
         lines = services.export(database, wanted, services.AuditFormat(written))
         try:
             if output is None:

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input
-from app.cli.tables import table
+from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input, table
 
 bench = typer.Typer(help="List, print and score the instances of KafkaBench.", no_args_is_help=True)
 

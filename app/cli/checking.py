@@ -11,14 +11,12 @@ import typer
 
 from app.cli import gate_files, plan_options, planning, summaries
 from app.cli.gate_files import Place
-from app.cli.offline import json_of, validated
-from app.cli.output import VIOLATIONS, hand_over, read_input
-from app.cli.tables import table
+from app.cli.output import VIOLATIONS, hand_over, read_input, table
+from app.cli.planning import json_of, validated
 from app.core.model import Cluster
 from app.errors import Json
 from app.errors.quotation import escaped
-from app.errors.requests import ConflictingFields, IllegalReassignment
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, IllegalReassignment, MalformedText
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
@@ -36,7 +34,7 @@ from app.services.checks import (
     TopicDifference,
 )
 from app.services.plans import Allowance
-from app.services.reassignment.requests.resources import ResourceFields
+from app.services.reassignment.requests.parts import ResourceFields
 from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

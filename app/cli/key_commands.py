@@ -53,12 +53,12 @@ def create_key(
 def list_keys() -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import teams  # noqa: PLC0415 — as above
+    from app.store import transaction  # noqa: PLC0415 — as above
 
     with serving.database(migrated=True) as database, database.begin() as uow:
         for key in uow.api_keys.all():
             used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d %H:%M}"
-            team = "all teams" if key.team == teams.ALL else key.team
+            team = "all teams" if key.team == transaction.ALL else key.team
             fields = (key.name, team, ",".join(key.scopes), f"{key.created_at:%Y-%m-%d %H:%M}", used, _state(key))
             typer.echo("\t".join(map(escaped, fields)))
 
@@ -96,13 +96,13 @@ def open_service(
 
 
 def _team(team: str, *, all_teams: bool) -> str:
-    from app.store import teams  # noqa: PLC0415 — see the module's docstring
+    from app.store import transaction  # noqa: PLC0415 — see the module's docstring
 
-    if all_teams and team != teams.DEFAULT:
+    if all_teams and team != transaction.DEFAULT:
         raise typer.BadParameter("either it or --team is given", param_hint="--all-teams")
-    if team == teams.ALL:
+    if team == transaction.ALL:
         raise typer.BadParameter("a key of every team is made with --all-teams", param_hint="--team")
-    return teams.ALL if all_teams else team
+    return transaction.ALL if all_teams else team
 
 
 def _state(key: "ApiKey") -> str:

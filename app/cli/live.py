@@ -25,8 +25,7 @@ from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
 from app.errors.machine import ClusterUnreachable
 from app.formats.clusters.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
-from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
-from app.formats.clusters.replica_log_dirs import with_log_dirs
+from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes, with_log_dirs
 from app.formats.clusters.stated_configs import RECORDED, recorded
 from app.services.snapshots import of_releases
 

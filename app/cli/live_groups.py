@@ -14,7 +14,7 @@ from kafka.protocol.admin import DescribeGroupsRequest
 
 from app.cli import messages
 from app.cli.live_client import CLIENT_ERRORS, AdminClient, one_line
-from app.core.names import control_in
+from app.core.model import control_in
 from app.core.recorded import GroupType, RecordedGroup, RecordedMember, RecordedTasks, TopicPartitions
 from app.errors.kafka import CorruptProtocolBytes
 from app.errors.quotation import quoted

@@ -14,7 +14,7 @@ from app.cli.output import deliver
 from app.formats.syntax.garbage import uncollected
 
 if TYPE_CHECKING:
-    from app.cli.offline import Inputs
+    from app.cli.planning import Inputs
     from app.core.model import Cluster
 
 Files = Annotated[
@@ -383,7 +383,7 @@ def _plan(kind: str, options: Mapping[str, Any]) -> None:
 
 def inputs_of(options: Mapping[str, Any]) -> "Inputs":
     """The files of a command that describe a cluster."""
-    from app.cli.offline import Inputs  # noqa: PLC0415 — see the module's docstring
+    from app.cli.planning import Inputs  # noqa: PLC0415 — see the module's docstring
 
     parts = {part: options.get(part) for part in ("brokers", "topics", "log_dirs", "groups", "features")}
     return Inputs(options["files"] or (), parts, options["snapshot"], options["cluster"])

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.cli.offline import printed, validated
 from app.cli.output import read_input
+from app.cli.planning import printed, validated
 from app.errors import Json
 from app.errors.requests import MalformedKey
 from app.formats.syntax.lines import decode

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.cli.disk_options import capacities, directory_bytes, drained
-from app.cli.offline import read_json
 from app.cli.output import listed, read_input
+from app.cli.planning import read_json
 from app.errors import Json
 from app.errors.requests import ConflictingFields
-from app.formats.kafka_files import topics_to_move
+from app.formats.kafka_files import reassignment
 from app.formats.sources import broker_sets as sets_of_brokers
 from app.formats.syntax.lines import decode
 from app.services.amounts import MOST_PERCENT, number_of
@@ -202,7 +202,7 @@ def _topic_sets(texts: Sequence[str]) -> Json:
 
 def named_topics(topics: Iterable[str] | None, file: Path | None) -> list[str]:
     """Topics by their options, and those of a file for Kafka's `--topics-to-move-json-file`. Raises `MalformedText`."""
-    of_file = () if file is None else topics_to_move.read(decode(read_input(file), "topics_to_move"))
+    of_file = () if file is None else reassignment.read_topics_to_move(decode(read_input(file), "topics_to_move"))
     return [*listed(topics), *of_file]
 
 

@@ -2,23 +2,179 @@
 
 The options of a command become the fields of the request's body, which the API's own model validates. So the rules of a
 field are in one place, and a command means the same with and without a service.
+
+What commands share that read files: the cluster that these describe, requests with their validation, documents.
+
+A module a command imports the services of its kind alone: importing is most of the time that a plan of a file takes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.cli.offline import Inputs, printed, read_json, require, validated
+import orjson
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from app.cli.output import read_input
+from app.core.model import Cluster
 from app.errors import Json
-from app.errors.requests import ConflictingFields
+from app.errors.quotation import escaped, suggestion
+from app.errors.requests import ConflictingFields, InvalidField
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Upload
+from app.formats.snapshots.plain_names import require_plain_names
+from app.formats.syntax import unique_json
 from app.formats.syntax.garbage import uncollected
+from app.formats.syntax.lines import decode, rejection
+from app.services import snapshots
 from app.services.plans import BATCH, Kind, draft_plan, plan_json
 from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.services.plans import Plan
     from app.store.records import NewPlan
+
+
+RequestT = TypeVar("RequestT")
+
+_SNAPSHOT_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UNNAMED = "offline"
+_SNAPSHOT_MEMBERS = frozenset({"cluster", "brokers"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files that describe a cluster.
+
+    Parameters
+    ----------
+    files : texts of Kafka's tools and a snapshot, recognized by their contents, in any order.
+    parts : files by what they are known to be: `brokers`, `topics`, `log_dirs`, `groups`, `features`.
+    snapshot : a file with a snapshot, or the id of a snapshot of a service.
+    name : the cluster's; None is that of the snapshot, or `offline`.
+    """
+
+    files: Sequence[Path] = ()
+    parts: Mapping[str, Path | None] = field(default_factory=dict)
+    snapshot: str | None = None
+    name: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no file."""
+        return not self.files and self.snapshot is None and all(file is None for file in self.parts.values())
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a snapshot of a service is named, and no file."""
+        is_id = self.snapshot is not None and _SNAPSHOT_ID.fullmatch(self.snapshot) is not None
+        files = [*self.files, *(file for file in self.parts.values() if file is not None)]
+        return not files and (is_id if self.snapshot is not None else self.name is not None)
+
+    def cluster(self) -> Cluster:
+        """The cluster that the files describe; what is noticed in the texts is a warning on standard error.
+
+        A snapshot is a whole cluster. Texts beside it add what it lacks: groups.
+
+        Raises
+        ------
+        MalformedText : a file cannot be read, or there is none. InvalidField : of a snapshot.
+        ConflictingFields : there are two snapshots, or other texts that list brokers or topics beside one.
+        """
+        with uncollected():
+            return self._read()
+
+    def _read(self) -> Cluster:
+        files = [*self.files, *([] if self.snapshot is None else [Path(self.snapshot)])]
+        uploads = [Upload(decode(read_input(file), file.name), file.name) for file in files]
+        uploads += [
+            Upload(decode(read_input(file), part), part) for part, file in self.parts.items() if file is not None
+        ]
+        taken = [(upload, document) for upload in uploads if (document := _snapshot(upload)) is not None]
+        texts = [upload for upload in uploads if all(upload is not one for one, _ in taken)]
+        if len(taken) > 1:
+            raise ConflictingFields(f"{taken[0][0].name} and {taken[1][0].name} are both snapshots", path=("snapshot",))
+        if not taken:
+            return self._assembled(texts)
+        from app.api.models.clusters import SnapshotRequest  # noqa: PLC0415 — texts are read without it, sooner
+
+        [(upload, document)] = taken
+        cluster = validated(SnapshotRequest, document).core()
+        if self.name is not None:
+            cluster = replace(cluster, name=self.name)
+            require_plain_names(cluster, ())
+        if not texts:
+            return cluster
+        beside = self._assembled(texts)
+        if beside.brokers or beside.topics:
+            detail = f"{upload.name} is a snapshot, which has the brokers and topics; only groups can be added to it"
+            raise ConflictingFields(detail, path=("snapshot",))
+        return replace(cluster, groups=beside.groups)
+
+    def _assembled(self, texts: Sequence[Upload]) -> Cluster:
+        assembled = assemble(self.name or _UNNAMED, texts)
+        for caution in snapshots.of_assembly(assembled):
+            typer.echo(f"rackplan: warning: {escaped(caution.detail)}", err=True)
+        return assembled.cluster
+
+
+def read_json(file: Path, what: str) -> Json:
+    """The JSON document of a file. Raises `MalformedText`."""
+    return json_of(decode(read_input(file), what), what)
+
+
+def json_of(text: str, what: str) -> Json:
+    """The JSON document of a text. Raises `MalformedText`."""
+    try:
+        document: Json = unique_json.loads(text)
+    except json.JSONDecodeError as wrong:
+        raise rejection(wrong.lineno, expected=f"a {what} in JSON", actual=wrong.msg, path=(what,)) from None
+    return document
+
+
+def validated(request: type[RequestT], body: Json) -> RequestT:
+    """The body as the API validates it. Raises `InvalidField`."""
+    try:
+        return TypeAdapter(request).validate_python(body)
+    except ValidationError as invalid:
+        from app.api.problems.field_errors import field_errors, first_of, within_body  # noqa: PLC0415 — it reads every model of the API
+
+        errors = field_errors(within_body(invalid), body)
+    raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
+
+
+def printed(document: bytes) -> bytes:
+    """A document with indentation."""
+    return orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    """Raise `ConflictingFields` if the value of an option is unknown."""
+    if value is not None and value not in known:
+        meant = suggestion(value, known)
+        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}{meant}", path=(option,))
+
+
+def _snapshot(upload: Upload) -> Json:
+    """The JSON of a snapshot, as `rackplan snapshot` writes it or as the service returns it; None if it is none."""
+    if not upload.text.lstrip().startswith("{"):
+        return None
+    try:
+        document = orjson.loads(upload.text)
+    except orjson.JSONDecodeError:
+        return None
+    try:
+        unique_json.require_unique(upload.text, unique_json.members_of(document))
+    except unique_json.RepeatedMember as repeated:
+        expected = "a snapshot with each member once"
+        raise rejection(None, expected=expected, actual=repeated.msg, path=("snapshot",)) from None
+    document = document.get("document", document)
+    return document if isinstance(document, dict) and document.keys() >= _SNAPSHOT_MEMBERS else None
+
 
 _ABOUT_SNAPSHOTS = ("snapshot_id", "cluster")
 

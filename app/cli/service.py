@@ -12,8 +12,7 @@ from app.cli.output import FAILED, WRONG_INPUT, fail
 from app.errors import Json
 
 if TYPE_CHECKING:
-    from app.cli.offline import Inputs
-    from app.cli.planning import Export
+    from app.cli.planning import Export, Inputs
     from app.core.model import Cluster
 
 _WRONG_REQUESTS = frozenset({400, 413, 415, 422})

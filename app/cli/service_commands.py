@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.output import WRONG_INPUT, fail, hand_over, read_input
+from app.cli.output import WRONG_INPUT, fail, hand_over, read_input, table
 from app.cli.plan_commands import AsJson, Output, Url
-from app.cli.tables import table
 
 sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
@@ -38,12 +37,15 @@ def run_sweep(
     url: Url = None,
 ) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
-    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import (
+        planning,  # noqa: PLC0415 — see the module's docstring
+        service,
+    )
 
     if export is not None and not watch:
         raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")
-    offline.require("export", export, ("csv", "parquet", "arrow"))
-    definition = offline.read_json(file, "sweep")
+    planning.require("export", export, ("csv", "parquet", "arrow"))
+    definition = planning.read_json(file, "sweep")
     with service.connected(address(url)) as client:
         started = client.create_sweep(definition)
         if watch:

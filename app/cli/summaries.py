@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import typer
 
-from app.cli.tables import table
+from app.cli.output import table
 from app.errors.quotation import escaped
 from app.formats.syntax.quantities import byte_size, counted
 

@@ -2,8 +2,22 @@
 
 Assignments are int32 arrays of broker ids, one row a partition, one column a replica; column 0 is the preferred
 leader. Rows of unequal length are padded on the right with `NO_REPLICA`.
+
+Cordoned brokers (KIP-1066): which there are, and what Kafka rejects because of them.
+
+A broker is cordoned if all its log directories are. Since 4.3 the controller places no new partition there of its own
+accord. Since 4.3.2 it also rejects replica lists of callers (topics, partitions, reassignments) that contain a cordoned
+broker, even if the broker has the replica already and keeps it.
+
+Source: KIP-1066; KAFKA-20832 for replica lists of callers.
+
+Characters that no name may have: a name becomes a line of a table, an argument of a command, a scalar of YAML.
+
+C0 and C1 control characters, and the separators U+2028 and U+2029. Ten of them end a line for some reader, as U+0085
+does in YAML 1.1, and PostgreSQL stores no NUL.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -12,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.kafka_versions import Controller, controller_of
+from app.core.kafka_versions import Controller, KafkaVersion, controller_of
 from app.core.recorded import RecordedGroup
 
 Int32s: TypeAlias = NDArray[np.int32]
@@ -295,3 +309,25 @@ def padded(rows: Sequence[Iterable[int]]) -> Int32s:
 def unpadded(rows: Int32s) -> list[list[int]]:
     """The inverse of `padded`: the broker ids of each row as a list, without the padding."""
     return [[broker for broker in row if broker != NO_REPLICA] for row in rows.tolist()]
+
+
+CORDONS_SINCE = KafkaVersion(4, 3)
+"""The first release that has `cordoned.log.dirs`."""
+LISTS_CHECKED_SINCE = KafkaVersion(4, 3, 2)
+"""The first release that rejects the replica lists of callers that contain a cordoned broker."""
+
+
+def cordoned_brokers(cluster: Cluster) -> frozenset[int]:
+    """The ids of the brokers whose log directories are all cordoned."""
+    return frozenset(broker for broker, cordon in cluster.cordons.items() if cordon.is_whole)
+
+
+CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+"""These characters in a class of a regular expression, as Python, JSON Schema and pydantic read it."""
+_CONTROL = re.compile(f"[{CONTROLS}]")
+
+
+def control_in(name: str) -> str | None:
+    """The first control character or separator of a name, as `U+0085`, or None."""
+    found = None if name.isprintable() else _CONTROL.search(name)
+    return None if found is None else f"U+{ord(found[0]):04X}"

@@ -8,10 +8,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.errors import access, kafka, machine, reassignments, requests
 from app.errors.failure import Failure, Json
 from app.errors.kafka import KafkaError, KafkaRefuses
 from app.errors.quotation import detail_of, quoted
-from app.errors.registry import FAILURES
+
+_MODULES = (access, kafka, requests, machine, reassignments, requests, requests)
+
+FAILURES: Mapping[str, type[Failure]] = {
+    failure.code: failure
+    for module in _MODULES
+    for failure in vars(module).values()
+    # Categories have no code of their own; a failure that a module imports is the same class a second time.
+    if isinstance(failure, type) and issubclass(failure, Failure) and "code" in vars(failure)
+}
+
 
 LONGEST_VALUE = 500
 MOST_VALUES = 100

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.errors.failure import FieldPath, Json, Unprocessable
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""How messages repeat text from outside: shortened to a stated length, and without characters that act on a terminal.
+r"""How messages repeat text from outside: shortened to a stated length, and without characters that act on a terminal.
 
 Control characters, line and paragraph separators, bidirectional controls and everything else that is not printable are
-written as the escapes of a Python string (`\\x1b`, `\\u202e`), so that a message cannot forge a second line of a log,
+written as the escapes of a Python string (`\x1b`, `\u202e`), so that a message cannot forge a second line of a log,
 move a cursor or reverse what follows it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 from app.errors.failure import Failure, Json
 
@@ -58,3 +59,17 @@ def document_of(failure: Failure) -> dict[str, Json]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= CONTEXT_CHARACTERS else text[: CONTEXT_CHARACTERS - 1] + "…"
+
+
+_LEAST_SIMILARITY = 0.7
+_MOST_CHARACTERS = 100
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The known name that is most like this one, as the end of a message: `; did you mean 'topics'?`; else empty."""
+    # The comparison takes time in proportion to the product of the lengths.
+    if len(name) > _MOST_CHARACTERS:
+        return ""
+    by_lower = {one.lower(): one for one in known}
+    closest = get_close_matches(name.lower(), by_lower, n=1, cutoff=_LEAST_SIMILARITY)
+    return f"; did you mean {by_lower[closest[0]]!r}?" if closest else ""

@@ -1,6 +1,6 @@
 """Requests that are invalid, contradictory or too large."""
 
-from app.errors.failure import Conflict, Failure, Unprocessable
+from app.errors.failure import Conflict, Failure, FieldPath, Json, NotFound, Unprocessable
 
 
 class DuplicateBroker(Unprocessable):
@@ -266,3 +266,114 @@ class NotExportable(Unprocessable):
     """The plan cannot be written in the requested format."""
 
     title = "The plan does not fit this format"
+
+
+class MalformedText(Unprocessable):
+    """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
+
+    title = "The text or bytes are malformed"
+
+    def __init__(
+        self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
+    ) -> None:
+        where = f"line {line}: " if line is not None else ""
+        super().__init__(where + detail, path=path, line=line, expected=expected, **context)
+
+    @property
+    def line(self) -> int | None:
+        """The line, from 1; None if the text has no lines."""
+        line = self.context["line"]
+        return line if isinstance(line, int) else None
+
+    @property
+    def expected(self) -> str:
+        """What the reader expected there; empty if it is not one thing."""
+        return str(self.context["expected"])
+
+    def relocated(self, *, line: int | None, source: str | None, path: FieldPath) -> "MalformedText":
+        """This failure at another line: that of the upload `source`, of which the text that was read is a part."""
+        context = {name: value for name, value in self.context.items() if name not in ("line", "expected")}
+        reason = self.detail if self.line is None else self.detail.removeprefix(f"line {self.line}: ")
+        moved = MalformedText(reason, line=line, expected=self.expected, path=path, **context)
+        if source is not None:
+            where = source if line is None else f"line {line} of {source}"
+            moved.detail = f"{where}: {reason}"
+        return moved
+
+
+class SnapshotNotFound(NotFound):
+    """No snapshot has this id."""
+
+    title = "Snapshot not found"
+
+
+class SnapshotInUse(Conflict):
+    """Plans, sweeps or unfinished jobs read the snapshot, so that it cannot be deleted; has the number of each."""
+
+    title = "The snapshot is in use"
+
+
+class PlanNotFound(NotFound):
+    """No plan has this id."""
+
+    title = "Plan not found"
+
+
+class JobNotFound(NotFound):
+    """No job has this id."""
+
+    title = "Job not found"
+
+
+class JobEnded(Conflict):
+    """The job has ended, so that it cannot be cancelled; has its state."""
+
+    title = "The job has ended"
+
+
+class SweepNotFound(NotFound):
+    """No sweep has this id."""
+
+    title = "Sweep not found"
+
+
+class ScenarioNotFound(NotFound):
+    """The sweep has no scenario with this index, or has not scored it yet."""
+
+    title = "Scenario not found"
+
+
+class WebhookNotFound(NotFound):
+    """No webhook has this id."""
+
+    title = "Webhook not found"
+
+
+class DeliveryNotFound(NotFound):
+    """The webhook has no delivery with this id, or it was deleted because of its age."""
+
+    title = "Delivery not found"
+
+
+class ShareLinkNotFound(NotFound):
+    """No share link that is valid has this id."""
+
+    title = "Share link not found"
+
+
+class ApiKeyNotFound(NotFound):
+    """No API key has this name."""
+
+    title = "API key not found"
+
+
+class ApiKeyInUse(Conflict):
+    """A key that was not revoked keeps the service closed."""
+
+    title = "An API key is not revoked"
+
+
+class ApiKeyNameTaken(Conflict):
+    """Another API key has this name."""
+
+    title = "The name of the API key is taken"

@@ -13,15 +13,14 @@ import orjson
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.errors import Json
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import broker_registration, topic_metadata, update_metadata
 from app.formats.clusters.update_metadata import LiveBroker
 from app.formats.groups import consumer_protocol
 from app.formats.streams import streams_assignment, streams_subscription
 from app.formats.streams.streams_assignment import PartitionsByHost
-from app.formats.syntax.byte_encodings import decoded
 from app.formats.syntax.lines import decode
-from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
+from app.formats.syntax.wire import ByteEncoding, WireFormat, decoded
 
 
 def as_json(wire_format: WireFormat, content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes:

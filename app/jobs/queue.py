@@ -23,7 +23,7 @@ from app import tracing
 from app.deferred import IMPORTING
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.machine import SparkNotInstalled
-from app.jobs import attempts
+from app.jobs import housekeeping
 from app.jobs.housekeeping import DeadWorkers, Retention, keep_house
 from app.jobs.plans import AttemptFailed, PlanSlots
 from app.services import jobs, sweeps
@@ -213,7 +213,7 @@ async def _counted(work: _Work, task: str, row_id: UUID) -> AsyncIterator[None]:
             reason = f"of {type(unexpected).__name__}"
             noun = "job" if task == RUN_JOB else "sweep"
             structlog.get_logger().error(f"{noun}.failed", **{noun: str(row_id)}, exc_info=unexpected)
-        if await work.in_thread(partial(attempts.failed, work.database, task, row_id, reason)):
+        if await work.in_thread(partial(housekeeping.failed, work.database, task, row_id, reason)):
             raise
 
 

@@ -11,8 +11,8 @@ import structlog
 
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
-from app.errors.lookups import SweepNotFound
 from app.errors.machine import SparkJobCancelled, SparkUnavailable
+from app.errors.requests import SweepNotFound
 from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.sources import Ranges

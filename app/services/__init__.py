@@ -14,8 +14,7 @@ sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
 oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
 bodies.py        the bases of requests: bodies of the API that services read; fields.py: their scalar fields
-amounts.py       bytes and shares with their units
-brokers.py       a broker as requests list it; snapshot_choice.py: the snapshot that a request is about
+amounts.py       bytes and shares with their units; rates of partitions and prices of traffic
 callers.py       the caller of a request: the holder of a key, or the subject of a token
 api_keys.py      scopes of API keys, and the rules of a new key
 share_links.py   signed links to one page or picture
@@ -25,10 +24,8 @@ spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
 defaults.py      what a request states for topics of which the snapshot does not know it
-rates.py         rates of partitions and prices of traffic
 seeds.py         hashes of requests, and seeds derived from them
-limits.py        limits on the size of one request
-quotas.py        the quotas of each team
+limits.py        limits on the size of one request; the quotas of each team
 audit.py         exports of the audit log
 backups.py       checks that a restored database has every plan and snapshot unchanged
 """

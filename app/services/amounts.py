@@ -5,14 +5,20 @@ unit is rejected, and so is a unit that a field does not have.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Gt, Le
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
+
+from app.core.model import Float64s
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields
+from app.services.bodies import RequestRecord
 
 MOST_PERCENT = 100
 """A number above it is no share that somebody wrote in percent."""
@@ -93,3 +99,30 @@ class Written(GroupedMetadata):
 InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
 """Bytes or bytes/s; of a field that also has counts, those without a unit."""
 InShares = partial(Written, stated_share, PercentText, le=1)
+
+
+Rate = Annotated[float, Field(allow_inf_nan=False), InBytes(le=1e15)]
+Times = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True)
+class PricesRequest(RequestRecord, schema="PricesFields"):
+    """Prices, in any currency."""
+
+    cross_rack_per_gib: Times = 0.0
+    """Price of a GiB from rack to rack; the answer then has the cost of a month."""
+
+
+def partition_rates(name: str, stated: float | Sequence[float], partitions: int, *, path: FieldPath) -> Float64s:
+    """(partitions,) float64 bytes/s: equal shares of the rate of a topic, or the stated rate of each partition.
+
+    Raises
+    ------
+    ConflictingFields : the topic has another number of partitions than rates. `path` is the field of the rates.
+    """
+    if isinstance(stated, int | float):
+        return np.full(partitions, stated / max(partitions, 1))
+    if len(stated) != partitions:
+        detail = f"topic {name} has {partitions} partitions, and the rates of {len(stated)} are given"
+        raise ConflictingFields(detail, path=(*path, name), value=len(stated), limit=partitions)
+    return np.array(stated, np.float64)

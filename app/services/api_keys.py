@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services.callers import OIDC_PREFIX
-from app.store import teams
+from app.store import transaction
 
 if TYPE_CHECKING:
     from app.store.api_keys import ApiKey
@@ -57,10 +57,12 @@ def create(
     if unknown or not scopes:
         found = f"unknown scope {quoted(unknown[0])}" if unknown else "a key needs a scope"
         raise InvalidField(f"{found}; the scopes are {', '.join(Scope)}", path=("scopes",), known=list(Scope))
-    if team not in (None, teams.ALL) and not teams.is_name(str(team)):
-        detail = f"{quoted(str(team)) or 'an empty text'} is no name of a team: it has 1 to {teams.LONGEST} lower-case"
+    if team not in (None, transaction.ALL) and not transaction.is_name(str(team)):
+        detail = (
+            f"{quoted(str(team)) or 'an empty text'} is no name of a team: it has 1 to {transaction.LONGEST} lower-case"
+        )
         detail += " letters, digits, `-` and `_`, and begins with a letter or a digit"
-        raise InvalidField(detail, path=("team",), limit=teams.LONGEST)
+        raise InvalidField(detail, path=("team",), limit=transaction.LONGEST)
     if expires_at is not None and uow.api_keys.is_past(expires_at):
         raise InvalidField(f"the expiry {expires_at:%Y-%m-%d %H:%M} UTC is not in the future", path=("expires_at",))
     return uow.api_keys.create(name, scopes, team=team, expires_at=expires_at)

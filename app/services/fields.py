@@ -3,7 +3,8 @@
 import re
 from base64 import b64decode
 from collections.abc import Collection
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 from pydantic import (
@@ -17,9 +18,19 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
-from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
-from app.core.names import CONTROLS
-from app.services.bodies import ListOf, Read
+from app.core.model import CONTROLS, INT32_MAX, MIN_INSYNC_REPLICAS
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields
+from app.services import snapshots
+from app.services.bodies import ListOf, Read, RequestRecord
+from app.services.bodies import Request as RequestModel
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+from typing import TypeAlias
+
+from app.core.model import Broker, BrokerCapacity
+from app.services.amounts import InBytes
 
 INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
@@ -180,3 +191,97 @@ BrokerKey = Annotated[
         int,
     ),
 ]
+
+
+class OnSnapshot(RequestModel):
+    """Base of request models about the cluster of a snapshot."""
+
+    requires_snapshot: ClassVar[bool] = False
+    snapshot_id: Id | None = None
+    """The snapshot of the cluster."""
+    cluster: Name | None = None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+
+    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+        """The request with the id of its snapshot. Raises as `_chosen` does."""
+        snapshot_id = _chosen(self, uow, at)
+        return self.model_copy(update={"snapshot_id": snapshot_id, "cluster": None}) if self.cluster else self
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotFields(RequestRecord):
+    """Base of requests about the cluster of a snapshot."""
+
+    requires_snapshot: ClassVar[bool] = False
+    snapshot_id: Id | None = None
+    """The snapshot of the cluster."""
+    cluster: Name | None = None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+
+    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+        """The request with the id of its snapshot. Raises as `_chosen` does."""
+        return replace(self, snapshot_id=_chosen(self, uow, at), cluster=None)
+
+    def service(self) -> Any:
+        """The request as the service takes it: the body itself."""
+        return self
+
+
+def _chosen(request: OnSnapshot | SnapshotFields, uow: "UnitOfWork", at: FieldPath) -> UUID | None:
+    """The id of a request's snapshot. `at` is where the body has the request.
+
+    Raises `ConflictingFields` if it names a snapshot twice, or none although it is required, and `SnapshotNotFound` if
+    the cluster has none.
+    """
+    if request.cluster is None:
+        if request.snapshot_id is None and request.requires_snapshot:
+            detail = "a snapshot is required: snapshot_id is its id, or cluster the name of its cluster"
+            raise ConflictingFields(detail, path=(*at, "snapshot_id"))
+        return request.snapshot_id
+    if request.snapshot_id is not None:
+        detail = f"a request has either a snapshot_id or a cluster, and both are given: {request.snapshot_id} and "
+        raise ConflictingFields(detail + repr(request.cluster), path=(*at, "cluster"), value=request.cluster)
+    return snapshots.newest(uow, request.cluster, at).id
+
+
+_Bytes = Annotated[int, InBytes()]
+
+
+class CapacityRequest(RequestModel):
+    """Capacity of a broker."""
+
+    disk_bytes: _Bytes | None = None
+    """Bytes of the log directories together; null if unknown."""
+    nic_in_bytes_per_s: _Bytes | None = None
+    """Bytes/s that the network interface receives; null if unknown."""
+    nic_out_bytes_per_s: _Bytes | None = None
+    """Bytes/s that the network interface sends; null if unknown."""
+    vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
+    """Number of virtual CPUs; null if unknown."""
+
+
+class BrokerRequest(RequestModel):
+    """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
+
+    id: BrokerId
+    """`broker.id` or `node.id`."""
+    rack: Rack | None = None
+    """`broker.rack`; null for none, which differs from the rack `""`."""
+    fenced: bool = False
+    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
+    capacity: CapacityRequest | None = None
+    """Capacity of the broker; null if unknown."""
+    attributes: Attributes = Field(default_factory=dict)
+    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
+    """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
+
+    def broker(self) -> Broker:
+        """The record of the core."""
+        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
+        return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
+
+
+ListedBrokers: TypeAlias = ListOf[Annotated[Broker, Read(BrokerRequest, BrokerRequest.broker)]]
+"""Brokers of a request; pydantic checks them as of the model, and the core has its own record of them."""

@@ -12,7 +12,7 @@ from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans import run_job
 from app.services.plans.kinds import KINDS
-from app.store import teams
+from app.store import transaction
 
 if TYPE_CHECKING:
     from app.store.database import Database, UnitOfWork
@@ -37,7 +37,7 @@ def run(database: "Database", job_id: UUID, limits: Limits) -> None:
         job = uow.jobs.start(job_id)
     if job is None:
         return
-    with teams.acting_as(job.team):
+    with transaction.acting_as(job.team):
         _run(database, job_id, job, limits)
 
 

@@ -14,9 +14,9 @@ from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from app.errors.access import ShareLinkRejected
-from app.errors.lookups import PlanNotFound, SweepNotFound
+from app.errors.requests import PlanNotFound, SweepNotFound
 from app.services import snapshots
-from app.store import teams
+from app.store import transaction
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -57,7 +57,7 @@ class SharedLinks:
     expires_at: datetime
 
 
-def signing_key(uow: "UnitOfWork", team: str = teams.DEFAULT) -> bytes:
+def signing_key(uow: "UnitOfWork", team: str = transaction.DEFAULT) -> bytes:
     """The key that signs the links of a team. Keys of the installation are read by the service's own transactions."""
     return uow.installation_keys.of(_purpose(team))
 
@@ -84,7 +84,7 @@ def _id(subject: Subject, missing: type[PlanNotFound] | type[SweepNotFound]) -> 
 
 
 def links(
-    uow: "UnitOfWork", key: bytes, base: str, subject: Subject, *, days: int, team: str = teams.DEFAULT
+    uow: "UnitOfWork", key: bytes, base: str, subject: Subject, *, days: int, team: str = transaction.DEFAULT
 ) -> SharedLinks:
     """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
     expires_at = uow.share_links.expiry_after(timedelta(days=days))
@@ -101,16 +101,16 @@ def links(
     )
 
 
-def make(key: bytes, subject: Subject, granted: Granted, link: "ShareLink", *, team: str = teams.DEFAULT) -> str:
+def make(key: bytes, subject: Subject, granted: Granted, link: "ShareLink", *, team: str = transaction.DEFAULT) -> str:
     """The signed part of a link to what a team has. `page` grants the page, its pictures and files."""
     stated = f"{int(link.expires_at.timestamp())}-{link.id}"
     signed = f"{granted}.{stated}.{_signature(key, subject, granted, stated)}"
-    return signed if team == teams.DEFAULT else f"{signed}.{team}"
+    return signed if team == transaction.DEFAULT else f"{signed}.{team}"
 
 
 def team_of(token: str) -> str:
     """The team whose page a link shows, which `verify` verifies too: each team's links have a key of their own."""
-    _, _, team = token.rpartition(".") if token.count(".") == _DOTS_WITH_TEAM else ("", "", teams.DEFAULT)
+    _, _, team = token.rpartition(".") if token.count(".") == _DOTS_WITH_TEAM else ("", "", transaction.DEFAULT)
     return team
 
 
@@ -125,9 +125,9 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
     stated, _, rest = rest.partition(".")
     moment, _, link_id = stated.partition("-")  # links that were made before each had an id end with the moment
     team = team_of(token)
-    signature = rest if team == teams.DEFAULT else rest.removesuffix(f".{team}")
+    signature = rest if team == transaction.DEFAULT else rest.removesuffix(f".{team}")
     if granted not in get_args(Granted) or not (
-        moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY and teams.is_name(team)
+        moment.isascii() and moment.isdigit() and len(moment) <= _LONGEST_EXPIRY and transaction.is_name(team)
     ):
         raise ShareLinkRejected("this is not a share link of Rackplan: part of the address is missing or was changed")
     signed = _signature(signing_key(uow, team), subject, cast("Granted", granted), stated)
@@ -151,18 +151,18 @@ def revoke(uow: "UnitOfWork", link_id: UUID) -> None:
     uow.audit.record("share_link.revoked", _resource(revoked), team=revoked.team)
 
 
-def revoke_all(uow: "UnitOfWork", *, team: str = teams.DEFAULT) -> None:
+def revoke_all(uow: "UnitOfWork", *, team: str = transaction.DEFAULT) -> None:
     """Replace the key of a team, or of all: no link of it that was made until now is valid any longer."""
     uow.audit.record("share_links.revoked", "every link of the team", team=team)
     uow.share_links.delete_all(team=team)
-    if team == teams.ALL:
+    if team == transaction.ALL:
         uow.installation_keys.forget(_PURPOSE)
     else:
         uow.installation_keys.rotate(_purpose(team))
 
 
 def _purpose(team: str) -> str:
-    return _PURPOSE if team == teams.DEFAULT else f"{_PURPOSE} of {team}"
+    return _PURPOSE if team == transaction.DEFAULT else f"{_PURPOSE} of {team}"
 
 
 def _resource(link: "ShareLink") -> str:

@@ -24,8 +24,7 @@ import structlog
 
 from app.errors.access import ProcessLost
 from app.slots import server
-from app.slots.admission import ANYONE, Admission, Caller, Capacity, Occupancy
-from app.slots.expectation import UNKNOWN, Work
+from app.slots.admission import ANYONE, UNKNOWN, Admission, Caller, Capacity, Occupancy, Work
 
 UNKNOWN_EXIT_CODE = 255
 """Of a process that was killed together with the server that had forked it, which alone knows its exit code."""

@@ -2,13 +2,11 @@
 
 Rows never leave this package: its methods take and return frozen records. Only the unit of work commits.
 
-    database.py     the engine and the unit of work: one transaction, committed at the edge
+    database.py     the engine and the unit of work: one transaction, committed at the edge; sessions of browsers that have signed in; keys that the installation makes for itself
     addresses.py    one address or several, and when a connection counts as lost
-    transaction.py  takes a connection with its first statement; the base class of the stores
-    rows.py         the base class of stores of rows that have an id and a team
+    transaction.py  takes a connection with its first statement; the base class of the stores; the role of requests, from which policies hide the rows of other teams; the team that a request or job acts for
+    rows.py         the base class of stores of rows that have an id and a team; ids that sort by time; lists, newest first, a page at a time
     attempts.py     deadlines and failed attempts, which jobs and sweeps have
-    teams.py        the team that a request or job acts for
-    row_security.py the role of requests, from which policies hide the rows of other teams
     tables.py       every table
     records.py      records of snapshots and plans, without the database driver
     snapshots.py    states of clusters
@@ -20,15 +18,10 @@ Rows never leave this package: its methods take and return frozen records. Only 
     queue.py        puts tasks on the queue, and again if their worker is dead
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     api_keys.py     API keys; only their hashes are stored
-    sessions.py     sessions of browsers that have signed in
-    actors.py       the actor of a transaction; audit.py: the audit log
     usage.py        bytes and rows of each team, as triggers count them
     backup.py       a backup of every table in one archive, and the database restored from it
-    installation_keys.py  keys that the installation makes for itself
     answers.py      responses to requests with an Idempotency-Key
     migrations.py   brings a database's schema up to date
-    pages.py        lists, newest first, a page at a time
-    ids.py          ids that sort by time
 
 The Postgres that `rackplan serve` starts unless a database is configured:
 

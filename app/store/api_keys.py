@@ -10,9 +10,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors.lookups import ApiKeyInUse, ApiKeyNameTaken, ApiKeyNotFound
-from app.store import audit, teams
-from app.store.ids import uuid7
+from app.errors.requests import ApiKeyInUse, ApiKeyNameTaken, ApiKeyNotFound
+from app.store import audit, transaction
+from app.store.rows import uuid7
 from app.store.tables import api_keys
 from app.store.transaction import Store, columns_of
 
@@ -132,7 +132,7 @@ class ApiKeys(Store):
         name = self._writing.scalar(unrevoked)
         if name is not None:
             raise ApiKeyInUse(f"the key {name} is not revoked; `rackplan keys revoke` revokes it", key=name)
-        audit.record(self._writing, "service.opened", "all keys are deleted", team=teams.ALL)
+        audit.record(self._writing, "service.opened", "all keys are deleted", team=transaction.ALL)
         return self._writing.execute(api_keys.delete()).rowcount
 
     def all(self) -> list[ApiKey]:

@@ -5,21 +5,61 @@ of old entries by the owner of the table, which states the age in `SETTING`.
 """
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import orjson
 import psycopg
 import sqlalchemy as sa
 
 from app.errors.quotation import quoted
-from app.store import actors, addresses, row_security
-from app.store.actors import Actor
-from app.store.pages import Page, equal
+from app.store import addresses, transaction
+from app.store.rows import Page, equal
 from app.store.tables import audit_entries
 from app.store.transaction import Store, columns_of, driver_failures
+
+ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
+"""An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request
+without valid credentials, a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The actor of a change.
+
+    Parameters
+    ----------
+    name : of the key, or of the subject of the token; None if there is none.
+    key_id : the UUID of the key, as a text.
+    team : that is acted for, or `teams.ALL`; None if it is not known.
+    address : of the client. request_id : of the request. Both are None for a command.
+    """
+
+    kind: ActorKind
+    name: str | None = None
+    key_id: str | None = None
+    team: str | None = None
+    address: str | None = None
+    request_id: str | None = None
+
+
+COMMAND = Actor("command")
+"""Whatever runs outside of requests."""
+_ACTING: ContextVar[Actor] = ContextVar("acting", default=COMMAND)
+
+
+def acting() -> Actor:
+    """The actor of this request or command."""
+    return _ACTING.get()
+
+
+def become(actor: Actor) -> None:
+    """Set the actor of the context of the middleware, which ends with the request."""
+    _ACTING.set(actor)
+
 
 SETTING = "rackplan.audit_days"
 """The setting of a transaction that may delete entries older than this number of days."""
@@ -146,7 +186,7 @@ class Audit(Store):
 
 def record(connection: sa.Connection, action: str, resource: str, *, team: str | None = None) -> None:
     """Add an entry on a change in the transaction of the change, on behalf of the current actor."""
-    row = NewEntry(actors.acting(), action, resource).row()
+    row = NewEntry(acting(), action, resource).row()
     row |= {} if team is None else {"team": team}
     # Inline: the row may be one that the role does not see, so that it cannot be returned.
     connection.execute(audit_entries.insert().inline().values(row))
@@ -201,9 +241,9 @@ class AuditConnection:
 
     def _connected(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(**self._parameters, autocommit=True, application_name="rackplan")
-        usable = connection.execute(row_security.IS_USABLE).fetchone()
+        usable = connection.execute(transaction.IS_USABLE).fetchone()
         if usable is not None and usable[0]:
-            connection.execute(f"SET ROLE {row_security.ROLE}")
+            connection.execute(f"SET ROLE {transaction.ROLE}")
         return connection
 
 

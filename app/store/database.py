@@ -3,32 +3,97 @@
 import math
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from secrets import token_bytes, token_urlsafe
 from typing import Any, Self
 
 import orjson
 import psycopg
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.requests import InvalidField
-from app.store import addresses, row_security, usage
+from app.store import addresses, usage
+from app.store import transaction as row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
 from app.store.audit import Audit
-from app.store.installation_keys import InstallationKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.queue import Queue
-from app.store.sessions import Sessions
 from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
-from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, SLOW, RowSecurity, Transaction
+from app.store.tables import installation_keys, sessions
+from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, SLOW, RowSecurity, Store, Transaction
 from app.store.usage import Usage
 from app.store.webhooks import Webhooks
+
+
+class Sessions(Store):
+    """Sessions in one transaction, which is the service's own: the role of requests does not have them."""
+
+    def create(self, caller: Mapping[str, Any], *, issuer: str, valid_for: timedelta) -> str:
+        """Begin a session; return its secret. Sessions that have expired are deleted."""
+        self._writing.execute(sessions.delete().where(sessions.c.expires_at <= sa.func.now()))
+        secret = token_urlsafe(32)
+        row = {"secret_hash": _hash(secret), "issuer": issuer, "caller": caller}
+        self._writing.execute(sessions.insert().values(**row, expires_at=sa.func.now() + valid_for))
+        return secret
+
+    def find(self, secret: str, *, issuer: str) -> Mapping[str, Any] | None:
+        """The caller of a session that has not expired; None if there is none."""
+        c = sessions.c
+        query = sa.select(c.caller).where(
+            c.secret_hash == _hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
+        )
+        caller: Mapping[str, Any] | None = self._reading.scalar(query)
+        return caller
+
+    def end(self, secret: str) -> Mapping[str, Any] | None:
+        """End a session; return its caller, or None if there is none."""
+        ended = sessions.delete().where(sessions.c.secret_hash == _hash(secret)).returning(sessions.c.caller)
+        caller: Mapping[str, Any] | None = self._writing.scalar(ended)
+        return caller
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+_KEY_BYTES = 32
+
+
+class InstallationKeys(Store):
+    """Keys of the installation in one transaction, by what they are for."""
+
+    def of(self, purpose: str) -> bytes:
+        """The key for a purpose, made now if there is none."""
+        query = sa.select(installation_keys.c.key).where(installation_keys.c.purpose == purpose)
+        key: bytes | None = self._reading.scalar(query)
+        if key is None:
+            row = insert(installation_keys).values(purpose=purpose, key=token_bytes(_KEY_BYTES))
+            # Another request may make one at the same time: both then read the one that was first.
+            self._writing.execute(row.on_conflict_do_nothing())
+            key = self._writing.execute(query).scalar_one()
+        return bytes(key)
+
+    def forget(self, beginning: str) -> None:
+        """Delete the keys whose purpose begins like this: what they have signed is no longer valid."""
+        begins = installation_keys.c.purpose.startswith(beginning, autoescape=True)
+        self._writing.execute(installation_keys.delete().where(begins))
+
+    def rotate(self, purpose: str) -> None:
+        """Replace the key for a purpose: what the present one has signed is no longer valid."""
+        fresh = {"key": token_bytes(_KEY_BYTES), "created_at": sa.func.now()}
+        row = insert(installation_keys).values(purpose=purpose, **fresh)
+        self._writing.execute(row.on_conflict_do_update(index_elements=[installation_keys.c.purpose], set_=fresh))
+
 
 CONNECTIONS = 8
 """Default pool size: a worker or a command."""

@@ -8,11 +8,10 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from app.errors import Json
-from app.errors.lookups import JobEnded, JobNotFound
+from app.errors.requests import JobEnded, JobNotFound
 from app.store.attempts import ENDED, Attempted
-from app.store.ids import uuid7
-from app.store.pages import Page, equal
 from app.store.queue import defer
+from app.store.rows import Page, equal, uuid7
 from app.store.tables import jobs
 from app.store.webhooks import publish
 

@@ -12,7 +12,7 @@ import structlog
 
 from app.errors.access import DatabaseUnavailable
 from app.shipped import shipped
-from app.store import row_security
+from app.store import transaction
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -39,7 +39,7 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
     with engine.connect() as connection:
         if revision == "head" and suffices(current(connection)):
             # Roles belong to the server: a database that was restored on another one lacks it.
-            row_security.establish(connection)
+            transaction.establish(connection)
             connection.commit()
             return False
     ends = monotonic() + TRIED_FOR_S
@@ -63,7 +63,7 @@ def _upgrade(engine: sa.Engine, revision: str) -> None:
         connection.execute(sa.text(f"SET LOCAL lock_timeout = '{WAITS_FOR_LOCKS_S * 1000:.0f}ms'"))
         command.upgrade(_config(connection), revision)
         if revision == "head":
-            row_security.establish(connection)
+            transaction.establish(connection)
 
 
 def downgrade(engine: sa.Engine, revision: str = "base") -> None:

@@ -12,9 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.core import ENGINE_VERSION
 from app.core.model import Int32s, Placement
 from app.errors import Json
-from app.errors.lookups import PlanNotFound
-from app.store.ids import uuid7
-from app.store.pages import Page, equal, newest_first
+from app.errors.requests import PlanNotFound
 from app.store.records import (
     MOST_CHANGES,
     ExecutedPlan,
@@ -26,7 +24,7 @@ from app.store.records import (
     PlanHead,
     PlanTopic,
 )
-from app.store.rows import Rows
+from app.store.rows import Page, Rows, equal, newest_first, uuid7
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
 from app.store.transaction import columns_of

@@ -1,15 +1,47 @@
 """The base of the stores of rows that have an id and a team: they are read, listed in pages and deleted alike."""
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from secrets import randbits
+from time import time_ns
+from typing import Any, ClassVar, Generic, Self, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
 
 from app.errors import FieldPath
 from app.errors.failure import NotFound
-from app.store.pages import Page, newest_first
 from app.store.transaction import Store, columns_of
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some items of a list, and whether more follow."""
+
+    items: tuple[Item, ...]
+    has_more: bool
+
+    @classmethod
+    def of(cls, items: Sequence[Item], size: int) -> Self:
+        """A page of `size` items from the result of a `newest_first` query, which has one more if a page follows."""
+        return cls(tuple(items[:size]), has_more=len(items) > size)
+
+
+def newest_first(
+    query: sa.Select[Any], id_column: sa.ColumnElement[UUID], *, before: UUID | None, size: int
+) -> sa.Select[Any]:
+    """Limit a query to one page and the item after it."""
+    if before is not None:
+        query = query.where(id_column < before)
+    return query.order_by(id_column.desc()).limit(size + 1)
+
+
+def equal(table: sa.Table, **values: str | None) -> list[sa.ColumnElement[bool]]:
+    """The conditions that columns have these values; None is any."""
+    return [table.c[name] == value for name, value in values.items() if value is not None]
+
 
 Record = TypeVar("Record")
 
@@ -75,3 +107,9 @@ class Rows(Store, Generic[Record]):
         noun = self._missing.code.removesuffix("_not_found")
         context = {f"{noun}_id": str(row_id)}
         return self._missing(f"there is no {noun.replace('_', ' ')} {row_id}", path=self._path, **context)
+
+
+def uuid7() -> UUID:
+    """A new UUIDv7: 48 bits of Unix milliseconds, then 74 random ones. Source: RFC 9562, section 5.7."""
+    milliseconds = time_ns() // 1_000_000
+    return UUID(int=milliseconds << 80 | 7 << 76 | randbits(12) << 64 | 2 << 62 | randbits(62))

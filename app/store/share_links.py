@@ -9,11 +9,9 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from app.errors.lookups import ShareLinkNotFound
-from app.store import actors, teams
-from app.store.ids import uuid7
-from app.store.pages import Page
-from app.store.rows import Rows
+from app.errors.requests import ShareLinkNotFound
+from app.store import audit, transaction
+from app.store.rows import Page, Rows, uuid7
 from app.store.tables import share_links
 
 
@@ -51,7 +49,7 @@ class ShareLinks(Rows[ShareLink]):
             team=team,
             kind=kind,
             name=name,
-            created_by=actors.acting().name,
+            created_by=audit.acting().name,
             expires_at=expires_at,
         )
         return self._stored(new)
@@ -76,4 +74,4 @@ class ShareLinks(Rows[ShareLink]):
     def delete_all(self, *, team: str) -> None:
         """Delete the links of a team, or of all."""
         every = share_links.delete()
-        self._writing.execute(every if team == teams.ALL else every.where(share_links.c.team == team))
+        self._writing.execute(every if team == transaction.ALL else every.where(share_links.c.team == team))

@@ -9,11 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from app.errors import Json
-from app.errors.lookups import SnapshotInUse, SnapshotNotFound
-from app.store.ids import uuid7
-from app.store.pages import Page, equal
+from app.errors.requests import SnapshotInUse, SnapshotNotFound
 from app.store.records import Snapshot
-from app.store.rows import Rows
+from app.store.rows import Page, Rows, equal, uuid7
 from app.store.tables import jobs, plans, snapshots, sweeps
 from app.store.transaction import columns_of
 

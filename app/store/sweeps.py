@@ -12,11 +12,10 @@ import sqlalchemy as sa
 from psycopg.types.json import Jsonb
 
 from app.errors import Json
-from app.errors.lookups import SweepNotFound
+from app.errors.requests import SweepNotFound
 from app.store.attempts import ENDED, Attempted
-from app.store.ids import uuid7
-from app.store.pages import Page, equal
 from app.store.queue import defer
+from app.store.rows import Page, equal, uuid7
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import driver_failures
 from app.store.usage import ROW_BYTES

@@ -14,11 +14,9 @@ import orjson
 import sqlalchemy as sa
 
 from app.errors import Json
-from app.errors.lookups import DeliveryNotFound, WebhookNotFound
-from app.store.ids import uuid7
-from app.store.pages import Page, equal, newest_first
+from app.errors.requests import DeliveryNotFound, WebhookNotFound
 from app.store.queue import DELIVERIES, defer
-from app.store.rows import Rows
+from app.store.rows import Page, Rows, equal, newest_first, uuid7
 from app.store.tables import webhook_deliveries, webhooks
 from app.store.transaction import columns_of
 

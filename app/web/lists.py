@@ -10,16 +10,16 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import RedirectResponse
 
-from app.errors.lookups import JobEnded, JobNotFound
+from app.errors.requests import JobEnded, JobNotFound
 from app.services.plans.kinds import KINDS
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database
 from app.store.jobs import STEPS
-from app.store.pages import Page
 from app.store.records import PlanFilter
+from app.store.rows import Page
 from app.web.access import Access
 from app.web.pages import page
-from app.web.plans.twins import twins
+from app.web.plans.selection import twins
 
 SIZE = 50
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors.access import ShareLinkRejected
-from app.errors.lookups import ShareLinkNotFound
 from app.errors.quotation import quoted
+from app.errors.requests import ShareLinkNotFound
 from app.services import share_links
 from app.services.share_links import Granted, Subject, SubjectKind
-from app.store import teams
+from app.store import transaction
 from app.store.database import Database
 from app.web.access import Access
 from app.web.clusters.view import viewed
@@ -92,7 +92,7 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         with database.begin() as uow:
             share_links.require(uow, subject)
         with database.begin(is_own=True) as uow:
-            team = teams.acting() or teams.DEFAULT
+            team = transaction.acting() or transaction.DEFAULT
             key = share_links.signing_key(uow, team)
             links = share_links.links(uow, key, str(request.base_url), subject, days=days, team=team)
         return page("share.html", subject=subject, links=links, can_frame=bool(ancestors))
@@ -100,7 +100,7 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
     @routes.post("/share/revoke", dependencies=[access.admin])
     def revoke() -> Response:
         with database.begin(is_own=True) as uow:
-            share_links.revoke_all(uow, team=teams.acting() or teams.DEFAULT)
+            share_links.revoke_all(uow, team=transaction.acting() or transaction.DEFAULT)
         return RedirectResponse("/keys?revoked=links#links", HTTPStatus.SEE_OTHER)
 
     @routes.post("/share/{link_id:uuid}/revoke", dependencies=[access.admin])

@@ -11,8 +11,8 @@ from fastapi.responses import RedirectResponse
 
 from app.services.callers import Caller
 from app.services.oidc.sign_in import CALLBACK, PENDING_S, SIGNED_OUT, SignedIn, SignIn, local_path
-from app.store import actors, teams
-from app.store.actors import Actor
+from app.store import audit, transaction
+from app.store.audit import Actor
 from app.store.database import Database
 from app.web.access import Access
 from app.web.pages import page, shown_once
@@ -40,7 +40,7 @@ def router(database: Database, sign_in: SignIn, access: Access) -> APIRouter:
     @routes.get(START)
     async def start(
         to: Annotated[str, Query(max_length=_LONGEST_TO)] = "/",
-        team: Annotated[str, Query(max_length=teams.LONGEST)] = "",
+        team: Annotated[str, Query(max_length=transaction.LONGEST)] = "",
     ) -> Response:
         address, pending = await sign_in.begin(to=to, team=team)
         answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
@@ -113,4 +113,4 @@ def _act_for(request: Request, caller: Caller) -> None:
     actor = Actor("token", caller.name, team=caller.teams[0])
     request.state.actor = actor
     address = None if request.client is None else request.client.host
-    actors.become(replace(actor, address=address, request_id=getattr(request.state, "request_id", None)))
+    audit.become(replace(actor, address=address, request_id=getattr(request.state, "request_id", None)))

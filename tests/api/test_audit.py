@@ -16,8 +16,7 @@ from app.api.examples import EXAMPLE_PLAN_ID, PLACE
 from app.api.http import audit
 from app.api.http.audit import Audit, AuditLog, address_of
 from app.errors.access import DatabaseUnavailable
-from app.store.actors import Actor
-from app.store.audit import NewEntry
+from app.store.audit import Actor, NewEntry
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import problem

@@ -20,7 +20,7 @@ from app.api.examples import (
     SWEEP,
     WEBHOOK_REQUEST,
 )
-from app.errors.lookups import ApiKeyInUse
+from app.errors.requests import ApiKeyInUse
 from app.services.api_keys import Scope
 from app.store.database import Database
 from app.store.tables import metadata

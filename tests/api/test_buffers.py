@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.slots import buffers
-from app.api.slots.buffers import Buffer, Buffers
+from app.api.slots import dispatch
+from app.api.slots.dispatch import Buffer, Buffers
 from app.errors.access import ServiceBusy
 
 LIMIT = 10
@@ -13,7 +13,7 @@ LIMIT = 10
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffers, "MOST_BYTES", LIMIT)
+    monkeypatch.setattr(dispatch, "MOST_BYTES", LIMIT)
 
 
 def test_requests_in_slots_are_never_ended() -> None:

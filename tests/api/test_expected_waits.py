@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from app.api.slots.sizes import work_of
 from app.errors.access import ServiceBusy
-from app.slots.admission import Admission, Capacity
-from app.slots.expectation import Durations, Work, remaining_s, wait_s
+from app.slots.admission import Admission, Capacity, Durations, Work, remaining_s, wait_s
 from app.store.database import Database
 from tests.api.contract import problem
 from tests.api.test_admission import PLAN, locked

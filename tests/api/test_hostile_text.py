@@ -14,7 +14,7 @@ import pytest
 
 from app.api.examples import SWEEP_BASE
 from app.api.problems.documents import MOST_FIELD_ERRORS
-from app.core.names import control_in
+from app.core.model import control_in
 from app.errors.quotation import CONTEXT_CHARACTERS, DETAIL_CHARACTERS, QUOTED_CHARACTERS
 from app.store.database import Database
 from app.web.assets import ASSETS

@@ -7,7 +7,7 @@ import pytest
 
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER, ReassignmentRequest, kafka_generate
+from app.services.reassignment import PLANNER, ReassignmentRequest, solve
 from tests.api.test_reassignment import change, real, snapshot, topic
 from tests.services.reassignments import CLUSTER
 
@@ -61,9 +61,9 @@ def test_new_partitions_are_none_of_its_topics(client: httpx.Client) -> None:
 )
 def test_its_cost_is_bounded(monkeypatch: pytest.MonkeyPatch, most: int, work: int, runs: int) -> None:
     """Of four partitions: too many of them, and too much work for fewer runs than three."""
-    monkeypatch.setattr(kafka_generate, "MOST_PARTITIONS", most)
-    monkeypatch.setattr(kafka_generate, "_WORK", work)
-    monkeypatch.setattr(kafka_generate, "_WORK_OF_A_TOPIC", 0)
+    monkeypatch.setattr(solve, "MOST_PARTITIONS", most)
+    monkeypatch.setattr(solve, "_WORK", work)
+    monkeypatch.setattr(solve, "_WORK_OF_A_TOPIC", 0)
     generated: Any = draft_plan(PLANNER, ReassignmentRequest(), CLUSTER, Limits()).answer["kafka_generate"]
     assert generated["seeds"] == runs
     assert (generated["left_out"] is None) == (runs > 0)

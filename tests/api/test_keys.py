@@ -7,9 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.core.keys.clients import CLIENTS
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import PARTITIONERS
+from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from tests.api.contract import only_error, problem
 
 

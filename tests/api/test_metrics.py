@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.api.examples import PLACE
-from app.errors.registry import FAILURES
+from app.errors.crossing import FAILURES
 from app.services import jobs
 from app.services.limits import Limits
 from app.services.plans.kinds import KINDS

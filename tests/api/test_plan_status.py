@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, STORED_PLAN
 from app.services.plans import Status
-from app.services.plans.description import LONGEST, shortened, some
+from app.services.plans.record import LONGEST, shortened, some
 from app.services.plans.status import TRANSITIONS
 from app.store.database import Database
 from app.store.records import MOST_CHANGES

@@ -20,7 +20,7 @@ from app.api.examples import (
     SNAPSHOT,
 )
 from app.core.model import Placement
-from app.formats.kafka_files import reassignment, replica_assignment
+from app.formats.kafka_files import reassignment
 from app.formats.tables import placement_tables
 from app.services.plans import FORMATS
 from app.services.plans.kinds import KINDS
@@ -312,7 +312,7 @@ class TestExport:
     def test_replica_assignment(self, client: httpx.Client, two_topics: dict[str, Any]) -> None:
         written = self._export(client, two_topics, "replica_assignment", topic="z").text
         rows = two_topics["topics"][0]["replicas"]
-        assert written == replica_assignment.write(np.array(rows, np.int32)) + "\n"
+        assert written == reassignment.write_replica_assignment(np.array(rows, np.int32)) + "\n"
         assert read_assignment(written.strip()).tolist() == rows
 
     def test_replica_assignment_goes_on_from_what_there_is(self, client: httpx.Client) -> None:

@@ -15,10 +15,10 @@ from pydantic import BaseModel, ValidationError
 
 from app.api.problems.codes import OF_HTTP
 from app.api.problems.field_errors import field_errors, within_body
-from app.api.problems.statuses import STATUS, status_of
+from app.api.problems.responses import STATUS, status_of
 from app.errors import Failure
+from app.errors.crossing import FAILURES
 from app.errors.machine import MachineRefuses
-from app.errors.registry import FAILURES
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic

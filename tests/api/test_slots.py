@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE
 from app.api.http.auth import CHECKED_WITHIN_S
-from app.api.slots import buffers, scopes
+from app.api.slots import dispatch, scopes
 from app.api.slots.sizes import is_small
 from app.store.audit import AuditFilter
 from app.store.database import Database
@@ -411,7 +411,7 @@ class TestSlowReaders:
         with served(rows.database, solver_processes=1, reader_processes=1) as address, client_of(address) as slotted:
             path = slotted.post(PLAN, json=big).headers["Location"]
             whole = len(slotted.get(path, headers=csv).content)
-            monkeypatch.setattr(buffers, "MOST_BYTES", 5 * whole // 4)
+            monkeypatch.setattr(dispatch, "MOST_BYTES", 5 * whole // 4)
             head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\nConnection: close\r\n\r\n"
             with ExitStack() as opened:
                 readers = []

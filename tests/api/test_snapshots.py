@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT
-from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import SnapshotNotFound
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES
 from app.services.limits import Limits
 from app.store.database import Database

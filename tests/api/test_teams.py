@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.api.examples import EXAMPLE_SNAPSHOT_ID, SNAPSHOT, SWEEP
 from app.services import jobs
 from app.services.limits import Limits
-from app.store import teams
+from app.store import transaction
 from app.store.database import Database
 from tests.api.contract import problem
 from tests.service import NO_AUTHORITIES
@@ -162,12 +162,12 @@ class TestAllTeams:
 
     def test_it_reads_everything_and_plans_for_one_team(self, of: Of) -> None:
         plans = {team: of(team).post("/v1/plans/replicas", json=BODY).json()["id"] for team in TEAMS}
-        operator = of(teams.ALL)
+        operator = of(transaction.ALL)
         assert set(plans.values()) <= set(ids(operator, "/v1/plans"))
         assert operator.get(f"/v1/plans/{plans['blue']}").status_code == 200
         changed = {"status": "approved"}
         assert operator.patch(f"/v1/plans/{plans['blue']}", json=changed).status_code == 404, "it plans for `default`"
-        blue = of(teams.ALL, **{"Rackplan-Team": "blue"})
+        blue = of(transaction.ALL, **{"Rackplan-Team": "blue"})
         assert ids(blue, "/v1/plans") == [plans["blue"]]
         assert blue.patch(f"/v1/plans/{plans['blue']}", json=changed).status_code == 200
         assert blue.get(f"/v1/plans/{plans['green']}").status_code == 404
@@ -175,7 +175,7 @@ class TestAllTeams:
 
     @pytest.mark.parametrize("name", ["*", "Blue", "a b", "é", "x" * 64, "", "-x"])
     def test_no_name_of_a_team(self, of: Of, name: str) -> None:
-        client = of(teams.ALL)
+        client = of(transaction.ALL)
         answer = client.get("/v1/plans", headers=[(b"Rackplan-Team", name.encode())])
         assert problem(answer, 422, "validation")["detail"].startswith("Rackplan-Team is ")
 
@@ -202,7 +202,7 @@ class TestKeysPage:
         assert blue.post("/keys/revoke", data={"name": green.name, "team": "green"}).status_code == 422
 
     def test_of_all_teams(self, of: Of, database: Database) -> None:
-        operator = of(teams.ALL)
+        operator = of(transaction.ALL)
         assert 'name="team"' in operator.get("/keys").text
         for team in (*TEAMS, "*"):
             made = operator.post("/keys", data={"name": "same", "scope": "read", "team": team})

@@ -22,7 +22,7 @@ from app.services.callers import Caller
 from app.services.oidc.claims import caller_of
 from app.services.oidc.options import OidcOptions
 from app.settings import Settings
-from app.store import teams
+from app.store import transaction
 from tests import databases, issuer
 from tests.issuer import Provider
 
@@ -230,7 +230,7 @@ class TestClaims:
         except Forbidden:
             return
         assert caller.teams
-        assert all(map(teams.is_name, caller.teams)), "no value of a claim is all teams, unless it is mapped so"
+        assert all(map(transaction.is_name, caller.teams)), "no value of a claim is all teams, unless it is mapped so"
         assert caller.scopes
         assert set(caller.scopes) <= set(Scope)
         assert caller.name == f"oidc:{sub}"

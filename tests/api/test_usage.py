@@ -11,9 +11,8 @@ import pytest
 from app.api.examples import EXAMPLE_PLAN_ID, SNAPSHOT, SWEEP
 from app.api.replicas import PlaceRequest
 from app.services import jobs, replicas
-from app.services.limits import Limits
-from app.services.quotas import Quotas
-from app.store import teams
+from app.services.limits import Limits, Quotas
+from app.store import transaction
 from app.store.database import Database
 from app.store.usage import QUOTAS
 from tests.api.conftest import Serve
@@ -168,11 +167,11 @@ def test_concurrent_requests_do_not_exceed_a_quota(client: httpx.Client, databas
 def test_a_job_is_cancelled_while_its_plan_is_stored(database: Database) -> None:
     """The transaction of the plan waits for the usage of its team, and the cancellation for neither."""
     request = PlaceRequest.model_validate(plan("cancelled")).service()
-    with teams.acting_as("blue"), database.begin() as uow:
+    with transaction.acting_as("blue"), database.begin() as uow:
         job = uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(request))
 
     def cancel() -> None:
-        with teams.acting_as("blue"), database.begin() as uow:
+        with transaction.acting_as("blue"), database.begin() as uow:
             uow.jobs.cancel(job.id)
 
     with ThreadPoolExecutor(2) as threads:
@@ -192,7 +191,7 @@ def test_a_job_whose_plan_is_beyond_the_quota(database: Database) -> None:
     """It fails and says why, and nothing of the plan is stored."""
     request = PlaceRequest.model_validate(plan("of-a-job")).service()
     with quoted(database, stored_bytes=10) as limited:
-        with teams.acting_as("blue"), limited.begin() as uow:
+        with transaction.acting_as("blue"), limited.begin() as uow:
             job = uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(request))
         jobs.run(limited, job.id, Limits())
         with limited.begin() as uow:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_SWEEP_ID, PLACE, SWEEP
-from app.api.http.preferences import Preferences, parsed
+from app.api.http.following import Preferences, parsed
 from app.store.database import Database
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import UNKNOWN_ID, problem, topic

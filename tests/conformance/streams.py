@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 
 from app.core.jvm.hashes import TaskId, java_uuid, task_id
-from app.core.streams.application import Application, PartialAssignment, name_of
 from app.core.streams.model import (
+    Application,
+    PartialAssignment,
     RackAwareStrategy,
     StreamsAssignment,
     StreamsClient,
     StreamsOptions,
     StreamsTasks,
     TaskPartitions,
+    name_of,
 )
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.capacity.costs import CROSS_RACK_PER_GIB, cost_per_month
+from app.core.capacity.loads import CROSS_RACK_PER_GIB, cost_per_month
 from app.core.capacity.placed_traffic import PlacedTraffic, cross_rack
 from app.core.measures.traffic import ReadTraffic, read_traffic
 from app.core.model import NO_RACK, NO_REPLICA, Float64s, Int32s, padded

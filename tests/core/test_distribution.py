@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.measures.distribution import MOST_BINS, distribution
+from app.core.sweeps.scoring import MOST_BINS, distribution
 
 WHOLE = st.lists(st.integers(-1000, 1000).map(float), min_size=1, max_size=60)
 NUMBERS = WHOLE | st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=60)

@@ -11,7 +11,7 @@ from app.core.jvm import JavaRandom, independent_seed
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.model import Broker, NewTopic
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.core.replicas.sweep import DrawsSweep, read_sweep
 from app.core.sweeps import score

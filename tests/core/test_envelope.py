@@ -12,8 +12,7 @@ from app.core.model import Broker, Int32s, Int64s, NewTopic
 from app.core.replicas import striped
 from app.core.replicas.envelope import Envelope, ObservedRange, Share, enumerated
 from app.core.replicas.striped_bounds import bound_outcomes
-from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope
-from app.core.replicas.striped_outcomes import enumerate_outcomes
+from app.core.replicas.striped_envelope import FEWEST_SEEDS, enumerate_outcomes, envelope
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor
 from tests import draws as st
 from tests.profiles import examples

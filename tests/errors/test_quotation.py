@@ -15,7 +15,7 @@ from app.errors.quotation import (
     escaped,
     quoted,
 )
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from tests.profiles import costly
 
 texts = st.text(st.characters(exclude_categories=()))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Int32s, Placement, padded
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.snapshots.assembly import Assembled, assemble
 from app.formats.snapshots.pasted import Upload
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.model import UNKNOWN_SIZE, Broker, unpadded
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import log_dirs
 from tests.formats.strategies import assembled, sample
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import topic_metadata, update_metadata
 from app.formats.clusters.topic_metadata import MetadataBroker, TopicMetadata
 from app.formats.clusters.update_metadata import Endpoint, LiveBroker

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors.texts import MalformedText
-from app.formats.syntax.byte_encodings import decoded, detect
-from app.formats.syntax.wire_formats import ByteEncoding
+from app.errors.requests import MalformedText
+from app.formats.syntax.wire import ByteEncoding, decoded, detect
 
 
 @given(st.binary())

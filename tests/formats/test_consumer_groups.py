@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.formats.groups import consumer_groups, described_groups
 from app.formats.groups.consumer_groups import GroupMember, PartitionOffsets
 from app.formats.groups.consumer_protocol import Subscription
-from app.formats.groups.group_forms import Section, read
+from app.formats.groups.group_cells import Section, read
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.formats.writers.consumer_protocol import write_subscription
 from tests.formats.writers.group_tables import write_members, write_offsets, write_states

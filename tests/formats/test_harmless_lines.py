@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment, reassignment_output
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import Assembled, assemble

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.errors import Failure
 from app.formats.clusters import broker_api_versions, broker_registration, cluster_endpoints, log_dirs, topic_describe
 from app.formats.groups import described_groups, group_texts
-from app.formats.kafka_files import reassignment, topics_to_move
+from app.formats.kafka_files import reassignment
 from app.formats.snapshots import assembly, pasted
 from app.formats.sources.sources import SOURCES
 from app.formats.streams import topology_text
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[str], Any]] = {
         log_dirs,
         reassignment,
         topic_describe,
-        topics_to_move,
+        reassignment,
         topology_text,
     )
 }

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors.requests import ConflictingFields, ImpossibleValue
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, ImpossibleValue, MalformedText
 from app.formats.clusters.ingress_rates import read_csv, read_prometheus
 
 AT = ("bytes_in",)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.jvm.hashes import TopicPartition
 from app.core.model import INT32_MAX
-from app.formats.kafka_files.leader_election import write
+from app.formats.kafka_files.reassignment import write_leader_election
 from tests.formats.readers.leader_election import read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, topic_names
 
@@ -16,13 +16,13 @@ DOCUMENT = '{"partitions":[{"topic":"orders","partition":0},{"topic":"a.b","part
 
 @given(partitions)
 def test_what_is_written_reads_back(elected: list[TopicPartition]) -> None:
-    assert read(write(elected)) == tuple(elected)
+    assert read(write_leader_election(elected)) == tuple(elected)
 
 
 def test_a_worked_example() -> None:
     elected = (("orders", 0), ("a.b", 12))
     assert read(DOCUMENT) == elected
-    assert write(elected) == DOCUMENT
+    assert write_leader_election(elected) == DOCUMENT
 
 
 def test_the_version_that_the_former_tool_wrote_is_read() -> None:

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.syntax.lines import decode, is_topic_name, numbered, whole_number, whole_numbers
 from tests.formats.strategies import rejection_of
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import TopicPartitions
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import broker_api_versions, broker_features, broker_lists, log_dirs, topic_describe
 from app.formats.groups import recorded_groups
 from app.formats.groups.group_texts import read as read_groups

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import Generated, PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, read

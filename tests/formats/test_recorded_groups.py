@@ -13,7 +13,7 @@ from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
 from app.formats.groups import recorded_groups
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.consumer_protocol import Assignment, Subscription
-from app.formats.groups.group_forms import Section
+from app.formats.groups.group_cells import Section
 from app.formats.groups.group_texts import read
 from app.formats.groups.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import padded
-from app.formats.kafka_files.replica_assignment import write
+from app.formats.kafka_files.reassignment import write_replica_assignment
 from tests.formats.readers.replica_assignment import read
 from tests.formats.strategies import broken, broker_ids, matrix, reads_or_rejects, rejected
 
@@ -20,14 +20,14 @@ def assignments(draw: st.DrawFn) -> list[list[int]]:
 
 @given(assignments())
 def test_what_is_written_reads_back(rows: list[list[int]]) -> None:
-    found = read(write(matrix(rows)))
+    found = read(write_replica_assignment(matrix(rows)))
     assert found.tolist() == rows
     assert found.dtype == np.int32
 
 
 def test_a_worked_example() -> None:
     assert read("1:2,2:3").tolist() == [[1, 2], [2, 3]]
-    assert write(matrix([[101, 105], [104, 109]])) == "101:105,104:109"
+    assert write_replica_assignment(matrix([[101, 105], [104, 109]])) == "101:105,104:109"
 
 
 def test_blanks_around_numbers_are_trimmed() -> None:
@@ -59,7 +59,7 @@ def test_a_malformed_argument_is_named_by_line_and_partition(text: str, line: in
 def test_what_the_argument_cannot_say_is_not_written() -> None:
     for rows in (padded([]), padded([[], []]), padded([[1, 2], [3]])):
         with pytest.raises(ValueError, match="same number of replicas"):
-            write(rows)
+            write_replica_assignment(rows)
 
 
 @given(st.text() | st.text("0123456789:, \n") | broken("1:2,2:3, 4 : 5,\n6:7"))

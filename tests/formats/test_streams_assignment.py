@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
 from app.errors.kafka import CorruptProtocolBytes, KafkaError
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.streams.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, read
 from app.formats.syntax.data_streams import DataReader
 from tests.formats.strategies import rejection_of

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.core.recorded import RecordedOffset, RecordedTasks
 from app.formats.groups import group_texts, recorded_groups, streams_groups
 from app.formats.groups.consumer_groups import PartitionOffsets
-from app.formats.groups.group_forms import Section, TableForm, read
+from app.formats.groups.group_cells import Section, TableForm, read
 from app.formats.groups.streams_groups import MemberTasks, StreamsMember
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.formats.writers.group_tables import write

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.model import INT32_MAX
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
 from app.errors.kafka import CorruptProtocolBytes
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.streams.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read
 from tests.formats.strategies import rejection_of
 from tests.formats.writers.streams_subscription import write

@@ -7,7 +7,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import topic_describe
 from app.formats.clusters.topic_describe import TopicDescription, read, topics
 from app.formats.clusters.topic_rows import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.kafka_files.topics_to_move import read
+from app.formats.kafka_files.reassignment import read_topics_to_move
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample, topic_names
 from tests.formats.writers.topics_to_move import write
 
@@ -13,12 +13,19 @@ CAPTURE = "topics-to-move.json"
 
 @given(st.lists(topic_names, unique=True))
 def test_what_is_written_reads_back(topics: list[str]) -> None:
-    assert read(write(topics)) == tuple(topics)
+    assert read_topics_to_move(write(topics)) == tuple(topics)
 
 
 def test_the_real_document_comes_back_verbatim() -> None:
-    assert read(sample(CAPTURE)) == ("orders", "payments", "clicks", "audit-log", "sessions", "inventory.changes")
-    assert write(read(sample(CAPTURE))) == sample(CAPTURE)
+    assert read_topics_to_move(sample(CAPTURE)) == (
+        "orders",
+        "payments",
+        "clicks",
+        "audit-log",
+        "sessions",
+        "inventory.changes",
+    )
+    assert write(read_topics_to_move(sample(CAPTURE))) == sample(CAPTURE)
 
 
 @pytest.mark.parametrize(
@@ -36,11 +43,11 @@ def test_the_real_document_comes_back_verbatim() -> None:
     ],
 )
 def test_a_malformed_document_is_named_by_place_and_line(text: str, line: int, says: str) -> None:
-    rejection = rejected(read, text)
+    rejection = rejected(read_topics_to_move, text)
     assert says in rejection.detail
     assert rejection.line == line
 
 
 @given(st.text() | broken(sample(CAPTURE)))
 def test_any_text_reads_or_is_rejected(text: str) -> None:
-    reads_or_rejects(read, text)
+    reads_or_rejects(read_topics_to_move, text)

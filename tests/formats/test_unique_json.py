@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.models.clusters import SnapshotRequest
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import assemble

@@ -21,9 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Failure, Json, crossing
+from app.errors.crossing import FAILURES
 from app.errors.kafka import KafkaError, KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, quoted
-from app.errors.registry import FAILURES
 from app.errors.requests import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey
 from app.jobs.spark import Spark
 from tests.jobs.test_key_skew import defined, measured

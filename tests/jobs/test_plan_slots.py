@@ -15,7 +15,7 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
-from app.jobs import attempts, plans
+from app.jobs import housekeeping, plans
 from app.jobs.plans import AttemptFailed, PlanSlots
 from app.services import jobs
 from app.services.limits import Limits
@@ -192,7 +192,7 @@ class TestAttempts:
     def test_the_third_failure_ends_a_job(self, database: Database) -> None:
         job_id = stored(database)
         reason = "its process crashed (SIGSEGV)"
-        tried = [attempts.failed(database, RUN_JOB, job_id, reason) for _ in range(attempts.MAX_FAILURES)]
+        tried = [housekeeping.failed(database, RUN_JOB, job_id, reason) for _ in range(housekeeping.MAX_FAILURES)]
         assert tried == [True, True, False]
         job = state_of(database, job_id)
         assert (job.state, job.error) == (
@@ -205,24 +205,24 @@ class TestAttempts:
 
     def test_lost_workers_are_counted_apart(self, database: Database) -> None:
         job_id = stored(database)
-        attempts.failed(database, RUN_JOB, job_id, "of it")
+        housekeeping.failed(database, RUN_JOB, job_id, "of it")
         tried = []
-        for _ in range(attempts.MAX_LOSSES):
+        for _ in range(housekeeping.MAX_LOSSES):
             with database.begin() as uow:
-                tried.append(attempts.lost(uow, RUN_JOB, job_id))
-        assert tried == [True] * (attempts.MAX_LOSSES - 1) + [False]
+                tried.append(housekeeping.lost(uow, RUN_JOB, job_id))
+        assert tried == [True] * (housekeeping.MAX_LOSSES - 1) + [False]
         assert state_of(database, job_id).state == "failed"
 
     def test_a_stored_chunk_clears_the_counts_of_a_sweep(self, database: Database) -> None:
         with database.begin() as uow:
             sweep = uow.sweeps.create(kind="capacity", definition={}, scenarios=9, labels={}, principal="p")
-        for start in range(attempts.MAX_FAILURES):
-            for _ in range(attempts.MAX_FAILURES - 1):
-                assert attempts.failed(database, RUN_SWEEP, sweep.id, "of it")
+        for start in range(housekeeping.MAX_FAILURES):
+            for _ in range(housekeeping.MAX_FAILURES - 1):
+                assert housekeeping.failed(database, RUN_SWEEP, sweep.id, "of it")
             with database.begin() as uow:
                 uow.sweeps.record(sweep.id, start, [], stop=start + 1, seconds=1.0)
-        for _ in range(attempts.MAX_FAILURES):
-            attempts.failed(database, RUN_SWEEP, sweep.id, "of it")
+        for _ in range(housekeeping.MAX_FAILURES):
+            housekeeping.failed(database, RUN_SWEEP, sweep.id, "of it")
         with database.begin() as uow:
             assert uow.sweeps.get(sweep.id).state == "failed"
 

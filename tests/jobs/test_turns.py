@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.api.replicas import PlaceRequest
 from app.jobs.spark import Spark
 from app.services import replicas
-from app.store import teams
+from app.store import transaction
 from app.store.database import Database
 from tests.jobs.working import working
 
@@ -22,11 +22,11 @@ def test_a_backlog_of_one_team_delays_no_other(database: Database) -> None:
     topic = {"name": "t", "partitions": 3, "replication_factor": 2}
     place = PlaceRequest.model_validate({"brokers": [{"id": 1}, {"id": 2}], "topics": [topic], "seed": 1})
     request = replicas.PLANNER.stored(place.service())
-    with teams.acting_as("blue"):
+    with transaction.acting_as("blue"):
         for _ in range(20):
             with database.begin() as uow:
                 uow.jobs.enqueue(replicas.KIND, request)
-    with teams.acting_as("green"), database.begin() as uow:
+    with transaction.acting_as("green"), database.begin() as uow:
         uow.jobs.enqueue(replicas.KIND, request)
     with Spark() as spark, working(database, spark):
         ends = time.monotonic() + 60

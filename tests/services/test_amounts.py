@@ -6,9 +6,9 @@ from pydantic import TypeAdapter, ValidationError
 from app.cli import disk_options, plan_options
 from app.errors.requests import ConflictingFields
 from app.services.amounts import bytes_of, number_of, share_of
-from app.services.brokers import CapacityRequest
+from app.services.fields import CapacityRequest
+from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import LimitRequest
 from app.web.forms import constraints
 
 

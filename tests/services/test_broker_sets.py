@@ -10,7 +10,7 @@ from hypothesis import event, given
 
 from app.core.model import Broker, BrokerCapacity, Cluster
 from app.core.reassignment.topic_name_hash import murmur3_128, set_of_topic
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import Failure
 from app.errors.reassignments import (
     BudgetBelowMinimum,
@@ -32,7 +32,7 @@ from app.services.reassignment import (
     ReassignmentRequest,
     Tolerance,
 )
-from app.services.reassignment.requests.resources import Limit, LimitsRequest
+from app.services.reassignment.requests.parts import Limit, LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import examples

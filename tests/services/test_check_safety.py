@@ -15,7 +15,7 @@ from app.services.checks import Check, HealthRequest
 from app.services.defaults import Defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance
-from app.services.reassignment.requests.resources import CapacityRequest, LimitsRequest
+from app.services.reassignment.requests.parts import CapacityRequest, LimitsRequest
 from tests.core.reassignment.test_completion import never_completes
 from tests.formats.strategies import assembled, sample
 

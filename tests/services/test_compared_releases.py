@@ -15,7 +15,7 @@ from app.services.groups.requests import GroupTopic
 from app.services.groups.stored import stored_group
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.plans.releases import LISTED_ROWS
+from app.services.plans.pipeline import LISTED_ROWS
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import costly

@@ -8,12 +8,12 @@ import pytest
 from app.core.kafka_versions import NEWEST
 from app.core.model import Broker, BrokerCapacity, Cluster
 from app.core.recorded import GroupType, RecordedGroup, RecordedMember, TopicPartitions
+from app.services.amounts import PricesRequest
 from app.services.checks import HealthRequest
 from app.services.checks.health import Health, health_of
 from app.services.limits import Limits
 from app.services.plans import Allowance
-from app.services.rates import PricesRequest
-from app.services.reassignment.requests.resources import CapacityRequest, CpuModel, LimitsRequest
+from app.services.reassignment.requests.parts import CapacityRequest, CpuModel, LimitsRequest
 from tests.services.reassignments import topic
 
 CLUSTER = Cluster(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.core.model import NO_LEADER, Broker, BrokerCapacity, Cluster, Topic, padded, unpadded
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors.reassignments import NotFeasible
 from app.services.limits import Limits
 from app.services.plans import draft_plan
@@ -22,7 +22,7 @@ from app.services.reassignment import (
     ReassignmentRequest,
     Tolerance,
 )
-from app.services.reassignment.requests.resources import LimitsRequest
+from app.services.reassignment.requests.parts import LimitsRequest
 from tests.formats.strategies import assembled, sample
 
 Key = tuple[str, int]

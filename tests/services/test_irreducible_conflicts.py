@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.core.model import Broker, Cluster
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors.failure import Unprocessable
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
@@ -22,7 +22,7 @@ from app.services.reassignment import (
     PinRequest,
     ReassignmentRequest,
 )
-from app.services.reassignment.requests.resources import Limit, LimitsRequest
+from app.services.reassignment.requests.parts import Limit, LimitsRequest
 from tests.profiles import seeds
 from tests.services.reassignments import topic
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from app.core.model import Broker, Cluster
-from app.core.reassignment.replica_sets import KnownSets
+from app.core.reassignment.model import KnownSets
 from app.errors.reassignments import NotFeasible
 from app.errors.requests import ConflictingFields
 from app.services.limits import Limits

@@ -20,11 +20,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.checks.requests import ReassignedPartition
 from app.api.models.clusters import SnapshotRequest
-from app.core.model import Cluster, Cordon
-from app.core.names import control_in
+from app.core.model import Cluster, Cordon, control_in
 from app.core.recorded import RecordedGroup, RecordedMember
-from app.errors.requests import NotExportable
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText, NotExportable
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.services.fields import Attributes, GroupString, Labels, LogDirPath, Name, Rack

@@ -21,7 +21,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, LossSelection, draft_plan
 from app.services.reassignment import PLAN_KIND, PLANNER
 from app.services.reassignment.reports.losses import loss_table
-from app.services.reassignment.requests.resources import Limit, LimitsRequest
+from app.services.reassignment.requests.parts import Limit, LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import examples

@@ -7,7 +7,7 @@ import pytest
 
 from app.api.reassignment.diff_documents import ReassignmentDiffDocument
 from app.core.model import Broker, Placement, padded
-from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Difference, Plan, as_json, draft_plan

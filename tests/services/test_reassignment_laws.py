@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import event, given, reject
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Cordon, Topic, padded, unpadded
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import Failure
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import NotFeasible, SizesMissing

@@ -32,7 +32,7 @@ from app.services.checks.health import health_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
-from app.services.reassignment.requests.resources import LimitsRequest
+from app.services.reassignment.requests.parts import LimitsRequest
 from app.store.records import NewPlan
 from app.web.plans.reassignment import certificate_words
 from tests import draws as st

@@ -15,9 +15,9 @@ from app.formats.snapshots import snapshot_json
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.snapshots import records
-from app.services.snapshots.recent import Recent, memory_of
+from app.services.snapshots.records import Recent, memory_of
 from app.store.database import Database
-from app.web.clusters import tables
+from app.web.clusters import cluster as tables
 from tests.web.test_clusters import small
 
 rows = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=4), max_size=6)

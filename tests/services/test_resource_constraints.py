@@ -12,7 +12,7 @@ from app.errors.requests import ConflictingFields
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PinRequest, ReassignmentRequest
-from app.services.reassignment.requests.resources import GoalRequest, GoalsRequest, Limit, LimitsRequest
+from app.services.reassignment.requests.parts import GoalRequest, GoalsRequest, Limit, LimitsRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import costly, examples

@@ -14,16 +14,16 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
 from app.services.reassignment.problem.resolve import resolve
-from app.services.reassignment.requests.parts import MovementCost
-from app.services.reassignment.requests.request import minimised
-from app.services.reassignment.requests.resources import (
+from app.services.reassignment.requests.parts import (
     CapacityRequest,
     GoalRequest,
     GoalsRequest,
     Limit,
     LimitsRequest,
+    MovementCost,
     ResourceFields,
 )
+from app.services.reassignment.requests.request import minimised
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.profiles import examples

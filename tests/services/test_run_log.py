@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.reassignments import LogOfAnotherPlan
-from app.errors.texts import MalformedText
-from app.services.reassignment.progress.run_log import ExecutedBatch, executed_batches
+from app.errors.requests import MalformedText
+from app.services.reassignment.progress.ledger import ExecutedBatch, executed_batches
 
 OURS, OTHERS = "a" * 64, "b" * 64
 LOG = f"""\

@@ -15,8 +15,7 @@ from app.errors.requests import ConflictingFields, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PinRequest, ReassignmentRequest
-from app.services.reassignment.requests.balance import PerTopicRequest
-from app.services.reassignment.requests.resources import LimitsRequest
+from app.services.reassignment.requests.parts import LimitsRequest, PerTopicRequest
 from tests import draws as st
 from tests.profiles import examples
 from tests.services.reassignments import topic

@@ -11,7 +11,7 @@ from app.core.model import UNKNOWN_SIZE, Cluster
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, RatesMissing, SizesMissing, UnknownTopic
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue
-from app.services.reassignment.requests.resources import RESOURCES
+from app.services.reassignment.requests.parts import RESOURCES
 from tests import draws as st
 from tests.profiles import costly
 from tests.services import swept

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, event, given
 from pydantic import TypeAdapter
 
-from app.api.sweeps.reassignment import ReassignmentSweepRequest
+from app.api.sweeps.requests import ReassignmentSweepRequest
 from app.core.model import Cluster
 from app.errors import Failure
 from app.services.limits import Limits

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.core.model import Broker, Cluster, NewTopic
-from app.core.replicas.rack_modes import RackMode
-from app.formats.kafka_files import replica_assignment
+from app.core.replicas.options import RackMode
+from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.topic_script import LONGEST_ARGUMENT
 from app.services.limits import Limits
 from app.services.plans import draft_plan
@@ -143,7 +143,7 @@ def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:
     """Kafka places the partitions, and the planned replicas follow by a file, for these partitions alone."""
     name = "or.ders" if start else "large"
     plan = planned(NewTopic(name, 15_000, 2, start_partition_id=start))
-    assert len(replica_assignment.write(plan.placements[0].replicas)) > LONGEST_ARGUMENT
+    assert len(reassignment.write_replica_assignment(plan.placements[0].replicas)) > LONGEST_ARGUMENT
     ran = run(plan, tmp_path)
     assert ran.status == 0, ran.said
     (waits, _), (create, _), (execute, content), (verify, _) = ran.calls

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 
 from app.core.model import Broker, BrokerCapacity, Cluster
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import Failure
 from app.errors.reassignments import CapacityMissing, UnknownBroker
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
-from app.services.reassignment.requests.resources import CapacityRequest
+from app.services.reassignment.requests.parts import CapacityRequest
 from app.store.records import NewPlan
 from tests import draws as st
 from tests.formats.strategies import assembled, sample

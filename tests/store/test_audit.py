@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.access import DatabaseUnavailable
-from app.store import row_security, teams
-from app.store.actors import Actor
-from app.store.audit import LONGEST, AuditConnection, AuditEntry, AuditFilter, NewEntry
+from app.store import transaction
+from app.store.audit import LONGEST, Actor, AuditConnection, AuditEntry, AuditFilter, NewEntry
 from app.store.database import Database
 
 ENTRY = NewEntry(Actor("key", "ci", None, "blue", "192.0.2.7", "r-1"), "DELETE /v1/plans/{plan_id}", "/v1/plans/1", 204)
@@ -31,7 +30,7 @@ def add(database: Database, *entries: NewEntry) -> None:
 
 
 def entries(database: Database, team: str | None = None) -> list[AuditEntry]:
-    with teams.acting_as(team), database.begin() as uow:
+    with transaction.acting_as(team), database.begin() as uow:
         return list(uow.audit.page(AuditFilter(), before=None, size=1000).items)
 
 
@@ -48,12 +47,12 @@ def test_what_is_added_is_read(filled: Database) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("team", [None, "blue", teams.ALL])
+@pytest.mark.parametrize("team", [None, "blue", transaction.ALL])
 def test_nothing_is_changed(filled: Database, change: str, team: str | None) -> None:
     """By the owner of the table, a trigger; by the role of requests, which has not the right either."""
     with filled.engine.connect() as connection:
         if team is not None:
-            row_security.enter(connection, team)
+            transaction.enter(connection, team)
             connection.exec_driver_sql("SELECT set_config('rackplan.audit_days', '1', true)")
         with pytest.raises(sa.exc.ProgrammingError, match="permission denied" if team else "audit log are not changed"):
             connection.exec_driver_sql(change)
@@ -78,18 +77,22 @@ def test_only_what_is_old_is_deleted(filled: Database) -> None:
         assert uow.audit.expire(older_than=timedelta(days=32)) == 0
         assert uow.audit.expire(older_than=timedelta(days=30)) == 1
     assert [entry.action for entry in entries(filled)] == [ENTRY.action]
-    with teams.acting_as(teams.ALL), pytest.raises(sa.exc.ProgrammingError), filled.begin() as uow:
+    with transaction.acting_as(transaction.ALL), pytest.raises(sa.exc.ProgrammingError), filled.begin() as uow:
         uow.audit.expire(older_than=timedelta(days=30))
 
 
 def test_a_team_sees_its_own_entries(filled: Database) -> None:
     """And those of nobody's are for keys of all teams."""
-    add(filled, NewEntry(Actor("unknown"), "POST", "/v1/plans", 401), NewEntry(Actor("key", team=teams.ALL), "GET"))
+    add(
+        filled,
+        NewEntry(Actor("unknown"), "POST", "/v1/plans", 401),
+        NewEntry(Actor("key", team=transaction.ALL), "GET"),
+    )
     assert len(entries(filled, "blue")) == 1
-    assert entries(filled, "green") == entries(filled, teams.NONE) == []
-    assert len(entries(filled, teams.ALL)) == 3
+    assert entries(filled, "green") == entries(filled, transaction.NONE) == []
+    assert len(entries(filled, transaction.ALL)) == 3
     with filled.engine.connect() as connection:
-        row_security.enter(connection, "blue")
+        transaction.enter(connection, "blue")
         assert connection.scalar(sa.text("SELECT count(*) FROM audit_entries")) == 1
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from app.errors import Json
-from app.errors.lookups import PlanNotFound
-from app.store import teams
+from app.errors.requests import PlanNotFound
+from app.store import transaction
 from app.store.database import Database
 from tests import databases
 from tests.store.test_usage import plan_of
@@ -70,7 +70,7 @@ def test_without_plans_there_is_no_error(database: Database) -> None:
 def test_it_is_seen_by_the_team_of_the_plan_and_deleted_with_it(database: Database) -> None:
     plan_id = stored(database, "a")
     record(database, plan_id, 0.1, 0.1)
-    with teams.acting_as("payments"):
+    with transaction.acting_as("payments"):
         with database.begin() as uow:
             assert uow.plans.ledger(cluster=None, size=3).count == 0
         with pytest.raises(PlanNotFound):

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.store import row_security, teams
+from app.store import transaction
 from app.store.database import Database
-from app.store.ids import uuid7
 from app.store.records import PlanFilter
+from app.store.rows import uuid7
 from app.store.tables import metadata
 from tests import databases
 
@@ -26,7 +26,7 @@ def examples(rows: databases.Rows) -> Database:
     rows.reset(examples=True)
     with rows.database.begin() as uow:
         uow.api_keys.create("one", ["read"])
-        uow.share_links.create("plan", "p", team=teams.DEFAULT, expires_at=datetime.now(UTC) + timedelta(days=1))
+        uow.share_links.create("plan", "p", team=transaction.DEFAULT, expires_at=datetime.now(UTC) + timedelta(days=1))
     with rows.database.engine.begin() as connection:
         connection.exec_driver_sql("INSERT INTO answers VALUES ('one', 'k', 'f', 200, '{}', '')")
     return rows.database
@@ -36,9 +36,9 @@ def counted(database: Database, table: str, team: str | None) -> int:
     """The rows that a query without any condition finds, as the role of requests acting for a team."""
     with database.engine.connect() as connection:
         if team is None:
-            connection.exec_driver_sql(f"SET LOCAL ROLE {row_security.ROLE}")
+            connection.exec_driver_sql(f"SET LOCAL ROLE {transaction.ROLE}")
         else:
-            row_security.enter(connection, team)
+            transaction.enter(connection, team)
         return int(connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) or 0)  # noqa: S608 -- a constant
 
 
@@ -51,15 +51,15 @@ def test_every_table_with_a_team_has_policies(examples: Database) -> None:
     )
     with examples.engine.connect() as connection:
         assert sorted(connection.scalars(sa.text(secured))) == GRANTED
-        assert sorted(connection.scalars(sa.text(granted), {"role": row_security.ROLE})) == GRANTED
+        assert sorted(connection.scalars(sa.text(granted), {"role": transaction.ROLE})) == GRANTED
 
 
 @pytest.mark.parametrize("table", GRANTED)
 def test_a_query_without_the_filter(examples: Database, table: str) -> None:
-    own = counted(examples, table, teams.DEFAULT)
+    own = counted(examples, table, transaction.DEFAULT)
     assert own > 0
-    assert counted(examples, table, teams.ALL) == own
-    for other in ("others", teams.NONE, None, "defaul_", "default' OR true --"):
+    assert counted(examples, table, transaction.ALL) == own
+    for other in ("others", transaction.NONE, None, "defaul_", "default' OR true --"):
         assert counted(examples, table, other) == 0, other
 
 
@@ -67,11 +67,11 @@ def test_a_query_without_the_filter(examples: Database, table: str) -> None:
 def test_changes_without_the_filter(examples: Database, table: str) -> None:
     """Rows of others are neither changed nor deleted; nor can one be given to another team."""
     with examples.engine.connect() as connection:
-        row_security.enter(connection, "others")
+        transaction.enter(connection, "others")
         assert connection.exec_driver_sql(f"UPDATE {table} SET team = 'others'").rowcount == 0  # noqa: S608 -- a constant
         assert connection.exec_driver_sql(f"DELETE FROM {table}").rowcount == 0  # noqa: S608 -- a constant
     with examples.engine.connect() as connection:
-        row_security.enter(connection, teams.DEFAULT)
+        transaction.enter(connection, transaction.DEFAULT)
         with pytest.raises(sa.exc.ProgrammingError, match="violates row-level security policy"):
             connection.exec_driver_sql(f"UPDATE {table} SET team = 'others'")  # noqa: S608 -- a constant
 
@@ -80,7 +80,7 @@ def test_a_part_of_what_another_team_has_is_not_added(examples: Database) -> Non
     with examples.begin() as uow:
         plan = uow.plans.page(PlanFilter(), before=None, size=1).items[0].id
     with examples.engine.connect() as connection:
-        row_security.enter(connection, "others")
+        transaction.enter(connection, "others")
         with pytest.raises(sa.exc.ProgrammingError, match="violates row-level security policy"):
             connection.execute(sa.text("INSERT INTO plan_topics VALUES (:plan, 99, 't', 0, 1, 1, '')"), {"plan": plan})
 
@@ -96,7 +96,7 @@ def test_the_topics_of_a_plan_are_read_without_the_plans_of_others(scratch: Data
         connection.exec_driver_sql("INSERT INTO plan_topics SELECT id, 0, 't', 0, 1, 1, '' FROM plans")
         plan = connection.scalar(sa.text("SELECT plan_id FROM plan_topics LIMIT 1"))
     with scratch.engine.connect() as connection:
-        row_security.enter(connection, teams.DEFAULT)
+        transaction.enter(connection, transaction.DEFAULT)
         explained = sa.text("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM plan_topics WHERE plan_id = :plan")
         of_query = connection.execute(explained, {"plan": plan}).scalar_one()[0]
     scans = list(_scans(of_query["Plan"]))
@@ -114,12 +114,12 @@ def _scans(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("table", ["installation_keys", "alembic_version", "procrastinate_workers", *OF_WORKERS])
 def test_what_requests_have_no_business_with(examples: Database, table: str) -> None:
     with examples.engine.connect() as connection:
-        row_security.enter(connection, teams.ALL)
+        transaction.enter(connection, transaction.ALL)
         with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
             connection.exec_driver_sql(f"SELECT * FROM {table}")  # noqa: S608 -- a constant
 
 
-@pytest.mark.parametrize("team", [teams.DEFAULT, teams.ALL, "others"])
+@pytest.mark.parametrize("team", [transaction.DEFAULT, transaction.ALL, "others"])
 @pytest.mark.parametrize(
     "statement",
     [
@@ -134,31 +134,31 @@ def test_what_requests_have_no_business_with(examples: Database, table: str) -> 
 )
 def test_requests_read_no_hash_of_a_key_and_no_task(examples: Database, team: str, statement: str) -> None:
     with examples.engine.connect() as connection:
-        row_security.enter(connection, team)
+        transaction.enter(connection, team)
         with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
             connection.exec_driver_sql(statement)
 
 
 def test_the_stores_take_the_role(examples: Database) -> None:
     """A request's transaction is the role's from its first statement to its last, and no later one of the pool."""
-    with teams.acting_as("others"), examples.begin() as uow:
+    with transaction.acting_as("others"), examples.begin() as uow:
         assert uow.api_keys.all() == []
-        assert _role(uow) == (row_security.ROLE, "others")
-    with teams.acting_as("others"), examples.begin(is_own=True) as uow:
-        assert _role(uow)[0] != row_security.ROLE
+        assert _role(uow) == (transaction.ROLE, "others")
+    with transaction.acting_as("others"), examples.begin(is_own=True) as uow:
+        assert _role(uow)[0] != transaction.ROLE
     with examples.begin() as uow:
         role, team = _role(uow)
-        assert (role == row_security.ROLE, team or "") == (False, "")
+        assert (role == transaction.ROLE, team or "") == (False, "")
 
 
 def test_without_the_role_the_filter_is_left(examples: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a Postgres where the account may make no role, requests work, and see what their team has."""
-    monkeypatch.setattr(row_security, "is_usable", lambda _: False)
+    monkeypatch.setattr(transaction, "is_usable", lambda _: False)
     with Database(examples.url.render_as_string(hide_password=False)) as database:
-        for team, keys in ((teams.DEFAULT, 1), ("others", 0), (teams.NONE, 0), (teams.ALL, 1)):
-            with teams.acting_as(team), database.begin() as uow:
+        for team, keys in ((transaction.DEFAULT, 1), ("others", 0), (transaction.NONE, 0), (transaction.ALL, 1)):
+            with transaction.acting_as(team), database.begin() as uow:
                 assert len(uow.api_keys.all()) == keys
-                assert _role(uow)[0] != row_security.ROLE
+                assert _role(uow)[0] != transaction.ROLE
 
 
 def test_an_account_that_may_make_no_role(examples: Database) -> None:
@@ -167,7 +167,7 @@ def test_an_account_that_may_make_no_role(examples: Database) -> None:
     with examples.engine.connect() as connection:
         connection.exec_driver_sql(f"CREATE ROLE {name} NOLOGIN")
         connection.exec_driver_sql(f"SET LOCAL ROLE {name}")
-        assert row_security.establish(connection) is False
+        assert transaction.establish(connection) is False
         assert connection.scalar(sa.text("SELECT 1")) == 1
         connection.rollback()
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from app.store import teams
+from app.store import transaction
 from app.store.database import Database
 from app.store.queue import JOBS, TAKE, defer
 from app.store.sweeps import RUN_SWEEP
@@ -55,7 +55,7 @@ class Worker:
 
 def enqueue(database: Database, team: str, count: int = 1) -> list[UUID]:
     """Queue jobs of a team."""
-    with teams.acting_as(team), database.begin() as uow:
+    with transaction.acting_as(team), database.begin() as uow:
         return [uow.jobs.enqueue("replicas", {}).id for _ in range(count)]
 
 
@@ -116,7 +116,7 @@ def test_a_team_with_fewer_running_tasks_is_first(database: Database) -> None:
 
 def test_chunks_of_a_sweep_take_turns(database: Database) -> None:
     """A sweep queues its next chunk when one is scored, and takes no turn of another team's job."""
-    with teams.acting_as("blue"), database.begin() as uow:
+    with transaction.acting_as("blue"), database.begin() as uow:
         sweep = uow.sweeps.create(kind="capacity", definition={}, scenarios=9, labels={}, principal="p")
         uow.sweeps.enqueue(sweep.id)
     enqueue(database, "blue", 3)
@@ -127,7 +127,7 @@ def test_chunks_of_a_sweep_take_turns(database: Database) -> None:
         begun.append(taken[0])
         worker.finish()
         if taken[1] == sweep.id:
-            with teams.acting_as("blue"), database.begin() as uow:
+            with transaction.acting_as("blue"), database.begin() as uow:
                 uow.sweeps.enqueue(sweep.id)
     assert begun == ["blue", "green"] * 3 + ["blue", "blue"]
 

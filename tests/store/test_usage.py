@@ -15,15 +15,15 @@ import sqlalchemy as sa
 
 from app.core.model import Placement
 from app.errors.requests import QuotaExceeded
-from app.store import embedded, migrations, row_security, teams
+from app.store import embedded, migrations, transaction
 from app.store.answers import Answer
 from app.store.database import Database, UnitOfWork
-from app.store.ids import uuid7
 from app.store.records import NewPlan, PlanChange
+from app.store.rows import uuid7
 from app.store.usage import QUOTAS, TeamUsage
 from tests import databases
 
-TEAMS = (teams.DEFAULT, "payments")
+TEAMS = (transaction.DEFAULT, "payments")
 NONE = dict.fromkeys(QUOTAS, 0)
 _ROW = 128
 _PARTS_OF_PLAN = (
@@ -110,7 +110,7 @@ class History:
 
     def step(self) -> None:
         """One operation."""
-        with teams.acting_as(self._random.choice(TEAMS)):
+        with transaction.acting_as(self._random.choice(TEAMS)):
             uow = self._database.unit_of_work()
             self._random.choice(self._operations())(uow)
             if self._random.random() < 0.15:
@@ -143,7 +143,7 @@ class History:
         """A row of the team."""
         query = sa.text(f"SELECT id FROM {table} WHERE team = :team ORDER BY id")  # noqa: S608 -- a constant
         with self._database.engine.connect() as connection:
-            found = list(connection.scalars(query, {"team": teams.acting()}))
+            found = list(connection.scalars(query, {"team": transaction.acting()}))
         return self._random.choice(found) if found else None
 
     def _plan(self, uow: UnitOfWork) -> None:
@@ -194,7 +194,7 @@ class History:
 
     def _link(self, uow: UnitOfWork) -> None:
         expires_at = datetime.now(UTC) + timedelta(days=self._random.choice((-1, 1)))
-        uow.share_links.create("plan", "p", team=teams.acting() or "", expires_at=expires_at)
+        uow.share_links.create("plan", "p", team=transaction.acting() or "", expires_at=expires_at)
 
     def _answer(self, uow: UnitOfWork) -> None:
         uow.answers.store("p", uuid7().hex, Answer("f", 200, {"a": "b"}, self._text().encode()))
@@ -232,7 +232,7 @@ def test_no_quota_is_exceeded_by_concurrent_writers(database: Database) -> None:
         start.wait(30)
         for number in range(10):
             try:
-                with teams.acting_as("payments"), limited.begin() as uow:
+                with transaction.acting_as("payments"), limited.begin() as uow:
                     uow.plans.store(plan_of(f"{writer} {number}"))
             except QuotaExceeded:
                 rejected += 1
@@ -252,9 +252,9 @@ def test_stored_bytes_are_never_above_the_quota(database: Database) -> None:
         random = Random(writer)
         start.wait(30)
         for number in range(20):
-            with teams.acting_as("payments"), limited.begin(is_own=True) as own:
+            with transaction.acting_as("payments"), limited.begin(is_own=True) as own:
                 assert all(of.stored_bytes <= limit for of in own.usage.of_teams())
-            with suppress(QuotaExceeded), teams.acting_as("payments"), limited.begin() as uow:
+            with suppress(QuotaExceeded), transaction.acting_as("payments"), limited.begin() as uow:
                 uow.plans.store(plan_of(f"{writer} {number}", text=random.randbytes(3_000).hex()))
 
     with quoted(database, stored_bytes=limit) as limited, ThreadPoolExecutor(6) as threads:
@@ -273,7 +273,7 @@ def _snapshot(uow: UnitOfWork, name: str) -> None:
 
 def _link(uow: UnitOfWork, name: str) -> None:
     expires_at = datetime.now(UTC) + timedelta(days=1)
-    uow.share_links.create("plan", name, team=teams.acting() or "", expires_at=expires_at)
+    uow.share_links.create("plan", name, team=transaction.acting() or "", expires_at=expires_at)
 
 
 def _job(uow: UnitOfWork, name: str) -> None:
@@ -299,7 +299,7 @@ def test_beyond_a_quota_nothing_is_stored(
 ) -> None:
     """The failure names the quota, the numbers and what makes space; other teams are not concerned."""
     with quoted(database, **{quota: 2}) as limited:
-        with teams.acting_as("payments"):
+        with transaction.acting_as("payments"):
             for name in "ab":
                 with limited.begin() as uow:
                     store(uow, name)
@@ -314,13 +314,13 @@ def test_beyond_a_quota_nothing_is_stored(
         assert f"the team payments has 2 of at most 2 {quota.replace('_', ' ')}" in raised.value.detail
         assert QUOTAS[quota] in raised.value.detail
         assert f"RACKPLAN_QUOTA_{quota.upper()}" in raised.value.detail
-        with teams.acting_as("others"), limited.begin() as uow:
+        with transaction.acting_as("others"), limited.begin() as uow:
             store(uow, "c")
 
 
 def test_what_is_stored_already_is_not_counted_again(database: Database) -> None:
     """At a quota, requests that return a plan or a snapshot that is stored succeed."""
-    with quoted(database, plans=1, snapshots=1) as limited, teams.acting_as("payments"):
+    with quoted(database, plans=1, snapshots=1) as limited, transaction.acting_as("payments"):
         for _ in range(3):
             with limited.begin() as uow:
                 uow.plans.store(plan_of("one"))
@@ -359,7 +359,7 @@ def test_a_team_beyond_a_lowered_quota_can_free_and_end(database: Database) -> N
 
 
 def test_requests_cannot_change_counters(database: Database) -> None:
-    with teams.acting_as("payments"), database.begin() as uow:
+    with transaction.acting_as("payments"), database.begin() as uow:
         uow.plans.store(plan_of("one"))
     for statement in (
         "UPDATE team_usage SET plans = 0",
@@ -367,12 +367,12 @@ def test_requests_cannot_change_counters(database: Database) -> None:
         "SELECT charge_team('payments', '{1}')",
     ):
         with database.engine.connect() as connection:
-            row_security.enter(connection, "payments")
+            transaction.enter(connection, "payments")
             with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
                 connection.exec_driver_sql(statement)
-    with teams.acting_as("others"), database.begin() as uow:
+    with transaction.acting_as("others"), database.begin() as uow:
         assert uow.usage.of_teams() == [TeamUsage("others", **NONE)]
-    with teams.acting_as(teams.ALL), database.begin() as uow:
+    with transaction.acting_as(transaction.ALL), database.begin() as uow:
         assert [of.team for of in uow.usage.of_teams()] == ["payments"]
 
 

@@ -23,7 +23,7 @@ from app.services.plans.kinds import KINDS
 from app.store.database import Database
 from app.web.plans import groups as group_plans
 from app.web.plans import page as plans
-from app.web.plans.group_words import change_words, event_words, facts, reads, runs, step_names, what_if
+from app.web.plans.groups import change_words, event_words, facts, reads, runs, step_names, what_if
 from app.web.words import byte_size
 from tests.web.browser import Browser, Page
 

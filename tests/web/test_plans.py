@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI, HTTPException
 
 from app.api.forms import FormRequests
 from app.core.model import Broker, Cluster, NewTopic
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.services import plans as services
 from app.services import snapshots
 from app.services.defaults import Defaults

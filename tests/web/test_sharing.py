@@ -20,7 +20,7 @@ from app.errors.access import ShareLinkRejected
 from app.services import share_links
 from app.services.share_links import Granted, Subject
 from app.store.database import Database, UnitOfWork
-from app.store.ids import uuid7
+from app.store.rows import uuid7
 from app.store.share_links import ShareLink
 from tests.api.contract import UNKNOWN_ID
 from tests.web.browser import Browser

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_ID
-from app.store import teams
+from app.store import transaction
 from app.store.database import Database
-from app.web.plans import labels
+from app.web.plans import selection
 from tests.web.browser import Browser
 from tests.web.test_clusters import TEXT, keep, small
 from tests.web.test_plan_forms import EMPTY
@@ -63,7 +63,7 @@ class TestLabels:
 
     def test_what_is_written_is_read(self) -> None:
         stated = {"a": "b=c", "with blank": "x y", "empty": ""}
-        assert labels.read(labels.write(stated)) == stated
+        assert selection.read(selection.write(stated)) == stated
 
 
 class TestDeletion:
@@ -138,7 +138,7 @@ class TestAuditLog:
     def test_pages(self, client: httpx.Client, database: Database) -> None:
         with database.begin(is_own=True) as uow:
             for number in range(41):
-                uow.audit.record("key.created", f"key-{number}", team=teams.DEFAULT)
+                uow.audit.record("key.created", f"key-{number}", team=transaction.DEFAULT)
         first = client.get("/audit?action=key.created").text
         [older] = re.findall(r'href="(/audit\?[^"]*before=\d+)"', first.replace("&amp;", "&"))
         second = client.get(older).text

@@ -1,8 +1,7 @@
 """`/v1/checks`: a reassignment of any origin, or a cluster as it is.
 
-operation.py   the operation
+operation.py   the operation; its answer
 requests.py    its request model
-documents.py   its answer
 
 Requests are imported from here, since they need no web framework. The other modules need one.
 """

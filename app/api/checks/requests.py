@@ -12,12 +12,10 @@ from app.formats.kafka_files.reassignment import Reassignment
 from app.services import checks
 from app.services.bodies import Read
 from app.services.bodies import Request as RequestModel
-from app.services.fields import Int32, LogDirPath, Rack, RequestedRelease, TopicName
+from app.services.fields import Int32, LogDirPath, Rack, RequestedRelease, SnapshotFields, TopicName
 from app.services.limits import Limits
 from app.services.plans import LossSelection
-from app.services.reassignment.requests.parts import InRack
-from app.services.reassignment.requests.resources import ResourceFields
-from app.services.snapshot_choice import SnapshotFields
+from app.services.reassignment.requests.parts import InRack, ResourceFields
 from app.store.database import UnitOfWork
 
 _REASSIGNMENT = TypeAdapter(Reassignment)

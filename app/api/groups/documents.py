@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.api.models.warnings import WarningDocument
+from app.api.models.clusters import WarningDocument
 from app.api.plan_documents import CertificateDocument, FailureDocument, WholePlan
-from app.core.groups.measures.handover import Handover
+from app.core.groups.measures.locality import Handover
 from app.core.groups.measures.violations import GroupViolation
 from app.services.groups import ReaderChange
 

@@ -9,7 +9,7 @@ from app.api.groups.documents import GroupPlanDocument
 from app.api.groups.requests import PlanGroupRequest
 from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
-from app.errors import kafka, requests, texts
+from app.errors import kafka, requests
 from app.services.groups import PLANNER
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
@@ -27,7 +27,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
         requests.DuplicateMember,
         requests.DuplicateBroker,
         requests.DuplicateTopic,
-        texts.MalformedText,
+        requests.MalformedText,
         kafka.CorruptProtocolBytes,
         kafka.NoMembers,
         kafka.OwnedPartitionMissing,

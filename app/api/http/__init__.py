@@ -2,23 +2,20 @@
 
 middleware.py    request ids, the log, overload, the body limit, same origin
 traces.py        the span of a request
-deferred_routers.py  routers that are built when a request arrives for one of their paths
+deferred_routers.py  routers that are built when a request arrives for one of their paths; query parameters that an operation does not have
 json_bodies.py   the JSON of request bodies; repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 turns.py         limits the requests that begin in one round of the event loop
 compression.py   gzip and Zstandard
 pieces.py        responses in pieces, no more of which is buffered than a client reads
-known_query.py   query parameters that an operation does not have
 memory.py        freed memory goes back to the system
 metrics.py       metrics of requests and of the process
-dependencies.py  the unit of work, the limits
-auth.py          API keys and scopes
+auth.py          API keys and scopes; the unit of work, the limits
 identification.py  callers that the OIDC issuer identifies, by a token or by the cookie of a browser
 rate_limits.py   limits on the requests of a key and of an address, by rate and by concurrency
 audit.py         the audit log of requests
 idempotency.py   one answer for each Idempotency-Key
 pagination.py    pages of a list
-preferences.py   `Prefer`: answer with a job, wait for its end
-following.py     jobs and sweeps followed to their end, as events or by a response that waits
+following.py     jobs and sweeps followed to their end, as events or by a response that waits; `Prefer`: answer with a job, wait for its end
 negotiation.py   representations and entity tags
 """

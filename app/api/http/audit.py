@@ -23,8 +23,7 @@ from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.quotation import quoted
 from app.slots.admission import Caller
-from app.store.actors import Actor
-from app.store.audit import AuditConnection, NewEntry
+from app.store.audit import Actor, AuditConnection, NewEntry
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = READING | {"POST", "PUT", "PATCH", "DELETE"}

@@ -6,31 +6,89 @@ browsers can prompt for; or a token or session of the issuer, which `identificat
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Annotated
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 from fastapi import Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
-from app.api.http.audit import READING, actor_of
-from app.api.http.dependencies import Uow
+from app.api.http.audit import READING, actor_of, caller_of
 from app.api.problems.documents import of_failure, of_http
 from app.errors import Failure
-from app.errors.access import ApiKeyExpired, DatabaseUnavailable, Forbidden, Unauthenticated
+from app.errors.access import ApiKeyExpired, DatabaseUnavailable, Forbidden, Unauthenticated, UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services import callers
 from app.services.api_keys import Scope
 from app.services.callers import Caller
-from app.store import actors, teams
-from app.store.actors import Actor
+from app.services.limits import Limits
+from app.services.outbound import Outbound
+from app.slots.admission import Admission
+from app.store import audit, transaction
 from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
-from app.store.database import Database
+from app.store.audit import Actor
+from app.store.database import Database, UnitOfWork
+
+
+async def _unit_of_work(request: Request) -> AsyncIterator[UnitOfWork]:
+    database: Database = request.app.state.database
+    admission: Admission = request.app.state.admission
+    async with admission.slot(caller=caller_of(request.scope)):
+        uow = database.unit_of_work()
+        try:
+            yield uow
+        except BaseException:
+            # A client that disconnects cancels this task: the connection is returned all the same.
+            with CancelScope(shield=True):
+                await run_in_threadpool(uow.rollback)
+            raise
+        if uow.is_open:
+            with CancelScope(shield=True):
+                await run_in_threadpool(uow.commit)
+
+
+async def _limits(request: Request) -> Limits:
+    limits: Limits = request.app.state.limits
+    return limits
+
+
+async def _outbound(request: Request) -> Outbound:
+    outbound: Outbound = request.app.state.outbound
+    return outbound
+
+
+async def json_only(request: Request) -> None:
+    """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
+    _require_media_type(request, "application/json")
+
+
+async def merge_patch_only(request: Request) -> None:
+    """Raise `UnsupportedMediaType` unless the body is announced as a JSON merge patch, or as JSON."""
+    _require_media_type(request, "application/json", "application/merge-patch+json")
+
+
+def _require_media_type(request: Request, *offered: str) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in offered:
+        detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be {' or '.join(offered)}"
+        raise UnsupportedMediaType(detail, offered=list(offered))
+
+
+async def _raw_body(request: Request) -> bytes:
+    return await request.body()
+
+
+# The scope makes the commit happen before the response is sent: one that fails is then a 500, never a 201.
+Uow = Annotated[UnitOfWork, Depends(_unit_of_work, scope="function")]
+RequestLimits = Annotated[Limits, Depends(_limits)]
+OutboundCalls = Annotated[Outbound, Depends(_outbound)]
+RawBody = Annotated[bytes, Depends(_raw_body)]
+
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -75,14 +133,14 @@ async def principal(
     if caller is not None:
         _require(needed, caller)
     stated = request.headers.get(TEAM_HEADER)
-    if stated is not None and not teams.is_name(stated):
+    if stated is not None and not transaction.is_name(stated):
         raise InvalidField(f"{TEAM_HEADER} is {quoted(stated)}, which is no name of a team", path=("header",))
     if caller is None:
-        teams.become(teams.DEFAULT)
+        transaction.become(transaction.DEFAULT)
         return ANYONE
     team = _team(stated, caller, needed)
     _note(request.scope, replace(actor, team=team))
-    teams.become(team)
+    transaction.become(team)
     return caller.name
 
 
@@ -92,7 +150,7 @@ def _holder(key: ApiKey) -> Caller:
 
 def _actor_of_key(presented: PresentedKey | None) -> Actor:
     if presented is None:
-        return Actor("anyone", team=teams.DEFAULT)
+        return Actor("anyone", team=transaction.DEFAULT)
     return Actor("key", presented.key.name, str(presented.key.id), presented.key.team)
 
 
@@ -103,7 +161,7 @@ def _actor_of_token(caller: Caller) -> Actor:
 def _note(scope: ASGIScope, actor: Actor) -> None:
     """Note the sender of a request, for the audit log."""
     scope.setdefault("state", {})["actor"] = actor
-    actors.become(actor_of(scope))
+    audit.become(actor_of(scope))
 
 
 def _checked(
@@ -125,15 +183,17 @@ def _checked(
 
 def _team(stated: str | None, caller: Caller, needed: SecurityScopes) -> str:
     """The team that a request acts for. A key of all teams reads and administrates all, and plans for one at a time."""
-    if teams.ALL not in caller.teams:
+    if transaction.ALL not in caller.teams:
         if stated is not None and stated not in caller.teams:
             raise Forbidden(f"{caller.described} is not of the team {stated}", team=stated)
         if stated is None and len(caller.teams) > 1:
             own = ", ".join(caller.teams)
             raise Forbidden(f"{caller.described} is of the teams {own}: {TEAM_HEADER} states one", teams=caller.teams)
         return stated or caller.teams[0]
-    is_one = teams.acting() not in (None, teams.ALL, teams.NONE) or not _ALL_TEAMS.issuperset(needed.scopes)
-    return stated or (teams.DEFAULT if is_one else teams.ALL)
+    is_one = transaction.acting() not in (None, transaction.ALL, transaction.NONE) or not _ALL_TEAMS.issuperset(
+        needed.scopes
+    )
+    return stated or (transaction.DEFAULT if is_one else transaction.ALL)
 
 
 class NoTeamYet:
@@ -143,7 +203,7 @@ class NoTeamYet:
         self._app = app
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
-        with teams.acting_as(teams.NONE):
+        with transaction.acting_as(transaction.NONE):
             await self._app(scope, receive, send)
 
 
@@ -175,7 +235,7 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
         if team is None:
             return await principal(request, admitted, needed, bearer, basic)
         request.scope.setdefault("state", {})["actor"] = Actor("link", team=team)
-        teams.become(team)
+        transaction.become(team)
         return ANYONE
 
     return of_request

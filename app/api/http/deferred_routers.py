@@ -5,15 +5,20 @@ built, so that the order of operations is always the same.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from threading import Event
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.api.problems.field_errors import first_of, pointer
 from app.deferred import IMPORTING
+from app.errors.quotation import quoted, suggestion
+from app.errors.requests import InvalidField
 
 # FastAPI silences it while it reads a parameter, by filters that all threads share: another thread that changes filters
 # meanwhile, as imports do, would undo that, and the warning would be a line of the log that is not JSON.
@@ -77,3 +82,28 @@ class BuildRouters:
             for key in self._routers.ahead_of(scope["method"], scope["path"]):
                 await run_in_threadpool(self._routers.build, key)
         await self._app(scope, receive, send)
+
+
+async def only_known_query(request: Request) -> None:
+    """Raise `InvalidField`, with each query parameter that the operation of the request does not have."""
+    if not request.url.query:
+        return
+    route: APIRoute = request.scope["route"]
+    known = frozenset(_parameters(route.dependant))
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        errors = [
+            {
+                "pointer": quoted(f"#query{pointer((name,))}"),
+                "detail": f"there is no query parameter {quoted(name)} here" + suggestion(name, known),
+            }
+            for name in unknown
+        ]
+        raise InvalidField(first_of(errors, total=len(errors)), errors=errors, known=sorted(known))
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    for parameter in dependant.query_params:
+        yield parameter.alias
+    for dependency in dependant.dependencies:
+        yield from _parameters(dependency)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request, Response, Security
 
-from app.api.http.auth import principal
-from app.api.http.dependencies import RawBody, Uow
+from app.api.http.auth import RawBody, Uow, principal
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused
 from app.store.answers import Answer
 from app.store.database import UnitOfWork

@@ -23,7 +23,7 @@ from app.api.http.audit import address_of
 from app.api.problems.documents import of_failure
 from app.errors.access import TooManyRequests
 from app.services.oidc.options import SESSION_COOKIES
-from app.store.actors import Actor
+from app.store.audit import Actor
 
 WINDOW_S = 60
 MOST_BUCKETS = 10_000

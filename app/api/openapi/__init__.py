@@ -1,5 +1,4 @@
 """The OpenAPI document.
 
-document.py          FastAPI's own, completed
-descriptions.py      the descriptions of fields; response_headers.py: the headers of responses
+document.py          FastAPI's own, completed; the descriptions of fields; response_headers.py: the headers of responses
 """

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response, Security
 from pydantic import Field
 
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow
+from app.api.http.auth import Uow, principal
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.plan_documents import PlansPage

@@ -1,35 +1,41 @@
 """`/v1/plans/{plan_id}`: read, compare, export, draw, change and delete a plan."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
+from pydantic import BaseModel
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import Uow, merge_patch_only
+from app.api.consumers.operation import ConsumersDiffDocument, ConsumersPlanDocument
+from app.api.groups.documents import GroupDiffDocument, GroupPlanDocument
+from app.api.http.auth import Uow, merge_patch_only, principal
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.plan_documents import PartitionsDocument, PlanPatchRequest
-from app.api.plan_kinds import PLAN_RESOURCES
-from app.api.plans.etags import etag_of, version_of
+from app.api.plan_documents import DiffDocument, PartitionsDocument, PlanDocument, PlanPatchRequest
 from app.api.problems.responses import responses
 from app.api.reassignment import progress
+from app.api.reassignment.diff_documents import ReassignmentDiffDocument
+from app.api.reassignment.documents import ReassignmentPlanDocument
+from app.api.restarts.operation import RestartDiffDocument, RestartPlanDocument
+from app.api.streams.documents import StreamsDiffDocument, StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
-from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
 from app.errors.requests import (
     ConflictingFields,
     ImpossibleTransition,
     NotExportable,
     PlanChanged,
+    PlanNotFound,
     QuotaExceeded,
     SnapshotChanged,
+    SnapshotNotFound,
 )
 from app.services import plans, snapshots
 from app.services.fields import Id, Int32, Rack, TopicName
@@ -38,6 +44,38 @@ from app.services.plans.kinds import KINDS
 from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead
+
+
+def version_of(head: PlanHead) -> str:
+    """The state of a plan and what is beside it; an ETag also has the media type of a representation."""
+    return f"{head.hash}-{head.id}-{head.revision}"
+
+
+def etag_of(head: PlanHead, media_type: str) -> str:
+    """The ETag of a representation, without quotes."""
+    return f"{version_of(head)}-{media_type}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResource:
+    """One kind of plan in the API: the documents of a plan and of a difference."""
+
+    plan: type[BaseModel]
+    difference: type[BaseModel]
+
+
+PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
+    {
+        "replicas": PlanResource(PlanDocument, DiffDocument),
+        "reassignment": PlanResource(ReassignmentPlanDocument, ReassignmentDiffDocument),
+        "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
+        "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
+        "restart": PlanResource(RestartPlanDocument, RestartDiffDocument),
+        "consumers": PlanResource(ConsumersPlanDocument, ConsumersDiffDocument),
+    }
+)
+"""Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""
+
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 

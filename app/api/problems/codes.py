@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import MappingProxyType
 
-from app.api.problems.statuses import status_of
+from app.api.problems.responses import status_of
 from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
 from app.core.measures.violations import VIOLATIONS
 from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS
-from app.errors.registry import FAILURES
+from app.errors.crossing import FAILURES
 from app.services.cautions import CAUTIONS
 
 OF_HTTP: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(

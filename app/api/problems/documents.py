@@ -15,12 +15,11 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems.field_errors import field_errors, first_of, pointer
-from app.api.problems.responses import MEDIA_TYPE
-from app.api.problems.statuses import HEADERS, status_of
+from app.api.problems.responses import HEADERS, MEDIA_TYPE, status_of
 from app.errors import Failure, Json
+from app.errors.crossing import FAILURES
 from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
-from app.errors.registry import FAILURES
 from app.errors.requests import InvalidField
 
 ProblemPage = Callable[[Request, Mapping[str, Any], int, Mapping[str, str]], Response]

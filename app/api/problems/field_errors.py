@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.errors import FieldPath, Json
-from app.errors.quotation import quoted
-from app.errors.suggestions import suggestion
+from app.errors.quotation import quoted, suggestion
 from app.services.bodies import request_fields
 
 _QUOTED = re.compile(r"'([^']{1,100})'")

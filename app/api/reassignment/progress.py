@@ -6,24 +6,21 @@ from fastapi import APIRouter, Body, Depends, Response
 from pydantic import BaseModel, Field
 
 from app.api import examples
-from app.api.http.dependencies import Uow, json_only
+from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.models.warnings import WarningDocument
+from app.api.models.clusters import WarningDocument
 from app.api.problems.responses import responses
 from app.api.reassignment.documents import ExecutionStepDocument, LedgerDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
-from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
-from app.errors.requests import ConflictingFields, QuotaExceeded
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound
 from app.services import plans
-from app.services.fields import Id
+from app.services.fields import Id, OnSnapshot
 from app.services.reassignment import Drift
 from app.services.reassignment.progress.ledger import with_log
 from app.services.reassignment.progress.progress import progress_of
-from app.services.snapshot_choice import OnSnapshot
 
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""

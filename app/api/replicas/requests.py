@@ -17,13 +17,13 @@ from app.services.fields import (
     Int32,
     Labels,
     Name,
+    OnSnapshot,
     PartitionId,
     RequestedRelease,
     Seed,
     TopicName,
 )
 from app.services.replicas import PLANNER, ReplicasRequest
-from app.services.snapshot_choice import OnSnapshot
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]

@@ -1,7 +1,6 @@
 """`/v1/plans/restart`: plans of restarts.
 
-operation.py   the operation that plans
-documents.py   its answer
+operation.py   the operation that plans; its answer
 
 The body is the request of the service.
 """

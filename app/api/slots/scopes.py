@@ -9,7 +9,7 @@ from starlette.types import Scope
 
 from app import tracing
 from app.services import callers
-from app.store.actors import Actor
+from app.store.audit import Actor
 
 _TEXTS = ("method", "path", "root_path", "scheme", "http_version")
 

@@ -11,7 +11,7 @@ import orjson
 
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES
 from app.services.plans.kinds import KINDS
-from app.slots.expectation import Work
+from app.slots.admission import Work
 
 PLAN_PATHS = frozenset(f"/v1/plans/{kind}" for kind in KINDS)
 _PARTITIONS = re.compile(rb'"partitions"\s{0,8}:\s{0,8}(\d{1,9})')

@@ -1,6 +1,5 @@
 """What a service does once it listens.
 
-preparation.py       compiles and loads its loops
-missing.py           whether resources that examples of the documentation name are missing
+preparation.py       compiles and loads its loops; whether resources that examples of the documentation name are missing
 seeding.py           stores them
 """

@@ -9,14 +9,33 @@ from sqlalchemy.exc import DBAPIError
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api import examples
 from app.api.http.deferred_routers import DeferredRouters
-from app.api.start.missing import lacks_examples
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.deferred import IMPORTING
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
+from app.errors.failure import NotFound
 from app.errors.requests import QuotaExceeded
-from app.store import row_security
+from app.store import transaction
 from app.store.database import Database
+
+
+def lacks_examples(database: Database, *, has_webhooks: bool) -> bool:
+    """Whether any example has to be stored."""
+    with database.begin() as uow:
+        try:
+            uow.snapshots.get(examples.EXAMPLE_SNAPSHOT_ID)
+            uow.snapshots.get(examples.EXAMPLE_GROUPS_SNAPSHOT_ID)
+            for plan_id in examples.EXAMPLE_PLAN_IDS:
+                uow.plans.get(plan_id)
+            uow.jobs.get(examples.EXAMPLE_JOB_ID)
+            uow.sweeps.get(examples.EXAMPLE_SWEEP_ID)
+            if has_webhooks:
+                uow.webhooks.get(examples.EXAMPLE_WEBHOOK_ID)
+        except NotFound:
+            return True
+    return False
+
 
 HEADER = "Rackplan-Compiling"
 """Of every response while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
@@ -75,7 +94,7 @@ class Preparation:
             if not self._database.has_row_security():
                 structlog.get_logger().warning(
                     "row_security.off",
-                    detail=f"the account of the database cannot take the role {row_security.ROLE}: the queries of the "
+                    detail=f"the account of the database cannot take the role {transaction.ROLE}: the queries of the "
                     "service alone separate teams; docs/teams.md has the statements for an administrator",
                 )
             if not lacks_examples(self._database, has_webhooks=self._has_webhooks):

@@ -13,7 +13,7 @@ from app.api.models.clusters import SnapshotRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.errors.lookups import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound, WebhookNotFound
+from app.errors.requests import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound, WebhookNotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps, webhooks
 from app.services.limits import Limits
 from app.services.outbound import Outbound

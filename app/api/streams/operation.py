@@ -9,7 +9,7 @@ from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.streams.documents import StreamsPlanDocument
 from app.api.streams.requests import PlanStreamsRequest
-from app.errors import kafka, requests, texts
+from app.errors import kafka, requests
 from app.services.streams import PLANNER
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
@@ -23,7 +23,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
     failures=(
         requests.ConflictingFields,
         requests.ImpossibleValue,
-        texts.MalformedText,
+        requests.MalformedText,
         kafka.CorruptProtocolBytes,
         requests.AssignorUnavailable,
         requests.UnsupportedKafkaVersion,

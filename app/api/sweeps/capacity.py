@@ -25,8 +25,7 @@ from app.core.capacity.scenario import (
 from app.core.replicas.registry import PLACEMENTS
 from app.services.amounts import InBytes, InShares
 from app.services.bodies import Request as RequestModel
-from app.services.fields import Int32, Labels, Rack, Seed, TopicName
-from app.services.snapshot_choice import OnSnapshot
+from app.services.fields import Int32, Labels, OnSnapshot, Rack, Seed, TopicName
 from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 

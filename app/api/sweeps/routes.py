@@ -9,14 +9,12 @@ from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
 from app.api import examples
-from app.api.http.auth import principal
-from app.api.http.dependencies import RequestLimits, Uow, json_only
-from app.api.http.following import EVENT_STREAM, Observation, awaited, events
+from app.api.http.auth import RequestLimits, Uow, json_only, principal
+from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
-from app.api.http.preferences import Preferences, WaitPreference
 from app.api.jobs import State
 from app.api.problems.responses import responses
 from app.api.sweeps.documents import (
@@ -25,7 +23,7 @@ from app.api.sweeps.documents import (
     SweepWithDefinition,
 )
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
-from app.errors import access, kafka, lookups, reassignments, requests, texts
+from app.errors import access, kafka, reassignments, requests
 from app.services import sweeps
 from app.services.fields import Id
 from app.services.sweeps import KINDS, SweepRequest
@@ -51,7 +49,7 @@ _REJECTED = (
     kafka.ArithmeticOverflow,
     requests.DuplicateBroker,
     requests.DuplicateTopic,
-    texts.MalformedText,
+    requests.MalformedText,
     reassignments.UnknownBroker,
     reassignments.UnknownRack,
     reassignments.UnknownTopic,
@@ -73,7 +71,7 @@ _ENDED: Mapping[int, Mapping[str, Any]] = {
     summary="Create a sweep over scenarios",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, lookups.SnapshotNotFound, others=_ENDED),
+    responses=responses(*_REJECTED, requests.SnapshotNotFound, others=_ENDED),
 )
 def create(
     request: Request,
@@ -127,7 +125,7 @@ def list_sweeps(
     operation_id="get_sweep",
     summary="Get a sweep and its progress",
     response_model=SweepWithDefinition,
-    responses=responses(lookups.SweepNotFound),
+    responses=responses(requests.SweepNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -> Response:
@@ -150,7 +148,7 @@ def get(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -
     summary="Follow a sweep's progress as events",
     response_class=StreamingResponse,
     responses=responses(
-        lookups.SweepNotFound,
+        requests.SweepNotFound,
         others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the sweep has ended"}},
     ),
 )
@@ -165,7 +163,7 @@ def follow(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     operation_id="cancel_sweep",
     summary="Cancel a sweep",
     response_model=SweepDocument,
-    responses=responses(lookups.SweepNotFound),
+    responses=responses(requests.SweepNotFound),
     dependencies=[Security(principal, scopes=["sweep"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
@@ -180,7 +178,7 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Clone a sweep, with changes",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, lookups.SweepNotFound, others=_ENDED),
+    responses=responses(*_REJECTED, requests.SweepNotFound, others=_ENDED),
 )
 def clone(
     request: Request,

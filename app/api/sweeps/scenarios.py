@@ -8,8 +8,7 @@ from pydantic import Field
 
 from app.api import examples
 from app.api.groups.documents import GroupPlanDocument
-from app.api.http.auth import principal
-from app.api.http.dependencies import RequestLimits, Uow
+from app.api.http.auth import RequestLimits, Uow, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, json_response
@@ -26,7 +25,7 @@ from app.api.sweeps.documents import (
     ScenariosPage,
     SummaryDocument,
 )
-from app.errors import access, kafka, lookups, reassignments, requests
+from app.errors import access, kafka, reassignments, requests
 from app.formats.tables import scenario_tables
 from app.services.fields import NAMED_VALUE, Id
 from app.services.sweeps import results
@@ -60,7 +59,7 @@ AxisFilter = Annotated[
     summary="List scored scenarios",
     response_model=ScenariosPage,
     responses=responses(
-        lookups.SweepNotFound,
+        requests.SweepNotFound,
         access.InvalidPageToken,
         access.NotAcceptable,
         requests.UnknownFigure,
@@ -102,7 +101,7 @@ def scenarios(
     operation_id="get_scenario",
     summary="Read one scored scenario",
     response_model=ScenarioDocument,
-    responses=responses(lookups.SweepNotFound, lookups.ScenarioNotFound),
+    responses=responses(requests.SweepNotFound, requests.ScenarioNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
@@ -117,9 +116,9 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     summary="Store a scenario as a plan",
     response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
-        lookups.SweepNotFound,
-        lookups.ScenarioNotFound,
-        lookups.SnapshotNotFound,
+        requests.SweepNotFound,
+        requests.ScenarioNotFound,
+        requests.SnapshotNotFound,
         requests.NotForThisKind,
         requests.LimitExceeded,
         requests.ConflictingFields,
@@ -153,7 +152,7 @@ def open_scenario(
     operation_id="summarise_sweep",
     summary="Get the distributions of a sweep's figures",
     response_model=SummaryDocument,
-    responses=responses(lookups.SweepNotFound, requests.UnknownAxis, requests.NotForThisKind),
+    responses=responses(requests.SweepNotFound, requests.UnknownAxis, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def summary(
@@ -173,7 +172,7 @@ def summary(
     operation_id="get_front",
     summary="Read the Pareto front",
     response_model=FrontDocument,
-    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
+    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def front(uow: Uow, sweep_id: SweepId) -> Response:
@@ -189,7 +188,7 @@ def front(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="get_best",
     summary="Get the best scenario, and why cheaper neighbours are not acceptable",
     response_model=BestDocument,
-    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
+    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def best(uow: Uow, sweep_id: SweepId) -> Response:
@@ -205,7 +204,7 @@ def best(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="compare_sweeps",
     summary="Compare two sweeps",
     response_model=ComparisonDocument,
-    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
+    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def comparison(

@@ -1,14 +1,10 @@
 """The capacity model: scenarios placed with the real algorithms, loaded broker by broker under failures, and scored.
 
     scenario.py   topology, broker profile, topics, clients, traffic, targets, prices, failure sets: the records
-    sections.py   reads the sections of a scenario, JSON → records
-    measured.py   topics from a snapshot and measured ingress
-    workload.py   ingress, egress and bytes on disk of each partition; bytes stored by each broker
-    loads.py      the load of every broker before and under each failure set; loads_kernel.py is its compiled loop
+    sections.py   reads the sections of a scenario, JSON → records; topics from a snapshot and measured ingress
+    loads.py      the load of every broker before and under each failure set; loads_kernel.py is its compiled loop; ingress, egress and bytes on disk of each partition; bytes stored by each broker; bytes that cross racks, and the monthly cost
     placed_traffic.py   the traffic of a placement, and what each loss changes; losses_kernel.py is its compiled loop
-    limits.py     headroom, the first limit to break, and in which month
-    costs.py      bytes that cross racks, and the monthly cost
-    score.py      the score of a scenario, and its JSON
+    score.py      the score of a scenario, and its JSON; headroom, the first limit to break, and in which month
     ranking.py    objectives, constraints, the Pareto front, and why cheaper neighbours fail
     scenarios.py  the paths that axes may name, and the scenario at a grid index
     sweep.py      the definition of a sweep, and the scores of its scenarios

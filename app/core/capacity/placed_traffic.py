@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.capacity import loads_kernel, losses_kernel
-from app.core.capacity.costs import CrossRack
+from app.core.capacity.loads import CrossRack
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 
 NONE_LOST = -1

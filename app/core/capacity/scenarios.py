@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 from app.core.capacity.scenario import Scenario, TopicLoad
 from app.core.capacity.sections import READERS, SECTION_FIELDS, TOPIC_FIELDS, require_consistent
-from app.core.sweeps.axes import Grid
-from app.core.sweeps.sampling import scenario_seed
+from app.core.sweeps.axes import Grid, scenario_seed
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields, UnknownAxis
 

@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from app.core.capacity.loads import BrokerLoads, loads, positions
+from app.core.capacity.loads import BrokerLoads, Workload, loads, positions, workload
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import Scenario
 from app.core.capacity.scenarios import Digits, ScenarioReader
 from app.core.capacity.score import document, judge, place
 from app.core.capacity.sections import SECTION_FIELDS
-from app.core.capacity.workload import Workload, workload
 from app.core.model import Int32s
-from app.core.sweeps.axes import Axis, Grid, read_axis
+from app.core.sweeps.axes import Axis, Grid, read_axis, sampled_index
 from app.core.sweeps.fields import Fields, as_number, impossible, integer, random_seed, read_record
-from app.core.sweeps.sampling import sampled_index
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 

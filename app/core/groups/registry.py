@@ -19,8 +19,8 @@ from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
+from app.core.groups.server.group import by_name
 from app.core.groups.server.share_group import Assignable
-from app.core.groups.server.topic_ids import by_name
 from app.core.kafka_versions import NEWEST, KafkaVersion, Replayed, ReplayedLibrary
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable

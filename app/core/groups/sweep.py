@@ -16,8 +16,7 @@ import numpy as np
 
 from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.rebalance import rebalance
-from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import locality, member_loads
+from app.core.groups.measures.locality import handover, locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import Assignor, assignor_for
 from app.core.kafka_versions import KafkaVersion

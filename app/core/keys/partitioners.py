@@ -3,23 +3,96 @@
 A name covers records with and without a key. If a partitioner uses the key, the answer is one partition; if it takes a
 record to have no key, the answer depends on earlier records: `null_keys` is the name of the policy, and
 `place_null_keys` replays it.
+
+Functions from a 32-bit hash to a partition, in which clients with the same hash can differ.
+
+A hash is Java's signed `int`. A remainder has the sign of the dividend, as in C, Go and Java; so every client handles
+negative hashes, in one of these ways:
+
+    to_positive, then %      Java since 0.8.2, librdkafka's murmur2      h & 0x7fffffff
+    abs, then %              0.8's way, and many a partitioner since     |h|, but −2³¹ stays negative
+    %, then abs              Sarama, kafka-go, librdkafka's fnv1a        the same without that exception
+    unsigned %               librdkafka's crc32, ruby-kafka              h + 2³² if negative
+
+The first two agree on a negative hash only by chance: −5 becomes 2147483643 in one and 5 in the other.
+
+Keys that two partitioners send to different partitions.
+
+Producers that disagree split a key's records over partitions: joins by partition miss records, and compaction keeps one
+value for each producer.
+
+Default partitioner of each client library: the source of the docs and the API.
+
+Many applications configure another one: `partitioner.class`, librdkafka's `partitioner`, `createPartitioner` … Bindings
+of librdkafka have its default: confluent-kafka-python, -go and -dotnet, node-rdkafka, rust-rdkafka, php-rdkafka.
+
+Not included: Kafka's first, Scala producer, which uses the hashCode of the key object and not its bytes.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaRange, Replayed
-from app.core.keys import folds, hashes
+from app.core.keys import hashes
 from app.core.keys.model import Flags, Keys
 from app.core.keys.null_keys import NULL_KEY_POLICIES, ProducerView
 from app.core.model import INT32_MAX, Int32s
 from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError
+
+
+def to_positive(hashes: Int32s) -> Int32s:
+    """The hash without its sign bit: 0 … 2³¹ − 1."""
+    positive: Int32s = hashes & np.int32(0x7FFFFFFF)
+    return positive
+
+
+def java_abs(hashes: Int32s) -> Int32s:
+    """`Math.abs` of an `int`: −2³¹ has no positive counterpart and is returned unchanged."""
+    absolute: Int32s = np.abs(hashes)
+    return absolute
+
+
+def of_positive(hashes: Int32s, partitions: int) -> Int32s:
+    """`to_positive(h) % partitions`: 0 … partitions − 1."""
+    return _remainders(to_positive(hashes).view(np.uint32), partitions)
+
+
+def of_abs(hashes: Int32s, partitions: int) -> Int32s:
+    """`abs(h) % partitions`.
+
+    For the hash −2³¹ it is −(2³¹ mod partitions): below 0 unless `partitions` is a power of two. A client rejects such
+    a record. (Kafka's own function in later versions of 0.8 returned 0 for −2³¹.)
+    """
+    remainders: Int32s = np.fmod(java_abs(hashes), np.int32(partitions))
+    return remainders
+
+
+def abs_of_remainder(hashes: Int32s, partitions: int) -> Int32s:
+    """`abs(h % partitions)`: 0 … partitions − 1, since no remainder is −2³¹."""
+    remainders: Int32s = np.abs(np.fmod(hashes, np.int32(partitions)))
+    return remainders
+
+
+def of_unsigned(hashes: Int32s, partitions: int) -> Int32s:
+    """`unsigned(h) % partitions`: 0 … partitions − 1."""
+    return _remainders(hashes.view(np.uint32), partitions)
+
+
+def _remainders(dividends: NDArray[np.uint32], partitions: int) -> Int32s:
+    # numpy divides by a scalar with a multiplication, but computes each remainder with a division.
+    quotients = dividends // np.uint32(partitions)
+    quotients *= np.uint32(partitions)
+    np.subtract(dividends, quotients, out=quotients)
+    return quotients.view(np.int32)
+
 
 WITHOUT_KEY = -(2**31)
 """The answer for a record that has no key for this partitioner; no client's arithmetic gives this number."""
@@ -136,9 +209,9 @@ def _ignoring_keys(keys: Keys, _: int) -> Int32s:
     return np.full(len(keys), WITHOUT_KEY, np.int32)
 
 
-_MURMUR2 = hashed(hashes.murmur2, folds.of_positive)
-_CRC32 = hashed(hashes.crc32, folds.of_unsigned)
-_FNV1A = hashed(hashes.fnv1a, folds.abs_of_remainder)
+_MURMUR2 = hashed(hashes.murmur2, of_positive)
+_CRC32 = hashed(hashes.crc32, of_unsigned)
+_FNV1A = hashed(hashes.fnv1a, abs_of_remainder)
 
 _SOURCE = "org.apache.kafka.clients.producer.internals."
 
@@ -177,13 +250,13 @@ _REGISTERED = {
         Partitioner(
             "murmur2_abs",
             "murmur2 made positive by abs, as 0.8 and many since: other partitions for half the keys",
-            hashed(hashes.murmur2, folds.of_abs),
+            hashed(hashes.murmur2, of_abs),
             "round_robin_skipping",
         ),
         Partitioner(
             "murmur2_unsigned",
             "murmur2 taken as unsigned: KafkaEx before 1.0, Platformatic's client",
-            hashed(hashes.murmur2, folds.of_unsigned),
+            hashed(hashes.murmur2, of_unsigned),
             "random",
         ),
         Partitioner(
@@ -201,13 +274,13 @@ _REGISTERED = {
         Partitioner(
             "fnv1a_positive",
             "Sarama's reference hash: FNV-1a without its sign bit",
-            hashed(hashes.fnv1a, folds.of_positive),
+            hashed(hashes.fnv1a, of_positive),
             "random",
         ),
         Partitioner(
             "kafkajs_legacy",
             "KafkaJS before 2: a murmur2 that is not Kafka's, without key in turn",
-            hashed(hashes.kafkajs_murmur2, folds.of_positive),
+            hashed(hashes.kafkajs_murmur2, of_positive),
             "round_robin",
         ),
         Partitioner("round_robin", "every record in turn, keys ignored", _ignoring_keys, "round_robin"),
@@ -231,3 +304,107 @@ def register(partitioner: Partitioner) -> None:
     if partitioner.null_keys is not None and partitioner.null_keys not in NULL_KEY_POLICIES:
         raise ValueError(f"{partitioner.null_keys!r} is none of {', '.join(NULL_KEY_POLICIES)}")
     _REGISTERED[partitioner.name] = partitioner
+
+
+PartitionsByName: TypeAlias = dict[str, Int32s]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two partitioners over the same keys and partition count."""
+
+    first: str
+    """Name of one partitioner."""
+    second: str
+    """Name of the other partitioner."""
+    keys: int
+    """Number of keys that both partition by key."""
+    differing_keys: int
+    """Number of these keys that are sent to different partitions."""
+    differing_share: float
+    """Share of these keys that are sent to different partitions; unrelated hashes differ on 1 − 1/partitions."""
+    one_sided: int
+    """Number of keys that only one of the two takes to be missing."""
+    examples: tuple[int, ...]
+    """Indices of the first differing or one-sided keys of the request."""
+
+
+_MOST_EXAMPLES = 10
+
+
+def disagreements(partitions: PartitionsByName) -> tuple[Disagreement, ...]:
+    """Compare every pair of partitioners: by name, their (keys,) int32 partitions."""
+    return tuple(_disagreement(first, second, partitions) for first, second in combinations(partitions, 2))
+
+
+def _disagreement(first: str, second: str, partitions: PartitionsByName) -> Disagreement:
+    of_first, of_second = partitions[first], partitions[second]
+    first_is_null, second_is_null = of_first == WITHOUT_KEY, of_second == WITHOUT_KEY
+    one_sided = first_is_null != second_is_null
+    compared = ~first_is_null & ~second_is_null
+    differing = compared & (of_first != of_second)
+    keys, differing_keys = int(np.count_nonzero(compared)), int(np.count_nonzero(differing))
+    return Disagreement(
+        first=first,
+        second=second,
+        keys=keys,
+        differing_keys=differing_keys,
+        differing_share=differing_keys / keys if keys else 0.0,
+        one_sided=int(np.count_nonzero(one_sided)),
+        examples=tuple(np.flatnonzero(differing | one_sided)[:_MOST_EXAMPLES].tolist()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client library from one version to another.
+
+    Parameters
+    ----------
+    since, until : the first and the last version with this default; None for the first and the current release.
+    partitioner : a name in `PARTITIONERS`.
+    source : a file of the library, an issue or a KIP.
+    """
+
+    library: str
+    language: str
+    since: str | None
+    until: str | None
+    partitioner: str
+    source: str
+
+    @property
+    def versions(self) -> str:
+        """The versions in words: `0.8.2 to 2.3`, `since 3.3`, `up to 0.9.0` or `all`."""
+        if self.since is None:
+            return "all" if self.until is None else f"up to {self.until}"
+        return f"since {self.since}" if self.until is None else f"{self.since} to {self.until}"
+
+
+CLIENTS: tuple[Client, ...] = (
+    Client("kafka-clients", "Java", "0.8.2", "2.3", "murmur2_round_robin", "DefaultPartitioner"),
+    Client("kafka-clients", "Java", "2.4", "3.2", "murmur2_sticky", "KIP-480"),
+    Client(
+        "kafka-clients",
+        "Java",
+        "3.3",
+        None,
+        "murmur2_adaptive",
+        "KIP-794, BuiltInPartitioner; racks since 4.4, if enabled (KIP-1123)",
+    ),
+    Client("librdkafka", "C", None, "0.9.0", "random", "librdkafka pull request 548"),
+    Client("librdkafka", "C", "0.9.1", None, "consistent_random", "librdkafka CONFIGURATION.md, rdkafka_msg.c"),
+    Client("Sarama", "Go", None, None, "fnv1a_random", "partitioner.go, NewHashPartitioner"),
+    Client("kafka-go", "Go", None, None, "round_robin", "writer.go: Writer.Balancer"),
+    Client("franz-go", "Go", None, None, "murmur2_adaptive", "UniformBytesPartitioner; sticky at first, keys alike"),
+    Client("kafka-python", "Python", "1.0", None, "murmur2_random_available", "kafka/partitioner/default.py"),
+    Client("aiokafka", "Python", None, None, "murmur2_random_available", "aiokafka/partitioner.py"),
+    Client("KafkaJS", "JavaScript", None, "1", "kafkajs_legacy", "KafkaJS issue 357"),
+    Client("KafkaJS", "JavaScript", "2.0", None, "murmur2_round_robin", "KafkaJS pull request 1339"),
+    Client("@platformatic/kafka", "JavaScript", None, None, "murmur2_unsigned", "platformatic/kafka issue 121"),
+    Client("ruby-kafka", "Ruby", None, None, "crc32_random", "lib/kafka/partitioner.rb"),
+    Client("KafkaEx", "Elixir", None, "0", "murmur2_unsigned", "KafkaEx issue 398, Partitioner.Legacy"),
+    Client("KafkaEx", "Elixir", "1.0", None, "murmur2_random", "KafkaEx Producer.Partitioner.Default"),
+    Client("Streamiz", "C#", None, "1.4", "consistent_random", "Streamiz issue 216"),
+    Client("Streamiz", "C#", "1.5", None, "murmur2_random", "Streamiz issue 216"),
+)

@@ -1,16 +1,17 @@
 """The measures of an assignment: balance, racks spanned by each partition, exposure to losses."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
+from app.core.measures import exposure_kernel as kernel
 from app.core.measures.copysets import Copysets, copysets
 from app.core.measures.losses import Losses, ReplicaStates
-from app.core.measures.tally import Tally
+from app.core.measures.tally import BrokerArrays, Tally, positions_of, tally_over
 from app.core.measures.tally_kernel import TOO_FEW_RACKS
-from app.core.model import Int64s
+from app.core.model import Assignment, Broker, Int64s
 from app.core.replica_lists import stacked, widened
 
 
@@ -143,3 +144,61 @@ def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:
 
 def _losses(counts: Int64s) -> list[Loss]:
     return [Loss(leaders, reduced, offline) for leaders, reduced, offline in counts.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLoss:
+    """The cost of losing all brokers of one value, before anything is moved."""
+
+    partitions_leaderless: int
+    """Partitions whose preferred leader is lost; another replica has to lead."""
+    partitions_reduced: int
+    """Partitions that lose at least one replica."""
+    partitions_down_to_one: int
+    """Partitions that keep one replica, of more."""
+    partitions_offline: int
+    """Partitions that lose every replica."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeExposure:
+    """How placements are spread over one attribute; a broker without it has none of its values."""
+
+    values_per_partition: RacksPerPartition
+    """Number of values that the partitions span."""
+    spanning_share: float
+    """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
+    losses: Mapping[str, ValueLoss]
+    """By value, sorted."""
+
+
+def exposure_by_attribute(
+    assignments: Mapping[str, Assignment], brokers: Sequence[Broker], attributes: Sequence[str]
+) -> dict[str, AttributeExposure]:
+    """Measure the exposure to the loss of each value of each attribute, in the order given.
+
+    An attribute that no broker has is omitted.
+    """
+    exposures = {}
+    for name in attributes:
+        # The counts of racks are those of any attribute.
+        table = BrokerArrays.of([replace(broker, rack=broker.value(name)) for broker in brokers])
+        if table.racks:
+            exposures[name] = _exposure(assignments, table)
+    return exposures
+
+
+def _exposure(assignments: Mapping[str, Assignment], table: BrokerArrays) -> AttributeExposure:
+    counts = tally_over(table, assignments)
+    down_to_one = np.zeros(len(table.racks), np.int64)
+    for assignment in assignments.values():
+        kernel.count_down_to_one(positions_of(assignment.replicas, table.ids), table.rack_of, down_to_one)
+    losses = zip(counts.per_rack.tolist(), down_to_one.tolist(), strict=True)
+    return AttributeExposure(
+        values_per_partition=RacksPerPartition.of(counts),
+        spanning_share=rack_safe_share(counts) or 0.0,
+        losses={
+            value: ValueLoss(leaders, reduced, to_one, offline)
+            for value, ((leaders, reduced, offline), to_one) in zip(table.racks, losses, strict=True)
+        },
+    )

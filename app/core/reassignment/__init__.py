@@ -4,13 +4,9 @@
 package; its files are:
 
 plan.py           the verb `plan`, the plan, `verify`, and what a plan copies and removes
-problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits
-log_dir_table.py  the log directories of all brokers
-conflicts.py      constraints of the problem that conflict
+problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits; constraints of the problem that conflict; the log directories of all brokers
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
-model.py          the movement of replicas as a problem, the balance and the placement
-replica_sets.py   the replica sets of a cluster, and the lists that are on others
-in_sync.py        exchanges that keep replicas in sync, at equal movement
+model.py          the movement of replicas as a problem, the balance and the placement; the replica sets of a cluster, and the lists that are on others
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
 bands.py          the narrowest feasible band, by maximum flows over groups of partitions
@@ -28,19 +24,17 @@ progress.py       which steps of a plan are done, by where the replicas are late
 """
 
 from app.core.reassignment.batches.cutting import cut_batches
-from app.core.reassignment.batches.durations import (
-    BatchCopies,
-    ReplicationRates,
-    batch_durations,
-    recommended_throttle,
-    throttled,
-)
 from app.core.reassignment.batches.execution import (
     Action,
+    BatchCopies,
     Cordons,
     ExecutionStep,
+    ReplicationRates,
+    batch_durations,
     execution_steps,
     execution_violations,
+    recommended_throttle,
+    throttled,
 )
 from app.core.reassignment.batches.model import (
     Batches,
@@ -50,8 +44,9 @@ from app.core.reassignment.batches.model import (
     LogDirMoves,
     ReassignedPartitions,
     ReplicaLogDirs,
+    changes_racks,
+    changes_racks_meanwhile,
 )
-from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import batch_violations
 from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete, completion_rule, incomplete
 from app.core.reassignment.counts.destinations import TieBreaks
@@ -60,9 +55,9 @@ from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, b
 from app.core.reassignment.counts.places import can_be_placed
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
+from app.core.reassignment.leaders.shares import attainable_minimums
 from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,

@@ -1,25 +1,91 @@
-"""The problem of a reassignment: brokers by position, partitions by row, and nothing left to look up."""
+"""The problem of a reassignment: brokers by position, partitions by row, and nothing left to look up.
 
-from collections.abc import Callable, Mapping
+Conflicts of a problem: its constraints that no placement was found to satisfy together.
+
+A stage raises a conflict, or, if the problem relaxes conflicts, lists it and goes on without the constraint.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
 from app.core.reassignment.counts.per_topic import TopicBalance
-from app.core.reassignment.log_dir_table import LogDirTable
-from app.core.reassignment.model import Balance, MovementProblem
+from app.core.reassignment.log_dirs import LogDirProblem, PackingConflict
+from app.core.reassignment.model import NO_LIMIT, Balance, KnownSets, MovementProblem
 from app.core.reassignment.parts import ProblemPart
-from app.core.reassignment.replica_sets import KnownSets
+from app.core.reassignment.resources import ResourcePlacement
 from app.core.reassignment.resources.model import Goal, Limits, ResourceLoads
 from app.core.replica_lists import not_among, per_broker
 
 Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogDirTable:
+    """Disks of brokers. Disk i < brokers has the replicas of broker i in unknown directories; the others are
+    directories, broker by broker.
+
+    Parameters
+    ----------
+    directories : by broker position. first : (brokers,) int64 disk of the first one, or −1 if they are unknown.
+    total_bytes : (disks,) int64, 0 if unknown. max_bytes : usable at any time, `NO_LIMIT` if unknown.
+    may_receive, is_drained, is_offline : (disks,) bool.
+    before : (rows, widest) int32 disks of the scope's replicas now; padding is −1. used_bytes : (disks,) int64 of all.
+    base_bytes : (disks,) int64 of what cannot move: topics outside the scope, and replicas in offline directories.
+    """
+
+    directories: Mapping[int, Sequence[LogDirectory]]
+    first: Int64s = field(repr=False)
+    total_bytes: Int64s = field(repr=False)
+    max_bytes: Int64s = field(repr=False)
+    may_receive: Bools = field(repr=False)
+    is_drained: Bools = field(repr=False)
+    is_offline: Bools = field(repr=False)
+    before: Int32s = field(repr=False)
+    used_bytes: Int64s = field(repr=False)
+    base_bytes: Int64s = field(repr=False)
+    balance: Balance
+
+    def disks_of(self, broker: int) -> slice:
+        """The directories of a broker by position; it has some."""
+        first = int(self.first[broker])
+        return slice(first, first + len(self.directories[broker]))
+
+    def over_limit(self) -> Iterator[tuple[int, LogDirectory, int]]:
+        """The position of the broker, the directory and the disk of each one that has more bytes than its limit."""
+        for broker in sorted(self.directories):
+            for disk, directory in enumerate(self.directories[broker], int(self.first[broker])):
+                if self.used_bytes[disk] > self.max_bytes[disk]:
+                    yield broker, directory, disk
+
+    def limit_of_brokers(self) -> Int64s:
+        """(brokers,) int64 bytes that the directories of a broker may have together; `NO_LIMIT` if they are unknown."""
+        most = np.full(len(self.first), NO_LIMIT, np.int64)
+        for broker in self.directories:
+            disks = self.disks_of(broker)
+            may_have = ~(self.is_drained[disks] | self.is_offline[disks])
+            limits = np.where(may_have, np.maximum(self.max_bytes[disks], self.base_bytes[disks]), 0)
+            most[broker] = min(sum(limits.tolist()), NO_LIMIT)
+        return most
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of all directories, as disks are numbered."""
+        return tuple([one.path for broker in sorted(self.directories) for one in self.directories[broker]])
+
+    @property
+    def disks(self) -> BrokerDisks:
+        """For batches."""
+        return BrokerDisks(self.used_bytes, self.max_bytes, self.paths)
+
+
 GOAL_OF = {"count": "replicas", "bytes": "disk", "throughput": "nic_in"}
 """By the load that replicas are balanced by: the resource that it is."""
 SEARCH_SHARE = 0.7
@@ -260,3 +326,88 @@ class Problem:
         """Whether the time of a search that begins now has passed: `SEARCH_SHARE` of the time until the deadline."""
         left = (1 - SEARCH_SHARE) * self.remaining_s()
         return lambda: left < inf and self.remaining_s() <= left
+
+
+class Infeasible(Exception):
+    """No placement was found within the constraints of a problem; each subclass is about one of them."""
+
+
+@dataclass(eq=False)
+class BudgetConflict(Infeasible):
+    """The budget of movement is too small.
+
+    Parameters
+    ----------
+    least : bytes that the placement with the least movement that was found moves. lower_bound : on the bytes.
+    """
+
+    least: int
+    lower_bound: int
+
+
+@dataclass(eq=False)
+class SetsConflict(Infeasible):
+    """No placement on known replica sets was found. rows : int64 partitions that would be on others."""
+
+    rows: Int64s
+
+
+@dataclass(eq=False)
+class EvacuationConflict(Infeasible):
+    """Partitions have no replica on a broker that may lead. rows : int64."""
+
+    rows: Int64s
+
+
+@dataclass(eq=False)
+class MinimumsConflict(Infeasible):
+    """Topics lead fewer partitions on brokers than their minimums.
+
+    Parameters
+    ----------
+    short : (topics, brokers) int64 leaders that are missing. brokers : (brokers,) bool, those that have the minimums.
+    """
+
+    short: Int64s
+    brokers: NDArray[np.bool_]
+
+
+@dataclass(eq=False)
+class LimitsConflict(Infeasible):
+    """A placement over resources exceeds hard limits.
+
+    Parameters
+    ----------
+    placement : whose excess has the conflicts that are proven. columns : the resources whose limits it exceeds.
+    """
+
+    placement: ResourcePlacement
+    columns: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class ClosedLogDirs(Infeasible):
+    """Replicas arrive at a broker, and none of its log directories may receive.
+
+    Parameters
+    ----------
+    broker : its position. arriving : the number of replicas.
+    """
+
+    broker: int
+    arriving: int
+
+
+@dataclass(eq=False)
+class FullLogDirs(Infeasible):
+    """The replicas of a broker, by position, do not fit in its log directories.
+
+    Parameters
+    ----------
+    rows : (replicas,) int64 partitions of the replicas of `problem`. packing : a conflict among them.
+    """
+
+    broker: int
+    rows: Int64s
+    problem: LogDirProblem
+    packing: PackingConflict

@@ -35,7 +35,7 @@ from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
 from app.core.replicas import admin_utils_kernel as kernel
-from app.core.replicas.rack_modes import brokers_without_rack
+from app.core.replicas.options import brokers_without_rack
 from app.errors.kafka import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 REPLAYS = Replayed("org.apache.kafka.admin.AdminUtils", KafkaRange("4.0", "4.0"))

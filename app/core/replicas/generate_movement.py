@@ -25,7 +25,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_REPLICA, Broker, Int32s, Int64s, NewTopic
 from app.core.replica_lists import not_among, stacked
 from app.core.replicas import admin_utils, striped
-from app.core.replicas.rack_modes import brokers_without_rack
+from app.core.replicas.options import brokers_without_rack
 
 STRIPED_SINCE = KafkaVersion(4, 1)
 """The first release whose tool places with KRaft's placer."""

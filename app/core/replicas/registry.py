@@ -9,12 +9,11 @@ from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, copysets, striped, striped_envelope
-from app.core.replicas.awareness import options as awareness
+from app.core.replicas.awareness import placing as awareness
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.envelope import Envelope
-from app.core.replicas.options import Option, OptionSet
-from app.core.replicas.rack_modes import RackMode, applied
+from app.core.replicas.options import Option, OptionSet, RackMode, applied
 from app.errors import Failure
 
 _OF_A_TOPIC = ("partitions", "replication_factor", "start_partition_id")

@@ -1,16 +1,163 @@
-"""The envelope of the striped placer: what the placement of one topic can come to, over all of its draws."""
+"""The envelope of the striped placer: what the placement of one topic can come to, over all of its draws.
 
-from collections.abc import Sequence
+Every outcome of the striped placer for one topic, where they are few enough to be walked through.
+
+Outcomes that differ only in which brokers of a list have which counts are one: all of those can happen, for the first
+epoch turns a list's counts around among its brokers, and the later ones hand them out in any way. So an outcome is, for
+each list, how many of its brokers have which counts (a `Tally`), and an epoch's counts can be added to it in as many
+ways as the two tallies can be matched.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
+from math import factorial
+from typing import TypeAlias
 
 import numpy as np
 
 from app.core.jvm.random import JavaRandom, independent_seed
-from app.core.model import Broker, NewTopic
+from app.core.model import Broker, Int64s, NewTopic
 from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
-from app.core.replicas.striped_bounds import bound_outcomes
-from app.core.replicas.striped_outcomes import enumerate_outcomes
+from app.core.replicas.striped_bounds import Carried, Epoch, bound_outcomes, nothing_carried, run_epoch
+
+Shares: TypeAlias = tuple[int, int]
+"""How often a broker leads, and how often it is a replica at all."""
+Tally: TypeAlias = tuple[tuple[Shares, int], ...]
+"""How many brokers of a list have which shares, sorted."""
+State: TypeAlias = tuple[Carried, tuple[Tally, ...]]
+
+
+class _TooMany(Exception):
+    """There are more outcomes than the caller wants looked at."""
+
+
+def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
+    """Take in every outcome, brokers in the order of `racks.members`.
+
+    None where that takes more than about `limit` steps; a step is a matter of microseconds.
+    """
+    length = racks.epoch_length(partitions)
+    later_epochs = max(0, -(-partitions // length) - 1)
+    # A step takes about as long as placing 2,000 replicas, or as counting those of 10 racks.
+    first_steps = racks.count * (1 + min(partitions, length) * factor // 2_000 + racks.count // 10)
+    if first_steps + later_epochs * factorial(min(racks.count, 20)) > limit:
+        return None
+    walk = _Walk(racks, factor, limit)
+    states = walk.first(min(partitions, length))
+    try:
+        for begin in range(length, partitions, length):
+            states = walk.later(states, min(length, partitions - begin))
+    except _TooMany:
+        return None
+    return _seen(racks, states)
+
+
+class _Walk:
+    """Goes from the outcomes after one epoch to those after the next."""
+
+    def __init__(self, racks: Racks, factor: int, limit: int) -> None:
+        self._racks = racks
+        self._factor = factor
+        self._steps_left = limit
+        self._epochs: dict[tuple[tuple[int, ...], Carried, int], State] = {}
+        self._sums: dict[tuple[Tally, Tally], frozenset[Tally]] = {}
+
+    def first(self, partitions: int) -> set[State]:
+        """The outcomes of the first epoch: the racks are sorted and have any offset."""
+        racks = self._racks
+        order, carried = range(racks.count), nothing_carried(racks)
+        return {
+            self._state(
+                run_epoch(
+                    racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
+                )
+            )
+            for offset in order
+        }
+
+    def later(self, states: set[State], partitions: int) -> set[State]:
+        """The outcomes after one more epoch: the racks and the lists have any order."""
+        reached: set[State] = set()
+        for carried, tallies in states:
+            for order in permutations(range(self._racks.count)):
+                carried_on, added = self._epoch(order, carried, partitions)
+                sums = [self._summed(*pair) for pair in zip(tallies, added, strict=True)]
+                for outcome in product(*sums):
+                    self._step()
+                    reached.add((carried_on, outcome))
+        return reached
+
+    def _step(self, steps: int = 1) -> None:
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise _TooMany
+
+    def _epoch(self, order: tuple[int, ...], carried: Carried, partitions: int) -> State:
+        key = order, carried, partitions
+        if key not in self._epochs:
+            self._step(4)
+            self._epochs[key] = self._state(
+                run_epoch(self._racks, factor=self._factor, partitions=partitions, order=order, carried=carried)
+            )
+        return self._epochs[key]
+
+    def _state(self, epoch: Epoch) -> State:
+        tallies = []
+        for begin, end in zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True):
+            shares = Counter(zip(*epoch.counts[:, begin:end].tolist(), strict=True))
+            tallies.append(tuple(sorted(shares.items())))
+        return epoch.carried, tuple(tallies)
+
+    def _summed(self, tally: Tally, added: Tally) -> frozenset[Tally]:
+        """Every tally that adding the shares of `added` to those of `tally`, broker by broker, can come to."""
+        if (tally, added) not in self._sums:
+            # What is summed so far, and how many of each share of `added` are left to be handed out.
+            partial: set[tuple[Tally, tuple[int, ...]]] = {((), tuple(count for _, count in added))}
+            for (leaders, replicas), brokers in tally:
+                further = set()
+                for summed, remaining in partial:
+                    for chosen in _ways_to_take(brokers, remaining):
+                        self._step()
+                        shares = Counter(dict(summed))
+                        for ((more_leaders, more_replicas), _), count in zip(added, chosen, strict=True):
+                            if count:
+                                shares[leaders + more_leaders, replicas + more_replicas] += count
+                        others = tuple(had - count for had, count in zip(remaining, chosen, strict=True))
+                        further.add((tuple(sorted(shares.items())), others))
+                partial = further
+            self._sums[tally, added] = frozenset(summed for summed, _ in partial)
+        return self._sums[tally, added]
+
+
+def _ways_to_take(total: int, available: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every way to take `total` things of several kinds, of which so many each are available."""
+    if not available:
+        if total == 0:
+            yield ()
+        return
+    others = sum(available[1:])
+    for chosen in range(max(0, total - others), min(total, available[0]) + 1):
+        for further in _ways_to_take(total - chosen, available[1:]):
+            yield chosen, *further
+
+
+def _seen(racks: Racks, states: set[State]) -> ObservedRange:
+    """The range of all outcomes; any broker of a list can have what one of them has."""
+    observed = ObservedRange(racks.is_unfenced)
+    distinct = {tallies for _, tallies in states}
+    for tallies in distinct:
+        shares = [share for tally in tallies for share, brokers in tally for _ in range(brokers)]
+        counts: Int64s = np.array(shares, np.int64).T
+        observed.add(counts[np.newaxis])
+    for begin, end in zip(racks.bounds[:-1], racks.bounds[1:], strict=True):
+        if begin < end:
+            observed.lowest[:, begin:end] = observed.lowest[:, begin:end].min(axis=1, keepdims=True)
+            observed.highest[:, begin:end] = observed.highest[:, begin:end].max(axis=1, keepdims=True)
+    return observed
+
 
 BOUND_REPLICAS = 4_000_000
 """Some 50 ms of work at most, and commonly less than one: the bounds are what a plan promises."""

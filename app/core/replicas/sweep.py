@@ -14,7 +14,7 @@ from app.core.jvm import JavaRandom, independent_seed
 from app.core.measures.placement import rack_safe_share
 from app.core.measures.tally import BrokerArrays, tally_over
 from app.core.model import Broker, NewTopic
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import Json
 

@@ -1,13 +1,12 @@
 """Kafka Streams: active, standby and warm-up tasks. One assignor a file, one `assign` verb, one registry.
 
-model.py         input and output of an assignor
+model.py         input and output of an assignor; clients, tasks and client tags as arrays in Kafka's order; an assignment in progress
 registry.py      every assignor and every standby policy by name
 assignors/       high availability (KIP-441), sticky, and the fallback while lags are unknown
 coordinator/     streams groups (KIP-1071): the coordinator assigns tasks to members
 standbys.py      standby policies: by load, by client tags (KIP-708); standbys_kernel.py has their loops
 loads_kernel.py  loads of clients as Java's doubles compare them, and loops that balance loads
 rack_aware/      KIP-925: whether it is on, the cost of an assignment, and Kafka's own optimum
-application.py   clients, tasks and client tags as arrays in Kafka's order; an assignment in progress
 violations.py    the verifier of any assignment
 verdicts.py      KIP-708: ideal tasks, tags with enough values, the effects of each loss
 traffic.py       partitions that an assignment reads across racks

@@ -27,8 +27,15 @@ from app.core.jvm.hashes import TASK_ID, TaskId
 from app.core.kafka_versions import Replayed
 from app.core.model import NO_CLIENT, Int64s
 from app.core.streams import standbys_kernel as kernel
-from app.core.streams.application import Application, PartialAssignment, inconsistent, tag_vectors
-from app.core.streams.model import Bools, StreamsClient, StreamsOptions
+from app.core.streams.model import (
+    Application,
+    Bools,
+    PartialAssignment,
+    StreamsClient,
+    StreamsOptions,
+    inconsistent,
+    tag_vectors,
+)
 from app.errors import FieldPath
 from app.errors.kafka import KafkaError, TagsBeyondLimits
 

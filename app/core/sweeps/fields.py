@@ -12,8 +12,7 @@ from functools import partial
 from math import isfinite
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
-from app.core.model import INT32_MAX
-from app.core.names import control_in
+from app.core.model import INT32_MAX, control_in
 from app.errors import FieldPath, Json
 from app.errors.requests import ImpossibleValue
 

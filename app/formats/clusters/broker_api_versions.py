@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.core.model import Broker
-from app.core.names import CONTROLS
+from app.core.model import CONTROLS, Broker
 from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
 from app.formats.syntax.wire import HIGHEST_PORT
 

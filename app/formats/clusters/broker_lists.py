@@ -24,7 +24,7 @@ import orjson
 
 from app.core.model import Broker
 from app.errors import Json
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import (
     broker_api_versions,
     broker_registration,
@@ -32,10 +32,9 @@ from app.formats.clusters import (
     topic_metadata,
     update_metadata,
 )
-from app.formats.syntax.byte_encodings import decoded, detect
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
-from app.formats.syntax.wire_formats import ByteEncoding
+from app.formats.syntax.wire import ByteEncoding, decoded, detect
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
 REGISTRATION_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")

@@ -22,7 +22,7 @@ from math import isfinite
 
 import numpy as np
 
-from app.core.capacity.measured import IngressSeries
+from app.core.capacity.sections import IngressSeries
 from app.core.sweeps.fields import impossible
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields

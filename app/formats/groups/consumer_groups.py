@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from app.core.recorded import TopicPartitions
 from app.formats.groups import group_cells as cell
-from app.formats.groups.group_cells import Cell
-from app.formats.groups.group_forms import TableForm
+from app.formats.groups.group_cells import Cell, TableForm
 
 
 @dataclass(frozen=True, slots=True)

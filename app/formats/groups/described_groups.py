@@ -24,7 +24,7 @@ from typing import TypeVar
 import numpy as np
 
 from app.core.groups.model import Owned
-from app.core.names import control_in
+from app.core.model import control_in
 from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
 from app.formats.groups.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription

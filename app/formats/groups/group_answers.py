@@ -31,7 +31,7 @@ from app.core.recorded import TopicPartitions
 from app.formats.groups import described_groups
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.described_groups import DescribedGroup
-from app.formats.groups.group_forms import Record, Section
+from app.formats.groups.group_cells import Record, Section
 from app.formats.syntax.documents import Document
 from app.formats.syntax.loose_objects import LooseObject
 

@@ -1,10 +1,13 @@
 """The cells of the tables of groups: how each kind is read from what is printed."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
 
 from app.core.recorded import TopicPartitions
+from app.formats.groups import group_tables
+from app.formats.groups.group_tables import MAY_BE_EMPTY, Layout
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number, whole_numbers
 
 MISSING = "-"
@@ -102,3 +105,57 @@ class Cell(NamedTuple):
 
     field: str
     read: Callable[[str, int, str], object]
+
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[Record]):
+    """A group's table.
+
+    Parameters
+    ----------
+    layout : the columns as printed; None if it was not read.
+    lines : the line of each row, from 1; empty if it was not read.
+    """
+
+    rows: tuple[Record, ...]
+    layout: Layout | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm(Generic[Record]):
+    """One form of a table.
+
+    Parameters
+    ----------
+    record : makes a row's record of the fields of its cells.
+    cells : by column; other columns are not read.
+    required : the columns that every header has; see `group_tables.is_header`.
+    may_be_empty : the columns whose cells may be empty.
+    """
+
+    record: Callable[..., Record]
+    cells: Mapping[str, Cell]
+    required: tuple[str, ...]
+    may_be_empty: frozenset[str] = MAY_BE_EMPTY
+
+
+def read(text: str, form: TableForm[Record]) -> tuple[Section[Record], ...]:
+    """Read the tables of one form; an empty text has none. Raises `MalformedText` as `group_tables.read` does."""
+    sections = []
+    for table in group_tables.read(text, required=form.required, may_be_empty=form.may_be_empty):
+        records = [
+            form.record(
+                **{
+                    cell.field: cell.read(content, row.line, column)
+                    for column, content in row.cells.items()
+                    if (cell := form.cells.get(column)) is not None
+                }
+            )
+            for row in table.rows
+        ]
+        sections.append(Section(tuple(records), table.layout, tuple([row.line for row in table.rows])))
+    return tuple(sections)

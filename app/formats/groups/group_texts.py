@@ -1,10 +1,19 @@
 """All that was collected about groups in one text: tables of `kafka-consumer-groups`, `kafka-share-groups` and
 `kafka-streams-groups --describe` in any of their forms, one after another in any order, and perhaps descriptions of
 groups as JSON, by an admin client or another tool.
+
+Which table of which tool a line is the header of.
+
+Most tables have a column that no other has. Two pairs differ in less:
+
+- `kafka-share-groups --members` has the columns of `kafka-consumer-groups --members --verbose` up to 3.9. It has
+  MEMBER-EPOCH, or no `#PARTITIONS`, or one that is 12 characters wide.
+- `--state` of share and Streams groups has equal columns. STATE is 25 characters wide for a Streams group.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeVar
 
 from app.core.recorded import GroupType
@@ -12,7 +21,7 @@ from app.formats.groups import (
     consumer_groups,
     described_groups,
     group_answers,
-    group_forms,
+    group_cells,
     group_tables,
     share_groups,
     streams_groups,
@@ -20,12 +29,73 @@ from app.formats.groups import (
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.described_groups import DescribedGroup
 from app.formats.groups.group_answers import GroupAnswers
-from app.formats.groups.group_forms import Section, TableForm
-from app.formats.groups.group_headers import Table, table_of
+from app.formats.groups.group_cells import Section, TableForm
 from app.formats.groups.streams_groups import StreamsMember
 from app.formats.syntax.documents import each_document
 from app.formats.syntax.lines import rejection, shown
 from app.formats.syntax.split_text import UNKNOWN, Mark, split
+
+_SHARE_PARTITIONS_WIDTH = 12
+_STREAMS_STATE_WIDTH = 25
+
+
+class Table(StrEnum):
+    """A table of a tool."""
+
+    OFFSETS = "offsets"
+    MEMBERS = "members"
+    STATES = "states"
+    SHARE_OFFSETS = "share_offsets"
+    SHARE_MEMBERS = "share_members"
+    SHARE_STATES = "share_states"
+    STREAMS_OFFSETS = "streams_offsets"
+    STREAMS_MEMBERS = "streams_members"
+    STREAMS_STATES = "streams_states"
+
+    @property
+    def group_type(self) -> GroupType | None:
+        """The type of its groups; None for `kafka-consumer-groups`, which prints classic and consumer groups."""
+        return "share" if self.startswith("share") else "streams" if self.startswith("streams") else None
+
+
+def table_of(line: str) -> Table | None:
+    """The table of which this line is the header, or None."""
+    # A header without one of its columns is known as well, so that its reader names what is missing.
+    for table, required in _REQUIRED.items():
+        if group_tables.is_header(line, required):
+            return _precise(table, line)
+    return None
+
+
+def _precise(table: Table, line: str) -> Table:
+    """The table of this header, of those that have equal columns."""
+    names = line.split()
+    if table is Table.MEMBERS and "ASSIGNMENT" in names:
+        is_share = "MEMBER-EPOCH" in names or _width(line, "#PARTITIONS") == _SHARE_PARTITIONS_WIDTH
+        return Table.SHARE_MEMBERS if is_share else table
+    if table is Table.STATES and "ASSIGNMENT-STRATEGY" not in names and "STATE" in names:
+        is_streams = "TARGET-ASSIGNMENT-EPOCH" in names or _width(line, " STATE") >= _STREAMS_STATE_WIDTH
+        return Table.STREAMS_STATES if is_streams else Table.SHARE_STATES
+    return table
+
+
+def _width(line: str, column: str) -> int:
+    """To how many characters the column is padded, without the blank behind it."""
+    after = line.partition(column)[2]
+    return len(column.strip()) + len(after) - len(after.lstrip(" ")) - 1
+
+
+# The first that fits counts: LAG is also a column of share groups, and ASSIGNMENT of consumer groups.
+_REQUIRED: Mapping[Table, tuple[str, ...]] = {
+    Table.SHARE_OFFSETS: share_groups.OFFSETS.required,
+    Table.STREAMS_OFFSETS: streams_groups.OFFSETS.required,
+    Table.STREAMS_MEMBERS: streams_groups.MEMBERS.required,
+    Table.OFFSETS: consumer_groups.OFFSETS.required,
+    Table.MEMBERS: consumer_groups.MEMBERS.required,
+    Table.STATES: consumer_groups.STATES.required,
+    Table.SHARE_MEMBERS: share_groups.MEMBERS.required,
+}
+
 
 _DESCRIBED = "described"
 _EXPECTED = (
@@ -67,7 +137,7 @@ def read(text: str) -> GroupTexts:
     types: dict[str, GroupType] = {}
 
     def sections(table: Table, form: TableForm[Row]) -> tuple[Section[Row], ...]:
-        found = group_forms.read(texts.parts.get(table, ""), form)
+        found = group_cells.read(texts.parts.get(table, ""), form)
         if (group_type := table.group_type) is not None:
             for row in (row for section in found for row in section.rows):
                 group: str | None = row.group

@@ -12,8 +12,7 @@ Source: `ShareGroupCommand` of Apache Kafka 4.0 to 4.4.
 
 from app.formats.groups import group_cells as cell
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
-from app.formats.groups.group_cells import Cell
-from app.formats.groups.group_forms import TableForm
+from app.formats.groups.group_cells import Cell, TableForm
 from app.formats.groups.group_tables import MAY_BE_EMPTY
 
 OFFSETS = TableForm(

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from app.core.recorded import RecordedTasks
 from app.formats.groups import group_cells as cell
 from app.formats.groups.consumer_groups import GroupState, PartitionOffsets
-from app.formats.groups.group_cells import Cell
-from app.formats.groups.group_forms import TableForm
+from app.formats.groups.group_cells import Cell, TableForm
 from app.formats.groups.group_tables import MAY_BE_EMPTY
 from app.formats.syntax.lines import rejection, shown, whole_numbers
 

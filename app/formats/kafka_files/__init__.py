@@ -1,10 +1,6 @@
 """The files that Kafka's tools take.
 
-reassignment.py         kafka-reassign-partitions --execute
-reassignment_output.py  the same among what the tool prints
-proposals.py            proposals of Cruise Control and topicmappr, as such a file
-topics_to_move.py       kafka-reassign-partitions --generate
-replica_assignment.py   kafka-topics --replica-assignment
-leader_election.py      kafka-leader-election
+reassignment.py         kafka-reassign-partitions --execute; kafka-topics --replica-assignment; kafka-leader-election; kafka-reassign-partitions --generate
+reassignment_output.py  the same among what the tool prints; proposals of Cruise Control and topicmappr, as such a file
 topic_script.py         a script of kafka-topics commands
 """

@@ -16,6 +16,30 @@ this to use as the --reassignment-json-file option during rollback` and what it 
 not know; a misspelt one is rejected here.
 
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
+
+The argument of `kafka-topics --replica-assignment`: a list of replicas a partition, from partition 0 on.
+
+    101:105:108,104:109:102
+
+Partitions are separated by commas, the broker ids of one by colons, the preferred leader first. Every partition has
+the same number of replicas.
+
+Source: `TopicCommand.parseReplicaAssignment` of Apache Kafka.
+
+The JSON that `kafka-leader-election --path-to-json-file` takes: whose leader is to be elected anew.
+
+    {"partitions":[{"topic":"orders","partition":0},{"topic":"orders","partition":1}]}
+
+With `--election-type preferred` the first replica of each becomes the leader, if it is in sync. The key `version`,
+which the tool's predecessor wrote, is left out.
+
+Source: `LeaderElectionCommand` of Apache Kafka, `parseReplicaElectionData`.
+
+The JSON that names topics to `kafka-reassign-partitions --generate --topics-to-move-json-file`.
+
+    {"version":1,"topics":[{"topic":"orders"},{"topic":"payments"}]}
+
+Source: `ReassignPartitionsCommand` of Apache Kafka, `parseTopicsData`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +47,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.core.model import Assignment, Placement
+from app.core.jvm.hashes import TopicPartition
+from app.core.model import NO_REPLICA, Assignment, Int32s, Placement
 from app.errors import FieldPath
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import LOG_LINE, last_line, rejection
@@ -183,3 +208,48 @@ def _between(text: str, *, after: str, until: str | None) -> str:
         end = stripped.index(until, start)
     document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
     return "\n".join([""] * start + document_lines)
+
+
+def write_replica_assignment(replicas: Int32s) -> str:
+    """The argument that makes the assignment.
+
+    Parameters
+    ----------
+    replicas : (partitions, replication_factor) int32 broker ids, from partition 0 on.
+
+    Raises
+    ------
+    ValueError
+        There is no partition or no replica, or the rows are of unequal length: the argument cannot say that.
+    """
+    if not replicas.size or bool((replicas == NO_REPLICA).any()):
+        raise ValueError("a replica assignment has partitions, all with the same number of replicas, at least one")
+    return format_rows(replicas, lambda width: ":".join(["%d"] * width), separator=",")
+
+
+def write_leader_election(partitions: Iterable[TopicPartition]) -> str:
+    """Print the document on one compact line."""
+    rows = [{"topic": topic, "partition": partition} for topic, partition in partitions]
+    return orjson.dumps({"partitions": rows}).decode() + "\n"
+
+
+def read_topics_to_move(text: str) -> tuple[str, ...]:
+    """Read the topics' names in their order.
+
+    Raises
+    ------
+    MalformedText
+        The text is no JSON, of another version or shape, has unknown keys, or names a topic twice (which Kafka's
+        tool rejects as well).
+    """
+    document = Document.parse(text, "topics to move")
+    members = document.members(document.root, (), required=("topics",), optional=("version",))
+    document.version_one(members)
+    topics: dict[str, None] = {}
+    for i, value in enumerate(document.array(members["topics"], ("topics",))):
+        path = ("topics", i)
+        topic = document.topic_name(document.members(value, path, required=("topic",))["topic"], (*path, "topic"))
+        if topic in topics:
+            raise document.reject(path, expected="each topic once", actual=f"topic {topic!r} again")
+        topics[topic] = None
+    return tuple(topics)

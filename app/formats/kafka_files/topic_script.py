@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from app.core.model import Int32s, Placement
 from app.errors.quotation import escaped
-from app.formats.kafka_files import reassignment, replica_assignment
+from app.formats.kafka_files import reassignment
 from app.formats.syntax.quantities import counted
 
 LONGEST_ARGUMENT = 128 * 1024 - 1
@@ -110,7 +110,7 @@ def _steps(topic: ScriptedTopic, file: str) -> Iterator[str]:
     alter = f"--alter --topic {altered_topic(topic.name)} --partitions {rows}"
     options = alter if topic.existing else f"--create --topic {name}{config_options(topic.configs)}"
     is_there = f'is_there {altered_topic(topic.name)} {file}.txt" {topic.existing} ||'
-    listed = replica_assignment.write(topic.replicas)
+    listed = reassignment.write_replica_assignment(topic.replicas)
     yield from _file(f'{file}.txt"', listed)
     if len(listed) <= LONGEST_ARGUMENT:
         yield f'{is_there} topics {options} --replica-assignment "$(cat {file}.txt")"'

@@ -13,11 +13,10 @@ import numpy as np
 
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic
-from app.errors.texts import MalformedText
-from app.formats.clusters import broker_features, broker_lists, controllers, log_dirs, topic_describe
+from app.errors.requests import MalformedText
+from app.formats.clusters import broker_features, broker_lists, log_dirs, topic_describe
 from app.formats.clusters.broker_features import BrokerReleases
-from app.formats.clusters.log_dirs import LogDirs
-from app.formats.clusters.replica_log_dirs import with_log_dirs
+from app.formats.clusters.log_dirs import LogDirs, with_log_dirs
 from app.formats.clusters.stated_configs import Configs
 from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
@@ -130,7 +129,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     directories, topics = with_log_dirs(measured, disks)
     directories, cordons = _only(ids, directories), _only(ids, log_dirs.cordons(disks))
     version = None if releases is None else last_supported(releases.releases)
-    controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
+    controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     if texts.sources and not (brokers or topics or joined.groups):
         actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])

@@ -24,17 +24,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
-from app.formats.groups import group_answers, group_headers, group_tables, older_tables
+from app.formats.groups import group_answers, group_tables, group_texts, older_tables
 from app.formats.snapshots import unrecognized
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
-from app.formats.syntax.byte_encodings import detect
 from app.formats.syntax.lines import LOG_LINE, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
-from app.formats.syntax.wire_formats import ByteEncoding
+from app.formats.syntax.wire import ByteEncoding, detect
 
 PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""
@@ -269,7 +268,7 @@ def _is_of_shell(content: str) -> bool:
 def _owner(content: str) -> str | None:
     # Most lines of a long text are those of topics, and the marks of groups cost most.
     owner = next((part for part, mark in _MARKS.items() if mark.match(content)), None)
-    if owner is None and (group_headers.table_of(content) is not None or group_tables.prose(content)):
+    if owner is None and (group_texts.table_of(content) is not None or group_tables.prose(content)):
         return _GROUPS
     return owner
 

@@ -1,9 +1,8 @@
-"""The names of a cluster that texts describe, without control characters: see `app.core.names`."""
+"""The names of a cluster that texts describe, without control characters: see `app.core.model`."""
 
 from collections.abc import Iterator, Sequence
 
-from app.core.model import Cluster
-from app.core.names import control_in
+from app.core.model import Cluster, control_in
 from app.core.recorded import RecordedGroup
 from app.formats.snapshots.pasted import Upload
 from app.formats.syntax.lines import rejection, shown

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription

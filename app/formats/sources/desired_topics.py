@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.errors.suggestions import suggestion
+from app.errors.quotation import suggestion
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 from app.formats.syntax.yaml_documents import Yaml, YamlDocument

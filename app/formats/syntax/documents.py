@@ -14,7 +14,7 @@ import orjson
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, rejection, shown
 from app.formats.syntax.unique_json import RepeatedMember, members_of, position_of_repeated, require_unique
 

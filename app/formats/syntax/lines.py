@@ -15,7 +15,7 @@ from io import BytesIO
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 
 LOG_LINE = re.compile(
     r"\s*\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[.,]\d{3}\]? |WARN(?:ING)?\b|Warning:|Note: "

@@ -3,9 +3,21 @@
 Numbers are big-endian and signed. A string is its length in bytes as int16, then UTF-8; −1 is null if a
 field may be null. An array is its count as int32, then its items.
 Source: the Kafka protocol guide, "Protocol Primitive Types".
+
+The formats that `rackplan decode` prints, by name. Imports nothing, so that the command's help is fast.
+
+What each is read with is in decoding.py.
+
+Bytes as people paste and store them: raw, as hexadecimal digits, or in base64.
+
+Whitespace between hexadecimal digits and base64 characters is ignored, and so is `0x` before hexadecimal digits.
 """
 
-from app.errors.texts import MalformedText
+import re
+from base64 import b64decode
+from enum import StrEnum
+
+from app.errors.requests import MalformedText
 from app.formats.syntax.lines import rejection
 
 HIGHEST_PORT = 65_535
@@ -107,3 +119,78 @@ class Cursor:
             raise self.reject(self._offset, expected=what, actual=actual)
         self._offset += size
         return taken
+
+
+class WireFormat(StrEnum):
+    """A format of Kafka's bytes or texts; `summary` describes it in one line."""
+
+    summary: str
+
+    def __new__(cls, name: str, summary: str) -> "WireFormat":
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.summary = summary
+        return member
+
+    REGISTRATION = "registration", "a broker's registration in ZooKeeper, JSON, versions 1 to 5"
+    BROKER = "broker", "one broker of UpdateMetadata v2: id, endpoints and rack (KIP-36)"
+    TOPIC_METADATA = "topic-metadata", "the body of a TopicMetadata response, version 1: brokers with racks, topics"
+    UPDATE_METADATA = "update-metadata", "the body of an UpdateMetadata request, version 2: partitions, live brokers"
+    SUBSCRIPTION = "subscription", "a consumer's subscription, ConsumerProtocolSubscription v0 to v3, with rack"
+    ASSIGNMENT = "assignment", "a consumer's assignment, ConsumerProtocolAssignment v0 to v3"
+    STREAMS_SUBSCRIPTION_INFO = (
+        "streams-subscription-info",
+        "the user data of a Streams client's subscription, v1 to v11, with client tags",
+    )
+    STREAMS_ASSIGNMENT_INFO = "streams-assignment-info", "the user data of a Streams client's assignment, v1 to v11"
+
+
+class ByteEncoding(StrEnum):
+    """How bytes are given. `auto` is hexadecimal or base64 if the input consists of it, else raw."""
+
+    AUTO = "auto"
+    RAW = "raw"
+    HEX = "hex"
+    BASE64 = "base64"
+
+
+_HEX = re.compile(rb"\s*+(?:0x)?(?:\s*+[0-9a-fA-F]{2})++\s*+")
+_BASE64 = re.compile(rb"\s*(?:[A-Za-z0-9+/]\s*)+(?:=\s*){0,2}")
+_NOT_HEX, _NOT_BASE64 = re.compile(rb"[^0-9a-fA-Fx\s]"), re.compile(rb"[^A-Za-z0-9+/=\s]")
+_BLANK = re.compile(rb"\s+")
+
+
+def detect(content: bytes) -> ByteEncoding:
+    """The encoding of the content: hexadecimal if it is pairs of digits, base64 if it is that, else raw."""
+    if _HEX.fullmatch(content):
+        return ByteEncoding.HEX
+    if _BASE64.fullmatch(content) and len(_BLANK.sub(b"", content)) % 4 == 0:
+        return ByteEncoding.BASE64
+    return ByteEncoding.RAW
+
+
+def decoded(content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes:
+    """The bytes that the content encodes.
+
+    Raises
+    ------
+    MalformedText
+        The content is not of the encoding; names the offset of the first character that is not, if there is one.
+    """
+    encoding = detect(content) if encoding is ByteEncoding.AUTO else encoding
+    if encoding is ByteEncoding.RAW:
+        return content
+    digits = _BLANK.sub(b"", content)
+    try:
+        if encoding is ByteEncoding.HEX:
+            return bytes.fromhex(digits.removeprefix(b"0x").decode("ascii"))
+        return b64decode(digits, validate=True)
+    except ValueError:
+        pass
+    foreign = (_NOT_HEX if encoding is ByteEncoding.HEX else _NOT_BASE64).search(content)
+    offset = None if foreign is None else foreign.start()
+    expected = "pairs of hexadecimal digits" if encoding is ByteEncoding.HEX else "base64, padded to groups of four"
+    if offset is None:
+        raise rejection(None, expected=expected, actual=f"{len(digits)} characters that are not", byte=len(content))
+    actual = f"byte 0x{content[offset]:02x} at byte {offset}"
+    raise rejection(None, expected=expected, actual=actual, byte=offset)

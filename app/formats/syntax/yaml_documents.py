@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import orjson
 
-from app.errors.texts import MalformedText
+from app.errors.requests import MalformedText
 from app.formats.syntax import documents
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import rejection, shown

@@ -16,9 +16,8 @@ import numpy as np
 
 from app.core.measures.losses import LossCounts
 from app.core.measures.placement import PerBroker
-from app.errors.quotation import quoted
+from app.errors.quotation import quoted, suggestion
 from app.errors.requests import ConflictingFields
-from app.errors.suggestions import suggestion
 from app.services.checks.verification import Check
 
 Measured: TypeAlias = Callable[["Subject"], float | None]

@@ -9,20 +9,17 @@ from uuid import UUID
 
 import numpy as np
 
-from app.core.cordons import LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion, release_of
-from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.log_dir_losses import log_dir_losses
 from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.partition_table import PartitionTable
-from app.core.measures.placement import PlacementMeasures, measure
+from app.core.measures.placement import AttributeExposure, PlacementMeasures, exposure_by_attribute, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
-from app.core.model import Assignment, Cluster, Int32s, padded
+from app.core.model import LISTS_CHECKED_SINCE, Assignment, Cluster, Int32s, cordoned_brokers, padded
 from app.errors import Json
 from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import ConflictingFields
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
@@ -30,15 +27,14 @@ from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.cautions import Caution
 from app.services.checks.health import Health, HealthRequest, health_after, health_of
-from app.services.checks.legality import require_legal
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
-from app.services.checks.safety import below_min_isr, safety_of
+from app.services.checks.safety import below_min_isr, require_legal, safety_of
 from app.services.defaults import min_isr_of, with_defaults
 from app.services.fields import Id
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
-from app.services.reassignment.requests.resources import check_resources
+from app.services.reassignment.requests.parts import check_resources
 from app.services.replicas import movement_summary
 from app.store.records import Snapshot
 

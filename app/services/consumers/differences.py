@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from app.errors.lookups import PlanNotFound
+from app.errors.requests import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
 
 if TYPE_CHECKING:

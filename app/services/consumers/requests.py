@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
 
-from app.core.capacity.measured import IngressSeries
+from app.core.capacity.sections import IngressSeries
 from app.core.model import Cluster, Int64s
 from app.errors import FieldPath
 from app.errors.reassignments import UnknownTopic
@@ -17,9 +17,8 @@ from app.errors.requests import ConflictingFields
 from app.formats.clusters.ingress_rates import read_prometheus
 from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import Labels, Moment, RequestedRelease, TopicName
+from app.services.fields import Labels, Moment, RequestedRelease, SnapshotFields, TopicName
 from app.services.limits import Limits
-from app.services.snapshot_choice import SnapshotFields
 
 Floats = NDArray[np.float64]
 MOST_BYTES_PER_S = 1e12

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from app.core.groups.arrays.owned import OwnedPartitions, owned_assignment
 from app.core.groups.arrays.partition_table import partition_table
-from app.core.groups.measures.handover import Handover
+from app.core.groups.measures.locality import Handover
 from app.core.groups.model import GroupAssignment
 from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
-from app.errors.lookups import PlanNotFound, SnapshotNotFound
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
 from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan

@@ -14,8 +14,7 @@ from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
 from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
-from app.errors.requests import ConflictingFields, DuplicateTopic
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, DuplicateTopic, MalformedText
 from app.formats.groups import assignor_user_data
 from app.formats.groups.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
 from app.services.cautions import Caution

@@ -1,4 +1,10 @@
-"""Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum."""
+"""Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum.
+
+What the client library of a group's leader means for a plan.
+
+The leader of a classic group runs its library's assignor, so that the leader's library counts. The coordinator's
+assignors are the broker's, whichever clients the members are.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +13,7 @@ from uuid import UUID
 
 from app.core.groups.lifecycle.events import Burst, Event, Join, Replace, ReplicaRacksChanged, TopicGrown
 from app.core.groups.lifecycle.rebalance_trigger import trigger
-from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
-from app.core.groups.lifecycle.steps import apply_events
+from app.core.groups.lifecycle.steps import apply_events, apply_share_events, with_shared
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.groups.registry import Assignor, later_versions
@@ -19,18 +24,62 @@ from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTop
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
 from app.services.cautions import Caution
-from app.services.groups import description, reports
-from app.services.groups.client_libraries import of_client
+from app.services.groups import reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
-from app.services.groups.requests import READER, GroupRequest
+from app.services.groups.requests import READER, ClientLibrary, GroupRequest
 from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import partition_json, readers_of
 from app.services.groups.traffic import traffic_json
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
+from app.services.plans.record import at, some
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
 from app.store.records import NewPlan
+
+
+def title(plan: NewPlan) -> str:
+    """`Assign billing under range on prod-eu`; the topics if the group has no name."""
+    group = plan.request.get("group") or some([placement.topic for placement in plan.placements], noun="topic")
+    return f"Assign {group} under {plan.answer['assignor']}" + at(plan.cluster, "on")
+
+
+def summary(plan: NewPlan) -> str:
+    """`12 partitions to 3 members; 9 read in rack`."""
+    answer: Any = plan.answer
+    members, in_rack = len(answer["loads"]["per_member"]), answer["locality"]["in_rack"]
+    partitions = sum(len(placement.replicas) for placement in plan.placements)
+    return f"{counted(partitions, 'partition')} to {counted(members, 'member')}; {in_rack:,} read in rack"
+
+
+_DEFAULT_CLIENT_IDS = {"sarama": "sarama", "kgo": "franz-go", "kafkajs": "KafkaJS", "rdkafka": "librdkafka"}
+"""By the client id if none is set, with which member ids begin."""
+
+
+def of_client(assignor: Assignor, client: ClientLibrary | None, leader: str, *, topics: int) -> Iterator[Caution]:
+    """Whether the replay holds for the library of a group's leader.
+
+    Parameters
+    ----------
+    client : None if it is not stated: Kafka's own, unless the leader has the default client id of another.
+    topics : the number of topics that members subscribe to.
+    """
+    library: str | None = client or _DEFAULT_CLIENT_IDS.get(leader.partition("-")[0])
+    if assignor.runs_on != "leader" or library in (None, "java"):
+        return
+    if assignor.library is None:
+        detail = (
+            f"the leader {leader} runs {assignor.name} of {library}, which is taken to assign as Kafka's Java client "
+            "does; it was not compared"
+        )
+        yield Caution("client_not_compared", detail, members=(leader,))
+    elif client == "librdkafka" and topics > 1:
+        detail = (
+            f"{assignor.name} of {client} assigns partitions without a member in the order in which the broker lists "
+            "topics, which is not recorded; it is taken to be that of the request or snapshot"
+        )
+        yield Caution("topic_order_unknown", detail)
+
 
 KIND = "group"
 
@@ -117,10 +166,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         return predict(problem.source.assignors[0], problem.source)
 
     def title(self, plan: NewPlan) -> str:
-        return description.title(plan)
+        return title(plan)
 
     def summary(self, plan: NewPlan) -> str:
-        return description.summary(plan)
+        return summary(plan)
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
         source, (first, *others) = problem.source, problem.source.assignors

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.rebalance import GroupRebalance, rebalance
 from app.core.groups.measures.findings import Finding, input_findings, known_faults
-from app.core.groups.measures.handover import Handover, handover
-from app.core.groups.measures.locality import RacksIgnored, racks_ignored
+from app.core.groups.measures.locality import Handover, RacksIgnored, handover, racks_ignored
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.registry import LIBRARY_ASSIGNORS, Assignor, OwnedIn
 from app.errors import Json

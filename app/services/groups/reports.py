@@ -6,15 +6,12 @@ from dataclasses import asdict
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
-from app.core.groups.lifecycle.share_steps import ShareStep
-from app.core.groups.lifecycle.steps import GroupStep
-from app.core.groups.measures.handover import Handover
-from app.core.groups.measures.locality import Locality, locality, member_loads
-from app.core.groups.measures.sharing import coverage, restricted
+from app.core.groups.lifecycle.steps import GroupStep, ShareStep
+from app.core.groups.measures.locality import Handover, Locality, locality, member_loads
+from app.core.groups.measures.sharing import best_sharing, coverage, restricted
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
-from app.core.groups.optimum.sharing import best_sharing
 from app.core.groups.registry import Assignor
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s

@@ -8,9 +8,8 @@ from pydantic import Field, TypeAdapter
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
-from app.services.amounts import InBytes
+from app.services.amounts import InBytes, PricesRequest
 from app.services.bodies import ListOf, Read, RequestRecord
-from app.services.brokers import ListedBrokers
 from app.services.fields import (
     BrokerId,
     Bytes,
@@ -19,15 +18,15 @@ from app.services.fields import (
     Id,
     Int32,
     Labels,
+    ListedBrokers,
     PartitionId,
     Rack,
     RequestedRelease,
+    SnapshotFields,
     TopicName,
     known_name,
 )
 from app.services.plans import as_json
-from app.services.rates import PricesRequest
-from app.services.snapshot_choice import SnapshotFields
 
 MOST_PARTITIONS = 5_000_000
 Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]

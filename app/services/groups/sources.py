@@ -22,14 +22,15 @@ from app.core.groups.measures.group_traffic import Rates
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for, assignor_of_library
-from app.core.groups.server.topic_ids import id_of_topic
+from app.core.groups.server.group import id_of_topic
 from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
+from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
-from app.errors.suggestions import suggestion
 from app.formats.syntax.quantities import counted
+from app.services.amounts import PricesRequest, partition_rates
 from app.services.cautions import Caution
 from app.services.groups.members import (
     ListedMember,
@@ -53,7 +54,6 @@ from app.services.groups.requests import (
     MemberRequest,
     ReplacedMember,
 )
-from app.services.rates import PricesRequest, partition_rates
 from app.services.snapshots import first_repeated
 
 RatesFrom: TypeAlias = Literal["request", "snapshot"]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.core.capacity.costs import CROSS_RACK_PER_GIB, cost_per_month
+from app.core.capacity.loads import CROSS_RACK_PER_GIB, cost_per_month
 from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.lifecycle.rebalance import Protocol

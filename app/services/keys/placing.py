@@ -20,12 +20,13 @@ from pydantic import Field
 
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion, release_of
-from app.core.keys.agreement import Disagreement, disagreements
 from app.core.keys.model import Keys, keys_of
 from app.core.keys.partitioners import (
     PARTITIONERS,
     WITHOUT_KEY,
+    Disagreement,
     Partitioner,
+    disagreements,
     partition,
     place_null_keys,
     require_partitions,

@@ -7,7 +7,7 @@ from app.errors.access import Forbidden
 from app.services.api_keys import Scope
 from app.services.callers import OIDC_PREFIX, Caller
 from app.services.oidc.options import OidcOptions
-from app.store import teams
+from app.store import transaction
 
 _LONGEST_NAME = 255
 _MOST_VALUES = 1_000
@@ -47,15 +47,15 @@ def shown_name(claims: Mapping[str, Any]) -> str:
 def _teams(claims: Mapping[str, Any], options: OidcOptions) -> tuple[str, ...]:
     mapping = options.oidc_teams
     stated = _values(_claim(claims, options.oidc_team_claim))
-    found = [mapping.get(value, "") for value in stated] if mapping else [v for v in stated if teams.is_name(v)]
+    found = [mapping.get(value, "") for value in stated] if mapping else [v for v in stated if transaction.is_name(v)]
     unique = tuple(dict.fromkeys(filter(None, found)))
     if not unique:
-        whose = "in RACKPLAN_OIDC_TEAMS" if mapping else f"the name of a team ({teams.PATTERN})"
+        whose = "in RACKPLAN_OIDC_TEAMS" if mapping else f"the name of a team ({transaction.PATTERN})"
         raise Forbidden(
             f"the token gives no team: no value of its claim {options.oidc_team_claim} is {whose}",
             claim=options.oidc_team_claim,
         )
-    return (teams.ALL,) if teams.ALL in unique else unique
+    return (transaction.ALL,) if transaction.ALL in unique else unique
 
 
 def _scopes(claims: Mapping[str, Any], options: OidcOptions) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, FilePath, field_validator, model_validator
 
 from app.services.api_keys import Scope
-from app.store import teams
+from app.store import transaction
 
 Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519"
@@ -98,9 +98,13 @@ class OidcOptions(BaseModel):
     @field_validator("oidc_teams")
     @classmethod
     def _are_teams(cls, value: Mapping[str, str]) -> Mapping[str, str]:
-        wrong = next((team for team in value.values() if team != teams.ALL and not teams.is_name(team)), None)
+        wrong = next(
+            (team for team in value.values() if team != transaction.ALL and not transaction.is_name(team)), None
+        )
         if wrong is not None:
-            raise ValueError(f"{wrong!r} is no name of a team: {teams.PATTERN}, or {teams.ALL} for all teams")
+            raise ValueError(
+                f"{wrong!r} is no name of a team: {transaction.PATTERN}, or {transaction.ALL} for all teams"
+            )
         return value
 
     @field_validator("oidc_issuer")

@@ -1,14 +1,11 @@
 """What every kind of plan shares.
 
-pipeline.py      the one way from a request to a plan
-planner.py       the protocol of a kind
-releases.py      what other releases of Kafka answer
-description.py   words of titles and summaries
+pipeline.py      the one way from a request to a plan; what other releases of Kafka answer
 status.py        status, labels and notes beside a plan, and their history
-record.py        a stored plan, a page of its partitions, its difference from another plan
+record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and summaries
 outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
-kind.py          what defines a kind of plan, and a plan as JSON and as files
+kind.py          what defines a kind of plan, and a plan as JSON and as files; the protocol of a kind
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
@@ -23,9 +20,8 @@ from app.services.plans.exports import (
     Write,
     file_name,
 )
-from app.services.plans.kind import STEPS, Kind, plan_json
+from app.services.plans.kind import STEPS, Allowance, Kind, Planner, PlanRequest, Site, plan_json
 from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
-from app.services.plans.planner import Allowance, Planner, PlanRequest, Site
 from app.services.plans.record import (
     JSON_OPTIONS,
     Difference,

@@ -1,22 +1,213 @@
-"""One kind of plan: how it is planned, listed, compared, and written as JSON and as files."""
+"""One kind of plan: how it is planned, listed, compared, and written as JSON and as files.
 
-from collections.abc import Callable, Mapping
+What differs between kinds of plans, as the pipeline sees it: the request, the problem, its solver and its answer.
+
+Site          the cluster that a plan is made on, its snapshot and its release of Kafka
+Allowance     how much work one request may take
+Planner       one kind of plan
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import UUID
 
 import orjson
+from pydantic import TypeAdapter
 
-from app.core.model import NO_REPLICA, unpadded
-from app.errors import Json
+from app.core import ENGINE_VERSION
+from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
+from app.core.model import NO_REPLICA, Cluster, Placement, unpadded
+from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, NotExportable
+from app.services.bodies import reader_of_stored
+from app.services.limits import Limits
 from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write
-from app.services.plans.planner import Planner
-from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, beside, summary
+from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json, beside, summary
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+_AS_A_JOB = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The cluster that a plan is made on, and the snapshot that it was read from.
+
+    Parameters
+    ----------
+    cluster : None if the request lists by itself what it is about.
+    snapshot_id, content_hash : None if the cluster was read from no snapshot.
+    previous : the other snapshot that the request names, if it names one.
+    version : the release of Kafka that the plan is made for: the request's, else the snapshot's, else the newest.
+    """
+
+    cluster: Cluster | None = None
+    snapshot_id: UUID | None = None
+    content_hash: str | None = None
+    previous: "Site | None" = None
+    version: KafkaVersion = NEWEST
+
+    @property
+    def cluster_name(self) -> str | None:
+        """The cluster's name, or None."""
+        return (None if self.cluster is None else self.cluster.name) or None
+
+    @property
+    def recorded_version(self) -> str | None:
+        """The release that the snapshot states, or None."""
+        return None if self.cluster is None else self.cluster.kafka_version
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much work one request may take: the operator's limits, and whether a job does it.
+
+    Parameters
+    ----------
+    answers : the number of releases of Kafka that the request is answered for.
+    """
+
+    limits: Limits
+    is_job: bool = False
+    answers: int = 1
+
+    def check_work(self, partitions: int, *, path: FieldPath) -> None:
+        """Raise `LimitExceeded` if a request with that much work is to be answered at once.
+
+        Parameters
+        ----------
+        partitions : partitions that the plan goes through, repetitions included.
+        path : the field of the request that makes it large.
+        """
+        if not self.is_job:
+            self.limits.check_number("sync_partitions", partitions * self.answers, path=path, remedy=_AS_A_JOB)
+
+
+class PlanRequest(Protocol):
+    """What the pipeline itself reads of a request."""
+
+    @property
+    def snapshot_id(self) -> UUID | None:
+        """The snapshot that the plan is made on."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The caller's labels."""
+
+    @property
+    def kafka_version(self) -> str | None:
+        """The release of Kafka that the caller states; it overrides the snapshot's."""
+
+
+class PlanProblem(Protocol):
+    """What every kind's resolved problem has."""
+
+    @property
+    def canonical(self) -> Mapping[str, Json]:
+        """The kind's own fields of the request, all with a value: the content of the hash, and of the stored plan."""
+
+
+RequestT = TypeVar("RequestT", bound=PlanRequest)
+ProblemT = TypeVar("ProblemT", bound=PlanProblem)
+SolutionT = TypeVar("SolutionT")
+
+
+class Planner(Protocol[RequestT, ProblemT, SolutionT]):
+    """One kind of plan as the pipeline sees it.
+
+    A problem is frozen and holds everything that a solver, a verifier and a report need. A solution is whatever the
+    kind's solver returns.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The kind's name in the API, in stored plans and in jobs."""
+
+    @property
+    def reader(self) -> TypeAdapter[RequestT]:
+        """Reads the request record from plain values."""
+
+    @property
+    def engine_version(self) -> int:
+        """Part of the hash: raised whenever answers of the kind change."""
+        return ENGINE_VERSION
+
+    @property
+    def certificate_path(self) -> tuple[str, ...]:
+        """Where the answer has its certificate, whose gap is logged; a kind without one has nothing there."""
+        return ("certificate",)
+
+    def stored(self, request: RequestT) -> Mapping[str, Json]:
+        """The request as a job stores it."""
+        plain: dict[str, Json] = as_json(request)
+        return plain
+
+    def restored(self, plain: Mapping[str, Any]) -> RequestT:
+        """The inverse of `stored`."""
+        restored: RequestT = reader_of_stored(self.reader)(plain)
+        return restored
+
+    def check_site(self, _request: RequestT) -> None:
+        """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""
+
+    def check(self, request: RequestT, limits: Limits) -> None:
+        """Raise what is wrong with the request by itself, before anything is looked up."""
+
+    def previous_snapshot(self, _request: RequestT) -> UUID | None:
+        """Another snapshot that the request names, if the kind reads another."""
+        return None
+
+    def resolve(self, request: RequestT, site: Site, allowance: Allowance) -> ProblemT:
+        """The request and the cluster as one frozen problem. Raises what cannot be planned."""
+
+    def with_seed(self, problem: ProblemT, _seed: int) -> ProblemT:
+        """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
+        return problem
+
+    def releases(self, _problem: ProblemT) -> KafkaRange | None:
+        """The releases whose code was compared and plans alike, or None if Kafka has no such plan.
+
+        The plan has them as `kafka` if the release that it is made for is one of them.
+        """
+        return None
+
+    def compared_versions(self, _request: RequestT) -> Sequence[str]:
+        """Other releases whose answers the request asks for, as written."""
+        return ()
+
+    def later_versions(self, _problem: ProblemT) -> Sequence[KafkaVersion]:
+        """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""
+        return ()
+
+    def title(self, _plan: NewPlan) -> str:
+        """What the plan does, in a few words: `Remove broker 105 from prod-eu`."""
+        return self.kind
+
+    def summary(self, _plan: NewPlan) -> str:
+        """Movement and result in a few words: `moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
+        return ""
+
+    def row_json(self, _head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        """One row of the plan, as its pages list it."""
+        return {"topic": row.topic, "partition": row.partition, "replicas": row.row}
+
+    def solve(self, problem: ProblemT) -> SolutionT:
+        """Solve the problem."""
+
+    def violations(self, _problem: ProblemT, _solution: SolutionT) -> Sequence[str]:
+        """Violations that no plan of the kind may have; those that Kafka itself produces belong to the answer."""
+        return ()
+
+    def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Json]:
+        """Measures and all other fields of the plan; `prediction` and `seed` are part of it."""
+
+    def placements(self, problem: ProblemT, solution: SolutionT) -> Sequence[Placement]:
+        """The rows of the plan, by topic and partition."""
+
 
 _OF_ALL = LossSelection()
 STEPS = "kept_steps"

@@ -4,30 +4,132 @@
 
 What differs between kinds is a `Planner`: its request, the problem that the request resolves to, its solver and its
 answer. Below `resolve` nothing reads the request.
+
+What other releases of Kafka answer to the request of a plan.
+
+The pipeline solves the problem again as another release has it; here the two answers are compared row by row.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import UUID
 
+import numpy as np
+
 from app import tracing
-from app.core.kafka_versions import KafkaVersion, release_of, supported_version
-from app.core.model import Cluster
-from app.errors import Json
+from app.core.kafka_versions import KafkaRange, KafkaVersion, release_of, supported_version
+from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
+from app.errors import Failure, Json
+from app.errors.kafka import KafkaRefuses
 from app.services import snapshots
+from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import outcomes, releases
-from app.services.plans.description import shortened
-from app.services.plans.planner import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.services.plans.record import Plan
+from app.services.plans import outcomes
+from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
+from app.services.plans.record import Plan, PlannedPartition, shortened
 from app.services.seeds import digest, seed_of
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+LISTED_ROWS = 1000
+"""How many rows of a difference are listed; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAnswer:
+    """What one release answers.
+
+    Parameters
+    ----------
+    releases : those that answer alike; None if the release was not compared.
+    placements : the rows of the answer.
+    """
+
+    releases: KafkaRange | None
+    placements: Sequence[Placement]
+
+
+AnswerOf: TypeAlias = Callable[[KafkaVersion], ReleaseAnswer]
+"""Solves the problem as a release has it; raises the release's `Failure`."""
+RowJson: TypeAlias = Callable[[PlannedPartition], dict[str, Json]]
+"""A row as pages of a plan list it."""
+
+
+def releases_json(releases: KafkaRange | None, version: KafkaVersion) -> Json:
+    """The releases that a plan holds for; None if the one that it is made for was not compared."""
+    return None if releases is None or version not in releases else releases.as_json()
+
+
+def compared_json(
+    own: Sequence[Placement], version: KafkaVersion, answer_of: AnswerOf, row_json: RowJson
+) -> dict[str, Json]:
+    """The answer of another release, as its difference from a plan's own."""
+    answer: dict[str, Json] = {"kafka_version": str(version), "kafka": None, "differing": None, "rows": []}
+    try:
+        other = answer_of(version)
+    except Failure as failure:
+        error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
+        if isinstance(failure, KafkaRefuses):
+            error["kafka_exception"] = failure.kafka.exception
+        return answer | {"error": error}
+    rows: list[Json] = []
+    differing = 0
+    for before, after in _differing(own, other.placements):
+        differing += 1
+        if differing <= LISTED_ROWS:
+            rows.append({"before": row_json(before), "after": row_json(after)})
+    releases = releases_json(other.releases, version)
+    return answer | {"kafka": releases, "differing": differing, "rows": rows, "error": None}
+
+
+def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], answer_of: AnswerOf) -> Iterator[Caution]:
+    """Warnings about later releases that answer otherwise; `later` are those whose code is another."""
+    rows = sum(len(placement.replicas) for placement in own)
+    for version in later:
+        try:
+            differing = sum(1 for _ in _differing(own, answer_of(version).placements))
+        except Failure as failure:
+            detail = f"since Kafka {version}: the same request fails: {failure.detail}"
+            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+            continue
+        if differing:
+            detail = f"since Kafka {version}: {differing} of {rows} rows differ; compare_kafka_versions lists them"
+            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+
+
+def _differing(
+    own: Sequence[Placement], other: Sequence[Placement]
+) -> Iterator[tuple[PlannedPartition, PlannedPartition]]:
+    """The rows that differ, of the plan and of the other answer, in the plan's order. Both have the same rows."""
+    for mine, theirs in zip(own, other, strict=True):
+        if (mine.topic, mine.first_partition_id, len(mine.replicas)) != (
+            theirs.topic,
+            theirs.first_partition_id,
+            len(theirs.replicas),
+        ):
+            raise RuntimeError(f"rows of {mine.topic} and {theirs.topic} are compared")
+        width = max(mine.replicas.shape[1], theirs.replicas.shape[1])
+        before, after = _widened(mine.replicas, width), _widened(theirs.replicas, width)
+        for row in np.flatnonzero((before != after).any(axis=1)).tolist():
+            partition = mine.first_partition_id + row
+            yield (
+                PlannedPartition(mine.topic, partition, mine.replicas[row].tolist()),
+                PlannedPartition(mine.topic, partition, theirs.replicas[row].tolist()),
+            )
+
+
+def _widened(rows: Int32s, width: int) -> Int32s:
+    """The rows, padded to (rows, width)."""
+    widened = np.full((len(rows), width), NO_REPLICA, np.int32)
+    widened[:, : rows.shape[1]] = rows
+    return widened
+
 
 SHOWN_VIOLATIONS = 5
 OnStep: TypeAlias = Callable[[str], None]
@@ -168,15 +270,14 @@ def _draft(
         labels=dict(request.labels),
         request=canonical,
         # A plan that compares itself with Kafka's code states the releases of that code itself.
-        answer=answer
-        | {"kafka": answer.get("kafka") or releases.releases_json(planner.releases(seeded), site.version)},
+        answer=answer | {"kafka": answer.get("kafka") or releases_json(planner.releases(seeded), site.version)},
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
 
-    def answer_of(version: KafkaVersion) -> releases.ReleaseAnswer:
+    def answer_of(version: KafkaVersion) -> ReleaseAnswer:
         other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
-        return releases.ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
+        return ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
 
     plan = replace(plan, title=shortened(planner.title(plan)), summary=shortened(planner.summary(plan)))
     begin("compare")
@@ -188,19 +289,18 @@ def _with_releases(
     planner: Planner[Any, Any, Any],
     later: Sequence[KafkaVersion],
     compared: Sequence[KafkaVersion],
-    answer_of: releases.AnswerOf,
+    answer_of: AnswerOf,
 ) -> NewPlan:
     """The plan with warnings about later releases that answer otherwise, and with the requested comparisons."""
     if not later and not compared:
         return plan
     answer = dict(plan.answer)
-    cautions = [caution.as_json() for caution in releases.upgrade_cautions(plan.placements, later, answer_of)]
+    cautions = [caution.as_json() for caution in upgrade_cautions(plan.placements, later, answer_of)]
     if cautions:
         answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *cautions]
     if compared:
         answer["compared_kafka_versions"] = [
-            releases.compared_json(plan.placements, version, answer_of, partial(planner.row_json, plan))
-            for version in compared
+            compared_json(plan.placements, version, answer_of, partial(planner.row_json, plan)) for version in compared
         ]
     return replace(plan, answer=answer)
 

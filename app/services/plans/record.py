@@ -10,14 +10,14 @@ import orjson
 from app.core import ENGINE_VERSION
 from app.core.model import Broker, Cluster, Placement
 from app.errors import Json
-from app.errors.lookups import PlanNotFound
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, PlanNotFound
 from app.services import snapshots
 from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
 
 _RESOLVED = ("kind", "engine_version", "snapshot_content_hash")
 """Fields of a stored request that its caller did not state."""
@@ -160,3 +160,24 @@ def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
         detail = f"{against} is a {named.head.kind} plan, and a {plan.head.kind} plan is compared with one of its kind"
         raise ConflictingFields(detail, path=("against",), value=str(against))
     return named
+
+
+LONGEST = 200
+"""Characters of a title or summary at most: names of topics may have 249 each."""
+
+
+def shortened(text: str) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def some(names: Sequence[str], *, noun: str, shown: int = 3) -> str:
+    """All names if there are few, else the first ones and how many more: `a, b and 7 more topics`."""
+    if len(names) <= shown:
+        return ", ".join(names) or f"no {noun}"
+    return f"{', '.join(names[: shown - 1])} and {len(names) - shown + 1} more {noun}s"
+
+
+def at(cluster: str | None, preposition: str) -> str:
+    """` on prod-eu`; empty if the plan is of no named cluster."""
+    return f" {preposition} {cluster}" if cluster else ""

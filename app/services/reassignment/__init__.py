@@ -3,13 +3,11 @@
     planning.py  the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
     sweep/       sweeps: each scenario is a request for a plan
-    exports.py   a stored plan as files, of what files/ writes
-    loss_exports.py  the loads of a stored plan after each loss
+    exports.py   a stored plan as files, of what files/ writes; the loads of a stored plan after each loss
     differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
-    solve.py     the plan of a problem, and what is reported beside it
+    solve.py     the plan of a problem, and what is reported beside it; what Kafka's own tool would move, as a comparison
     failures.py  conflicts in words
-    kafka_generate.py  what Kafka's own tool would move, as a comparison
     problem/     the request and the cluster as one frozen problem
     requests/    what a request says, and its validation
 
@@ -27,25 +25,28 @@ from app.services.reassignment.differences import (
     partition_json,
     summed,
 )
-from app.services.reassignment.exports import EXPORTS, one_batch
+from app.services.reassignment.exports import EXPORTS, losses_of, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
-from app.services.reassignment.loss_exports import losses_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
 from app.services.reassignment.progress.progress import PlanProgress, progress_of
 from app.services.reassignment.progress.resumed import resumed
-from app.services.reassignment.requests.balance import (
+from app.services.reassignment.requests.parts import (
     BalanceRequest,
+    BatchesRequest,
+    EvacuateRequest,
     Evenness,
+    IsolateRequest,
     LeadersBy,
+    LogDirsRequest,
+    LogDirTolerance,
     PerTopicRequest,
+    PinRequest,
     ReplicasBy,
     Tolerance,
 )
-from app.services.reassignment.requests.log_dirs import LogDirsRequest, LogDirTolerance
-from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, PinRequest
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
 

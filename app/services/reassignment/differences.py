@@ -12,7 +12,7 @@ from app.core.measures.transfers import NOWHERE, Copies, Transfers, transfers
 from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
 from app.core.reassignment.resources import RESOURCES
 from app.errors import Json
-from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, PlannedPartition, as_json, named_plan
 from app.services.replicas import movement_summary

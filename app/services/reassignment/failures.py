@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.core.model import NO_LOG_DIR, Int64s
-from app.core.reassignment.conflicts import (
+from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.problem import (
     BudgetConflict,
     ClosedLogDirs,
     EvacuationConflict,
@@ -15,7 +16,6 @@ from app.core.reassignment.conflicts import (
     MinimumsConflict,
     SetsConflict,
 )
-from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.resources import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
@@ -26,8 +26,8 @@ from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.conflicts import MINIMUMS
 from app.services.reassignment.problem.domains import Relaxation
 from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.problem.units import in_unit
 
 NAMED_REPLICAS = 20
 """How many replicas of a conflict a problem names."""

@@ -13,7 +13,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
-from app.services.reassignment.reports import description
+from app.services.reassignment.reports import report
 from app.services.reassignment.reports.report import answer
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
@@ -58,10 +58,10 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return [*verify(problem, solution), *illegal]
 
     def title(self, plan: NewPlan) -> str:
-        return description.title(plan)
+        return report.title(plan)
 
     def summary(self, plan: NewPlan) -> str:
-        return description.summary(plan)
+        return report.summary(plan)
 
     def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
         return answer(problem, solution)

@@ -1,9 +1,8 @@
 """Place new topics and new partitions.
 
 requests.py      the request record and its validation
-planning.py      the problem, the planner
+planning.py      the problem, the planner; the title and summary in lists
 awareness.py     exposure, unassigned replicas and warnings of a placement by attributes
-description.py   the title and summary in lists
 differences.py   replicas and preferred leaders that a plan changes
 exports.py       the plan as a file
 """

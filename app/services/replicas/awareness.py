@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
+from app.core.measures.placement import AttributeExposure, exposure_by_attribute
 from app.core.measures.violations import Violation
 from app.core.model import Assignment, Broker, NewTopic, Placement
 from app.core.replicas.awareness.layout import Layout
-from app.core.replicas.awareness.policies import POLICIES
-from app.core.replicas.awareness.rules import Rules
+from app.core.replicas.awareness.rules import POLICIES, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import Json
 from app.services.cautions import Caution

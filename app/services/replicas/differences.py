@@ -7,7 +7,7 @@ from uuid import UUID
 from app.core.measures.movement import Movement, movement
 from app.core.model import Assignment, Placement
 from app.errors import Json
-from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, named_plan
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.core.model import Cluster, Int32s, Placement
 from app.errors.requests import NotExportable
-from app.formats.kafka_files import reassignment, replica_assignment, topic_script
+from app.formats.kafka_files import reassignment, topic_script
 from app.formats.kafka_files.topic_script import ScriptedTopic
 from app.formats.syntax.quantities import counted
 from app.formats.tables import placement_tables
@@ -27,7 +27,7 @@ def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     if placement.first_partition_id > 0:
         existing = _existing(placement.topic, placement.first_partition_id, rows.shape[1], cluster_of)
         rows = np.concatenate([existing, rows])
-    return (replica_assignment.write(rows) + "\n").encode()
+    return (reassignment.write_replica_assignment(rows) + "\n").encode()
 
 
 def _script(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:

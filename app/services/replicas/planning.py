@@ -7,30 +7,47 @@ from typing import Any
 
 import numpy as np
 
-from app.core.cordons import cordoned_brokers
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import Controller, KafkaRange, KafkaVersion, controller_of
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
-from app.core.model import MIN_INSYNC_REPLICAS, Broker, Cluster, NewTopic, Placement
+from app.core.model import MIN_INSYNC_REPLICAS, Broker, Cluster, NewTopic, Placement, cordoned_brokers
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.copyset_rounds import front_of, rounds_of_width
 from app.core.replicas.copysets import SetChoice
 from app.core.replicas.envelope import Envelope, Share
-from app.core.replicas.rack_modes import RackMode, require_racks
+from app.core.replicas.options import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.quantities import counted, share
 from app.services.cautions import Caution
 from app.services.defaults import Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
-from app.services.replicas import awareness, description
+from app.services.plans.record import at, some
+from app.services.replicas import awareness
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.records import NewPlan, PlanHead
+
+
+def title(plan: NewPlan) -> str:
+    """`Place orders, payments on prod-eu`."""
+    return f"Place {some([placement.topic for placement in plan.placements], noun='topic')}" + at(plan.cluster, "on")
+
+
+def summary(plan: NewPlan) -> str:
+    """`36 partitions, 108 replicas; rack-safe`."""
+    sizes = [placement.replicas.shape for placement in plan.placements]
+    partitions = counted(sum(rows for rows, _ in sizes), "partition")
+    replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
+    measures: Any = plan.answer["measures"]
+    safe = measures.get("rack_safe_share")
+    racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
+    return "; ".join([f"{partitions}, {replicas}", *racks])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,10 +187,10 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         return placements
 
     def title(self, plan: NewPlan) -> str:
-        return description.title(plan)
+        return title(plan)
 
     def summary(self, plan: NewPlan) -> str:
-        return description.summary(plan)
+        return summary(plan)
 
     def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)

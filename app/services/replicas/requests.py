@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from app.core.model import INT32_MAX, Broker, NewTopic
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.model import unpadded
-from app.errors.lookups import PlanNotFound
+from app.errors.requests import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
 
 if TYPE_CHECKING:

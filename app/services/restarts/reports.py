@@ -9,7 +9,7 @@ from app.core.model import NO_REPLICA
 from app.core.reassignment.resources import NO_LIMIT, RESOURCES
 from app.core.restarts import RestartWaves, WaveBound, outcomes_of
 from app.errors import Json
-from app.services.reassignment.problem.units import in_unit
+from app.services.reassignment.problem.resources import in_unit
 from app.services.restarts.problem import Restart
 
 NAMED_PARTITIONS = 1_000

@@ -10,8 +10,8 @@ from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.services.bodies import ListOf, RequestRecord
 from app.services.defaults import Defaults
-from app.services.fields import BrokerId, Labels, RequestedRelease, TopicName
-from app.services.reassignment.requests.resources import (
+from app.services.fields import BrokerId, Labels, RequestedRelease, SnapshotFields, TopicName
+from app.services.reassignment.requests.parts import (
     BrokerOrAll,
     CapacityRequest,
     CpuModel,
@@ -23,7 +23,6 @@ from app.services.reassignment.requests.resources import (
     TopicOrAll,
     check_resources,
 )
-from app.services.snapshot_choice import SnapshotFields
 
 
 @dataclass(frozen=True)

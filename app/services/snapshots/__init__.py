@@ -1,22 +1,20 @@
 """Store the state of a cluster and find it again.
 
-records.py    store, load and compare snapshots; check what a snapshot lists
+records.py    store, load and compare snapshots; check what a snapshot lists; a later state from texts that have its topics alone; the clusters that were read last; the log directories of brokers by their paths
 cautions.py   warnings about missing or inconsistent parts of a snapshot
-recent.py     the clusters that were read last
-later.py      a later state from texts that have its topics alone
-log_dirs.py   the log directories of brokers by their paths
 """
 
 from app.services.snapshots.cautions import of_assembly, of_cluster, of_releases, of_skipped_lines
-from app.services.snapshots.later import store_later
-from app.services.snapshots.log_dirs import NAMED_LOG_DIRS, log_dir_index
 from app.services.snapshots.records import (
+    NAMED_LOG_DIRS,
     check_brokers,
     first_repeated,
     is_fresh,
     load,
+    log_dir_index,
     newest,
     require_distinct,
     require_unchanged,
     store,
+    store_later,
 )

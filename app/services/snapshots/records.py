@@ -1,17 +1,20 @@
 """Store the state of a cluster and find it again."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
+
+from numpy.typing import NDArray
 
 from app.core.measures.health import cluster_health
 from app.core.model import Broker, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors import Failure, FieldPath
-from app.errors.lookups import SnapshotNotFound
-from app.errors.quotation import quoted
+from app.errors.quotation import quoted, suggestion
 from app.errors.requests import (
     DuplicateBroker,
     DuplicateGroup,
@@ -19,19 +22,109 @@ from app.errors.requests import (
     DuplicatePartition,
     DuplicateTopic,
     SnapshotChanged,
+    SnapshotNotFound,
     UnrelatedBrokers,
 )
-from app.errors.suggestions import suggestion
 from app.formats.snapshots import snapshot_columns, snapshot_json
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
-from app.services.snapshots.recent import RECENT, memory_of
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.core.model import UNKNOWN_SIZE
+from app.services.snapshots.cautions import of_assembly
+
+if TYPE_CHECKING:
+    from app.formats.snapshots.assembly import Assembled
+    from app.store.database import UnitOfWork
+from collections.abc import Mapping
+
+from app.core.model import LogDirectory
+from app.errors.reassignments import UnknownLogDir
+
+MOST_BYTES = 180 * 2**20
+"""Memory of all cached clusters: some three million partitions with three replicas in large topics."""
+_ARRAYS = (
+    *("partition_ids", "replicas", "leaders", "isr", "adding", "removing", "size_bytes"),
+    *("ingress_bytes_per_s", "log_dirs", "future_log_dirs", "elr"),
+)
+# Bytes of what is no array, measured; of a topic the objects of its arrays, of which most small topics consist.
+_OF_CLUSTER, _OF_BROKER, _OF_TOPIC, _OF_GROUP, _OF_MEMBER, _OF_OFFSET, _OF_ASSIGNED = 1000, 250, 1000, 300, 600, 200, 40
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """Values that were used last, within a limit on their memory; those used least recently are dropped first.
+
+    Parameters
+    ----------
+    most_bytes : memory of all values. The newest is cached whatever its size.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._kept_bytes = 0
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: K) -> V | None:
+        """The value of a key, if it is cached."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def keep(self, key: K, value: V, size_bytes: int) -> None:
+        """Keep a value of this size, and drop others if they are too large together."""
+        with self._lock:
+            _, before = self._values.pop(key, (None, 0))
+            self._values[key] = value, size_bytes
+            self._kept_bytes += size_bytes - before
+            while len(self._values) > 1 and self._kept_bytes > self._most_bytes:
+                _, (_, dropped) = self._values.popitem(last=False)
+                self._kept_bytes -= dropped
+
+
+def memory_of(cluster: Cluster) -> int:
+    """The memory of a cluster in bytes: its arrays, and an estimate of its objects. Within a factor of two."""
+    return (
+        _OF_CLUSTER
+        + _OF_BROKER * len(cluster.brokers)
+        + sum(map(_memory_of_topic, cluster.topics))
+        + sum(map(_memory_of_group, cluster.groups))
+        + sum(_OF_BROKER * len(directories) for directories in cluster.log_dirs.values())
+    )
+
+
+def _memory_of_topic(topic: Topic) -> int:
+    arrays: list[NDArray[Any] | None] = [getattr(topic, name) for name in _ARRAYS]
+    return _OF_TOPIC + sum(array.nbytes for array in arrays if array is not None)
+
+
+def _memory_of_group(group: RecordedGroup) -> int:
+    assigned = 0
+    for member in group.members:
+        for of_topics in (member.owned, member.assigned, member.target):
+            assigned += sum(1 + len(each.partitions) for each in of_topics or ())
+        for tasks in (member.tasks, member.target_tasks):
+            assigned += 0 if tasks is None else 2 * (len(tasks.active) + len(tasks.standby) + len(tasks.warmup))
+        assigned += 2 * len(member.topics or ())
+    return _OF_GROUP + _OF_MEMBER * len(group.members) + _OF_OFFSET * len(group.offsets) + _OF_ASSIGNED * assigned
+
+
+RECENT: Recent[str, Cluster] = Recent(MOST_BYTES)
+"""Clusters by the hash of their content, which has the name."""
+
 
 _SHOWN_BROKERS = 9
 COLUMNS_FROM = 20_000
@@ -220,3 +313,61 @@ def first_repeated(values: Sequence[Hashable]) -> int | None:
             return index
         seen.add(value)
     return None
+
+
+def store_later(uow: "UnitOfWork", assembled: "Assembled", limits: Limits) -> Snapshot:
+    """Store what texts of a cluster report now as its newest snapshot.
+
+    If they list no brokers, as `kafka-topics --describe` alone does not, brokers with racks and capacities, cordons,
+    release, topics and groups that they lack are those of the newest snapshot, and so are sizes of partitions. Raises
+    `SnapshotNotFound` if there is none.
+    """
+    _, before = load(uow, newest(uow, assembled.cluster.name).id)
+    cluster = _completed(assembled.cluster, before)
+    # What the texts lack is not missing any longer, so that the cautions about it are left out.
+    cautions = of_assembly(assembled) if cluster is assembled.cluster else ()
+    return store(uow, cluster, limits, cautions=cautions)
+
+
+def _completed(now: Cluster, before: Cluster) -> Cluster:
+    if any(broker.rack is not None or broker.fenced for broker in now.brokers):
+        return now
+    known = {broker.id for broker in before.brokers}
+    topics = {topic.name: topic for topic in before.topics}
+    groups = {group.group_id: group for group in (*before.groups, *now.groups)}
+    return replace(
+        before,
+        brokers=(*before.brokers, *(broker for broker in now.brokers if broker.id not in known)),
+        topics=tuple(_sized(topic, topics.get(topic.name)) for topic in now.topics) or before.topics,
+        log_dirs=now.log_dirs or before.log_dirs,
+        groups=tuple(groups[name] for name in sorted(groups)),
+    )
+
+
+def _sized(topic: Topic, before: Topic | None) -> Topic:
+    """The topic with the sizes that its partitions had before, where the texts have none."""
+    if before is None:
+        return topic
+    sizes = dict(zip(before.partition_ids.tolist(), before.size_bytes.tolist(), strict=True))
+    earlier = np.array([sizes.get(partition, UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()], np.int64)
+    return replace(topic, size_bytes=np.where(topic.size_bytes == UNKNOWN_SIZE, earlier, topic.size_bytes))
+
+
+NAMED_LOG_DIRS = 20
+"""How many directories a problem names."""
+
+
+def log_dir_index(
+    broker: int, log_dir: str, directories: Mapping[int, Sequence[LogDirectory]], at: FieldPath = ()
+) -> int:
+    """The index of a directory among those of its broker. Raises `UnknownLogDir`."""
+    paths = [directory.path for directory in directories.get(broker, ())]
+    if log_dir in paths:
+        return paths.index(log_dir)
+    has = f"it has {', '.join(map(quoted, paths[:NAMED_LOG_DIRS]))}" if paths else "its directories are unknown"
+    others = sorted(
+        other for other, listed in directories.items() if any(log_dir == directory.path for directory in listed)
+    )
+    of_other = f"; broker {others[0]} has a directory of this path" if others else ""
+    detail = f"broker {broker} has no log directory {quoted(log_dir)}: {has}{of_other}"
+    raise UnknownLogDir(detail, path=at, value=log_dir, broker=broker, limit=paths[:NAMED_LOG_DIRS])

@@ -4,10 +4,9 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from dataclasses import replace
 
-from app.core.streams.application import name_of
+from app.core.streams.model import name_of
 from app.errors import FieldPath
-from app.errors.requests import ConflictingFields, ImpossibleValue
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, ImpossibleValue, MalformedText
 from app.formats.streams import streams_subscription
 from app.services.streams.requests import ClientRequest
 

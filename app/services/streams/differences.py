@@ -7,8 +7,8 @@ from uuid import UUID
 
 from app.core.jvm.hashes import TaskId, task_id
 from app.core.model import NO_REPLICA
-from app.core.streams.application import name_of
-from app.errors.lookups import PlanNotFound
+from app.core.streams.model import name_of
+from app.errors.requests import PlanNotFound
 from app.services.bodies import reader_of_stored
 from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client

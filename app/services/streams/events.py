@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId
-from app.core.streams.application import name_of
 from app.core.streams.lifecycle.events import (
     DeployAtOnce,
     Event,
@@ -20,7 +19,7 @@ from app.core.streams.lifecycle.events import (
 )
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
-from app.core.streams.model import AssignTasks, StreamsClient, StreamThread
+from app.core.streams.model import AssignTasks, StreamsClient, StreamThread, name_of
 from app.core.streams.verdicts import task_verdicts
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue

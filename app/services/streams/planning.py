@@ -1,32 +1,106 @@
 """Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.kafka_versions import KafkaRange, KafkaVersion
 from app.core.model import Placement
-from app.core.streams.model import RackAwareStrategy, StreamsAssignment
+from app.core.streams.model import RackAwareStrategy, StreamsAssignment, name_of
+from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import StreamsAssignor, later_versions, streams_assignor_for
 from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.quantities import counted
+from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
-from app.services.streams import description
-from app.services.streams.against_classic import compared_json
-from app.services.streams.assumptions import cautions_of
 from app.services.streams.events import AppliedEvents, events_of, steps_json
-from app.services.streams.optimum import addition_json, best_json, rack_aware_json
+from app.services.streams.optimum import addition_json, best_json, compared_json, rack_aware_json
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
 from app.services.streams.rows import partition_json, placements_of
 from app.services.streams.sources import StreamsSource, source_of
 from app.store.records import NewPlan
+
+
+def title(plan: NewPlan) -> str:
+    """`Assign 12 tasks to 3 clients under high_availability`."""
+    answer: Any = plan.answer
+    tasks, clients = counted(len(answer["tasks"]), "task"), counted(len(answer["loads"]["per_client"]), "client")
+    return f"Assign {tasks} to {clients} under {answer['assignor']}"
+
+
+def summary(plan: NewPlan) -> str:
+    """`4 active tasks move; 12 of 12 stateful tasks ideal`."""
+    answer: Any = plan.answer
+    moved = answer["movement"]["active_moved"]
+    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
+    ideal = [f"{sum(judged):,} of {counted(len(judged), 'stateful task')} ideal"] if judged else []
+    return "; ".join([f"{counted(moved, 'active task')} {'moves' if moved == 1 else 'move'}", *ideal])
+
+
+def cautions_of(
+    source: StreamsSource, assignor: StreamsAssignor, assignment: StreamsAssignment, steps: Sequence[Mapping[str, Json]]
+) -> Iterator[Caution]:
+    """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
+    options = source.options
+    tags = options.rack_aware_assignment_tags
+    is_rack_aware = options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE
+    if tags and not assignor.uses_tags:
+        yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
+    if tags and not options.num_standby_replicas:
+        detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
+        yield Caution("no_standbys", detail)
+    if is_rack_aware:
+        yield from _of_racks(source, assignor)
+    if (tags or is_rack_aware) and not assignment.threads:
+        yield Caution(
+            "classic_protocol_only",
+            "the group's leader assigns so under the classic protocol; the broker's own assignor (KIP-1071) has no "
+            "rack-aware standbys",
+        )
+    if assignment.probing_rebalance:
+        yield Caution(
+            "probing_rebalance_follows",
+            f"{int(assignment.warmup.sum())} warm-ups are to catch up; after probing.rebalance.interval.ms the group "
+            "rebalances again, and tasks move to where they have",
+        )
+    if assignment.by_chance or any(step["by_chance"] for step in steps):
+        yield Caution(
+            "ties_broken_by_chance",
+            "Kafka 4.1 chooses between processes of equal load by identity hash codes, which differ from run to run: "
+            "the group may get another assignment that is as balanced",
+        )
+    if assignor.reads_offsets:
+        yield from _of_offsets(source)
+
+
+def _of_racks(source: StreamsSource, assignor: StreamsAssignor) -> Iterator[Caution]:
+    off = why_off(source.clients, source.options, source.partitions)
+    if not assignor.uses_racks:
+        yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks")
+    elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
+        yield Caution("rack_aware_assignment_off", f"KIP-925 is off, which Kafka does not report: {off.detail}")
+
+
+def _of_offsets(source: StreamsSource) -> Iterator[Caution]:
+    owners = Counter(task for client in source.clients for thread in client.threads for task in thread.standby)
+    reported = {task for client in source.clients for thread in client.threads for task in thread.task_offsets}
+    unknown = [name_of(task) for task, count in sorted(owners.items()) if count > 1 and task not in reported]
+    if unknown:
+        detail = (
+            f"no member reports an offset of {len(unknown)} tasks with several standbys, between which offsets decide: "
+            + ", ".join(unknown[:20])
+        )
+        yield Caution("task_offsets_unknown", detail)
+
 
 KIND = "streams"
 _REBALANCES_A_STEP = 30
@@ -97,10 +171,10 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
 
     def title(self, plan: NewPlan) -> str:
-        return description.title(plan)
+        return title(plan)
 
     def summary(self, plan: NewPlan) -> str:
-        return description.summary(plan)
+        return summary(plan)
 
     def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Json]:
         source, assignor = problem.source, problem.assignor

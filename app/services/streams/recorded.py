@@ -9,7 +9,7 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.groups import recorded_group
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
-from app.services.streams.task_names import task_of
+from app.services.streams.threads import task_of
 
 MOST_MISSING = 100_000
 """Tasks that are added to those of a recorded group."""

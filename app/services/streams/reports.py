@@ -7,8 +7,7 @@ import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.application import name_of
-from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread
+from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread, name_of
 from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.errors import Json

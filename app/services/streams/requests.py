@@ -10,7 +10,6 @@ from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
 from app.errors import Json
 from app.services.bodies import ListOf, RequestRecord, one_of
-from app.services.brokers import ListedBrokers
 from app.services.fields import (
     Bytes,
     ComparedReleases,
@@ -18,14 +17,15 @@ from app.services.fields import (
     Int32,
     Int64,
     Labels,
+    ListedBrokers,
     Name,
     Rack,
     RequestedRelease,
+    SnapshotFields,
     TopicName,
 )
 from app.services.groups import GroupTopic
 from app.services.plans import as_json
-from app.services.snapshot_choice import SnapshotFields
 
 Protocol = Literal["classic", "streams"]
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]

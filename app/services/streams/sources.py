@@ -22,8 +22,15 @@ from app.services.snapshots import first_repeated
 from app.services.streams.clients import read_client
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
 from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
-from app.services.streams.task_names import read_tasks, task_of
-from app.services.streams.threads import group_cautions, require_group, require_protocol, threads_of, whole_client
+from app.services.streams.threads import (
+    group_cautions,
+    read_tasks,
+    require_group,
+    require_protocol,
+    task_of,
+    threads_of,
+    whole_client,
+)
 
 WHOLE_CHANGELOG = 2**62
 """The lag of a client that has nothing of a task: all of it, whose length a plan does not know."""

@@ -7,8 +7,7 @@ from app.core.jvm.hashes import TaskId, TopicPartition
 from app.core.model import unpadded
 from app.core.streams.model import TaskPartitions
 from app.errors import FieldPath
-from app.errors.requests import ConflictingFields
-from app.errors.texts import MalformedText
+from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.streams import topology_text
 from app.formats.streams.topology_text import Subtopology
 from app.services.snapshots import require_distinct

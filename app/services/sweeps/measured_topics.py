@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from app.core.capacity.measured import TopicIngress, ingress, topic_document
-from app.core.capacity.sections import read_topics
+from app.core.capacity.sections import TopicIngress, ingress, read_topics, topic_document
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields

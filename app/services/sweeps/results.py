@@ -7,16 +7,15 @@ from uuid import UUID
 
 import numpy as np
 
-from app.core.measures.distribution import Distribution, distribution
+from app.core.sweeps.scoring import Distribution, distribution
 from app.errors import Json
-from app.errors.lookups import ScenarioNotFound
-from app.errors.requests import NotForThisKind, UnknownAxis, UnknownFigure
+from app.errors.requests import NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
 from app.formats.tables.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
-from app.store.pages import Page
+from app.store.rows import Page
 from app.store.sweeps import Order, RowFilter, Sweep
 
 if TYPE_CHECKING:

@@ -1,8 +1,17 @@
 """Webhooks: subscriptions of URLs to events, and signed deliveries that are repeated until they succeed.
 
-registration.py  create, ping, replay
-attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means
+attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means; create, ping, replay
 """
 
-from app.services.webhooks.attempts import LONGEST_PAUSE, Answer, Attempt, begin, record, signed_headers
-from app.services.webhooks.registration import Registration, create, ping, replay
+from app.services.webhooks.attempts import (
+    LONGEST_PAUSE,
+    Answer,
+    Attempt,
+    Registration,
+    begin,
+    create,
+    ping,
+    record,
+    replay,
+    signed_headers,
+)

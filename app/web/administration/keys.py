@@ -12,7 +12,7 @@ from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.services import api_keys
 from app.services.api_keys import LONGEST_NAME, Scope
-from app.store import teams
+from app.store import transaction
 from app.store.api_keys import ApiKey
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
@@ -78,10 +78,10 @@ def _expiry(days: str) -> datetime | None:
 
 def _team(stated: str) -> str | None:
     """The team of a new key: that of the administrator, or any if that one is of all teams. Raises `InvalidField`."""
-    own = teams.acting()
+    own = transaction.acting()
     if not stated:
         return None
-    if own not in (teams.ALL, stated):
+    if own not in (transaction.ALL, stated):
         raise InvalidField(f"an administrator of the team {own} makes keys of this team alone", path=("team",))
     return stated
 
@@ -119,9 +119,9 @@ def _page(
         scope=scope,
         days=days,
         team=team,
-        default_team=teams.DEFAULT,
-        all_teams=teams.ALL,
-        is_of_all_teams=teams.acting() == teams.ALL,
+        default_team=transaction.DEFAULT,
+        all_teams=transaction.ALL,
+        is_of_all_teams=transaction.acting() == transaction.ALL,
         longest_name=LONGEST_NAME,
         most_days=MOST_DAYS,
         problem=problem,

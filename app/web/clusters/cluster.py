@@ -1,11 +1,11 @@
 """`/clusters/{name}` and its rooms: the map, what is left after a loss, brokers, topics, groups, plans, history."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from http import HTTPStatus
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 from uuid import UUID
 
@@ -16,23 +16,58 @@ from fastapi.responses import RedirectResponse
 from app.core.measures.losses import loss_counts
 from app.core.measures.partition_table import Bools, BrokerLoads, PartitionTable
 from app.core.model import Cluster
-from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
+from app.services.snapshots.records import Recent, memory_of
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web import charts
 from app.web.access import Access
-from app.web.clusters import map_picture, rooms
+from app.web.clusters import broker_map as map_picture
+from app.web.clusters import rooms
 from app.web.clusters.broker_map import MEASURES, available, broker_map
 from app.web.clusters.directories import directories
 from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
-from app.web.clusters.losses import ListedLosses
-from app.web.clusters.place import OPEN, STUDY, place
-from app.web.clusters.tables import RecentTables
-from app.web.clusters.view import ROOMS, ClusterView, viewed
+from app.web.clusters.losses import ListedLosses, listed_losses
+from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.pages import download, framed, page
 from app.web.pictures.files import FileType, Options, picture_file
-from app.web.plans.twins import twins
+from app.web.plans.selection import twins
+
+MOST_BYTES = 240 * 2**20
+"""Memory of all cached tables, each with its cluster: some two million partitions with three replicas."""
+_OF_LISTED = 250
+"""Bytes of a broker in the table, and of a loss in the list of losses."""
+
+Read: TypeAlias = tuple[Cluster, PartitionTable, ListedLosses]
+
+
+class RecentTables:
+    """Tables by the id of their snapshot, which never changes; those used least recently are dropped first."""
+
+    def __init__(self) -> None:
+        self._tables: Recent[UUID, Read] = Recent(MOST_BYTES)
+
+    def of(self, uow: UnitOfWork, snapshot_id: UUID) -> Read:
+        """The cluster of a snapshot, its partitions, and what each loss costs. Raises `SnapshotNotFound`."""
+        uow.snapshots.get(snapshot_id)  # it may have been deleted
+        cached = self._tables.get(snapshot_id)
+        if cached is not None:
+            return cached
+        _, cluster = snapshots.load(uow, snapshot_id)
+        table = PartitionTable.of(cluster)
+        made = cluster, table, listed_losses(table)
+        self._tables.keep(snapshot_id, made, _memory_of(made))
+        return made
+
+
+def _memory_of(made: Read) -> int:
+    """The memory of a table with its cluster and losses, in bytes, about as `memory_of` has it."""
+    cluster, table, losses = made
+    parts: list[Any] = [getattr(table, field.name) for field in fields(table)]
+    listed = 2 * len(table.brokers.brokers) + len(losses.racks) + len(losses.brokers)
+    return memory_of(cluster) + sum(getattr(part, "nbytes", 0) for part in parts) + _OF_LISTED * (8 + listed)
+
 
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""

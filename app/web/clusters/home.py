@@ -21,9 +21,9 @@ from app.web.access import Access
 from app.web.clusters.health import SEVERITIES, Finding, findings, severity
 from app.web.clusters.rooms import changes
 from app.web.clusters.view import ClusterView
-from app.web.forms.texts import PastedTexts, texts_of
+from app.web.forms.fields import PastedTexts, texts_of
 from app.web.pages import page
-from app.web.plans.twins import twins
+from app.web.plans.selection import twins
 
 MOST_CLUSTERS = 200
 NEWEST = 10

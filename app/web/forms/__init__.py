@@ -6,6 +6,5 @@ constraints.py  its fields of limits, goals, sets of brokers and log directories
 members.py      members of a group from what Kafka's tools print
 keys.py         `/plan/keys`: keys and the partition of each, which are not stored
 check.py        `/plan/check`: a reassignment or a cluster is checked, and nothing stored
-texts.py        texts that are pasted or dropped as files
 short.py        forms of few fields: a new topic, a group, a Streams application, restarts
 """

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Protocol
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
-from app.core.keys.clients import CLIENTS
-from app.core.keys.partitioners import PARTITIONERS
+from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from app.errors import Failure, Json
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits

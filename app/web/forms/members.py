@@ -15,7 +15,7 @@ from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.forms.texts import PastedTexts, texts_of
+from app.web.forms.fields import PastedTexts, texts_of
 
 COMMANDS = {
     "group": "kafka-consumer-groups --describe --members --verbose",

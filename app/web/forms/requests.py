@@ -13,13 +13,11 @@ from app.services import plans, snapshots, sweeps
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.clusters.place import place
-from app.web.clusters.view import ClusterView
+from app.web.clusters.view import ClusterView, place
 from app.web.forms import constraints, members, short
 from app.web.forms import reassignment as reassignment_form
-from app.web.forms.fields import more
+from app.web.forms.fields import PastedTexts, more
 from app.web.forms.reassignment import FIELDS, Mistaken
-from app.web.forms.texts import PastedTexts
 from app.web.lists import as_id
 from app.web.pages import page
 

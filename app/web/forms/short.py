@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from app.core.groups.registry import ASSIGNORS
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.web.forms.fields import joined, more, whole
 

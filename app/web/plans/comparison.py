@@ -1,6 +1,6 @@
 """`/plans/compare`: two plans of one kind side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, TypeAlias
@@ -13,15 +13,96 @@ from numpy.typing import NDArray
 from app.core.measures.movement import Movement, TopicMovement
 from app.core.model import NO_REPLICA, Int32s
 from app.errors import Failure
-from app.services import plans, reassignment
+from app.services import consumers, groups, plans, reassignment, replicas, restarts, streams
 from app.services.plans import Plan
+from app.services.plans.kinds import KINDS
 from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
-from app.web.plans.compared_rows import MOST_ROWS, compared_rows
 from app.web.plans.figures import figures
+
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A partition or task, and where each plan places it; None if a plan does not have it."""
+
+    name: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRows:
+    """How two plans differ.
+
+    Parameters
+    ----------
+    unit : what a row is. place : where it is. counts : by name, as the API counts a difference.
+    rows : the first that differ, of `total`.
+    """
+
+    unit: str
+    place: str
+    counts: Sequence[tuple[str, int]]
+    total: int
+    rows: Sequence[ComparedRow]
+
+
+def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> ComparedRows:
+    """What the second plan changes against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
+
+    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks.
+    """
+    found = KINDS[second.head.kind].difference(uow, second, first.head.id)
+    unit, place, row = _ROWS[second.head.kind]
+    counts = [(name.replace("_", " "), value) for name, value in found.summary.items() if isinstance(value, int)]
+    return ComparedRows(unit, place, counts, found.total, [row(item) for item in found.items(0, MOST_ROWS)])
+
+
+def _joined(values: Iterable[object] | None) -> str | None:
+    return None if values is None else ", ".join(map(str, values)) or "none"
+
+
+def _of_partition(change: Any) -> ComparedRow:
+    """A row of replicas, whose items are brokers, or of a group, whose items are members."""
+    return ComparedRow(f"{change.topic}-{change.partition}", _joined(change.before), _joined(change.after))
+
+
+def _of_task(change: Any) -> ComparedRow:
+    return ComparedRow(change.task, _holders(change.before), _holders(change.after))
+
+
+def _of_broker(change: Any) -> ComparedRow:
+    before, after = (None if wave is None else str(wave) for wave in (change.before, change.after))
+    return ComparedRow(str(change.broker), before, after)
+
+
+def _of_interval(change: Any) -> ComparedRow:
+    before, after = (None if count is None else str(count) for count in (change.before, change.after))
+    return ComparedRow(str(change.interval), before, after)
+
+
+def _holders(holders: Any) -> str | None:
+    """`client-1; standby client-2, client-3`."""
+    if holders is None:
+        return None
+    standby = f"; standby {', '.join(holders.standby)}" if holders.standby else ""
+    return f"{holders.active or 'none'}{standby}"
+
+
+_ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
+    replicas.KIND: ("Partition", "Replicas", _of_partition),
+    groups.KIND: ("Partition", "Members", _of_partition),
+    streams.KIND: ("Task", "Clients", _of_task),
+    restarts.KIND: ("Broker", "Wave", _of_broker),
+    consumers.KIND: ("Interval", "Consumers", _of_interval),
+}
+"""What a row of each kind is, where it is, and how a difference of it is written."""
+
 
 Bools: TypeAlias = NDArray[np.bool_]
 MOST_PLANS = 50
@@ -141,9 +222,9 @@ def compared_changes(first: Movement, second: Movement) -> ComparedChanges:
         counts += [is_alike.sum(), is_both.sum(), (is_first & ~is_second).sum(), (is_second & ~is_first).sum()]
         for at in np.flatnonzero(~is_alike)[: MOST_ROWS - len(rows)].tolist():
             known = sides[0] if is_first[at] and sides[0] is not None else sides[1]
-            before = [] if known is None else _listed(known, known.before, int(ids[at]))
+            before = [] if known is None else _replica_list(known, known.before, int(ids[at]))
             lists = [
-                _listed(side, side.after, int(ids[at])) if side is not None and changes[at] else None
+                _replica_list(side, side.after, int(ids[at])) if side is not None and changes[at] else None
                 for side, changes in zip(sides, (is_first, is_second), strict=True)
             ]
             rows.append(ComparedPartition(name, int(ids[at]), before, *lists))
@@ -174,7 +255,7 @@ def _same(one: Int32s, other: Int32s) -> Bools:
     return np.asarray((padded[0] == padded[1]).all(axis=1), np.bool_)
 
 
-def _listed(topic: TopicMovement, lists: Int32s, partition: int) -> list[int]:
+def _replica_list(topic: TopicMovement, lists: Int32s, partition: int) -> list[int]:
     row = lists[int(np.searchsorted(topic.partition_ids, partition))]
     return [int(broker) for broker in row[row != NO_REPLICA]]
 

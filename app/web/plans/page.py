@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
 from app.errors import Failure
-from app.errors.lookups import PlanNotFound
+from app.errors.requests import PlanNotFound
 from app.services import consumers, groups, plans, reassignment, replicas, restarts, streams
 from app.services.limits import Limits
 from app.services.plans import Plan, PlanPatch, Status
@@ -20,25 +20,23 @@ from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanHead
 from app.web.access import Access
-from app.web.clusters.place import place
-from app.web.clusters.view import ClusterView
-from app.web.forms.texts import PastedTexts, texts_of
+from app.web.clusters.view import ClusterView, place
+from app.web.forms.fields import PastedTexts, texts_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
-from app.web.plans import comparison, files, labels
+from app.web.plans import comparison, files
 from app.web.plans import consumers as consumer_plans
 from app.web.plans import groups as group_plans
 from app.web.plans import reassignment as reassignment_plans
 from app.web.plans import replicas as replica_plans
 from app.web.plans import restarts as restart_plans
+from app.web.plans import selection as labels
 from app.web.plans import streams as streams_plans
 from app.web.plans.against import Against, against
-from app.web.plans.batch_states import states_after
 from app.web.plans.comparison import others
-from app.web.plans.execution import Execution, execution, store_pasted
-from app.web.plans.selection import select
-from app.web.plans.twins import twins
+from app.web.plans.execution import Execution, execution, states_after, store_pasted
+from app.web.plans.selection import select, twins
 from app.web.plans.view import View, ViewedPlan
 
 VIEWS: Mapping[str, View] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.model import Broker, unpadded
 from app.errors import Json
-from app.formats.kafka_files import replica_assignment
+from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.topic_script import config_options
 from app.services.plans import Plan, PlannedPartition
 from app.store.records import PlanHead
@@ -94,7 +94,7 @@ def _create_command(plan: Plan) -> str | None:
     command = (
         f"kafka-topics.sh --bootstrap-server localhost:9092 --create --topic {shlex.quote(placement.topic)}"
         f"{config_options(configs.get(placement.topic, {}))} \\\n"
-        f"  --replica-assignment {replica_assignment.write(placement.replicas)}"
+        f"  --replica-assignment {reassignment.write_replica_assignment(placement.replicas)}"
     )
     return command if len(command) <= LONGEST_COMMAND else None
 

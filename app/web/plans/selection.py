@@ -1,13 +1,19 @@
 """The changes of a reassignment that concern one broker, rack or topic, as the address of a page selects them."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.transfers import ChangedRows, PartitionTransfer, Transfers
 from app.core.model import Broker, Int32s
+from app.errors.quotation import quoted
+from app.errors.requests import InvalidField
+from app.store.database import UnitOfWork
+from app.store.records import ListedPlan
 from app.web.pictures.svg import escaped
 
 MOST_ROWS = 100
@@ -79,3 +85,66 @@ def _concerns(changed: ChangedRows, ids: Int32s) -> NDArray[np.bool_]:
     """(rows,) bool: whether one of the brokers gains or loses a replica, or leads before or after but not both."""
     was, now = (np.isin(side, ids) for side in (changed.before, changed.after))
     return np.asarray((was.sum(axis=1) != now.sum(axis=1)) | (was[:, 0] != now[:, 0]), np.bool_)
+
+
+_LONGEST = 100
+
+
+def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
+    """Of each plan whose title another plan of the list has, the fields of its request that differ, in words."""
+    alike: dict[tuple[str, str | None], list[UUID]] = defaultdict(list)
+    for plan in listed:
+        alike[plan.title, plan.cluster].append(plan.id)
+    told_apart: dict[UUID, str] = {}
+    for ids in alike.values():
+        if len(ids) > 1:
+            fields = [dict(_fields("", uow.plans.get(plan_id).request)) for plan_id in ids]
+            told_apart |= zip(ids, distinctions(fields), strict=True)
+    return told_apart
+
+
+def distinctions(requests: Sequence[Mapping[str, str]]) -> list[str]:
+    """For each request, as fields with their values, those that not all requests have alike."""
+    paths = dict.fromkeys(path for fields in requests for path in fields)
+    differing = [path for path in paths if len({fields.get(path) for fields in requests}) > 1]
+    texts = [
+        ", ".join(f"{path.rpartition('.')[2].replace('_', ' ')} {fields[path]}" for path in differing if path in fields)
+        for fields in requests
+    ]
+    return [text[:_LONGEST] or "without further options" for text in texts]
+
+
+def _fields(path: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _fields(f"{path}.{name}" if path else str(name), each)
+    elif value is not None:
+        yield path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+LONGEST_NAME, LONGEST_VALUE = 63, 255
+
+
+def read(text: str) -> dict[str, str]:
+    """The labels of a text.
+
+    Raises `InvalidField` if a line has no `=`, or a name or value is too long or not printable.
+    """
+    labels: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, is_given, value = map(str.strip, line.partition("="))
+        if not is_given or not name:
+            raise InvalidField(f"write a label as team=payments; {quoted(line)} has no name or no =", path=("labels",))
+        if len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE or not (name + value).isprintable():
+            detail = (
+                f"a label has a name of 1 to {LONGEST_NAME} and a value of up to {LONGEST_VALUE} printable characters, "
+                f"unlike {quoted(line)}"
+            )
+            raise InvalidField(detail, path=("labels",))
+        labels[name] = value
+    return labels
+
+
+def write(labels: Mapping[str, str]) -> str:
+    """The text of some labels."""
+    return "\n".join(f"{name}={value}" for name, value in labels.items())

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Failure
-from app.errors.lookups import SweepNotFound
+from app.errors.requests import SweepNotFound
 from app.services import sweeps
 from app.services.limits import Limits
 from app.services.sweeps import results

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.core.capacity.loads import loads, positions
+from app.core.capacity.loads import loads, positions, workload
 from app.core.capacity.scenario import Scenario
 from app.core.capacity.score import Score, judge, place
 from app.core.capacity.sweep import CapacitySweep, read_definition
-from app.core.capacity.workload import workload
 from app.errors import Json
 from tests import draws as st
 

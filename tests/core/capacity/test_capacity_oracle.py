@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.capacity.loads import loads, positions
+from app.core.capacity.loads import loads, positions, workload
 from app.core.capacity.score import Score, place
-from app.core.capacity.workload import workload
 from app.core.model import Placement, unpadded
 from tests import draws as st
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.capacity.measured import IngressSeries, TopicIngress, ingress, topic_document
-from app.core.capacity.sections import read_topics
-from app.core.capacity.workload import workload
+from app.core.capacity.loads import workload
+from app.core.capacity.sections import IngressSeries, TopicIngress, ingress, read_topics, topic_document
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 
 rates = st.floats(0, 1e9)

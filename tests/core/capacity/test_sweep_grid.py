@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.capacity.scenarios import require_axes
 from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
-from app.core.sweeps.sampling import sampled_index
+from app.core.sweeps.axes import sampled_index
 from tests.core.capacity.small_scenarios import base, topic
 
 

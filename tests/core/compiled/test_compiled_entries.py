@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.compiled import entries
 from tests.core.compiled.installation import ANSWER, Installation
 
-LOOP = "app.core.flow_kernel.any"
+LOOP = "app.core.flow.any"
 STRANGER = 65534
 EXPRESSION = """
 from app.core.compiled.arrays import Int64Vector

@@ -20,7 +20,7 @@ from app.core.consumers import (
     scale,
 )
 from app.core.consumers.exact import Effort
-from app.core.consumers.packing import lower_bound, packed
+from app.core.consumers.scaling import lower_bound, packed
 from app.core.groups.registry import ASSIGNORS
 from app.core.model import Int64s
 

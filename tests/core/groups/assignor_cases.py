@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.server.topic_ids import ID_LENGTH
+from app.core.groups.server.group import ID_LENGTH
 from app.core.model import padded
 from tests import draws as st
 from tests.conformance.groups import ANSWERS

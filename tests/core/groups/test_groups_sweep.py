@@ -13,8 +13,7 @@ from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.events import Leave
 from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.lifecycle.steps import apply_events
-from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import locality, member_loads
+from app.core.groups.measures.locality import handover, locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.groups.sweep import (

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from app.core.groups.arrays.owned import OwnedRuns, owning_members
 from app.core.groups.arrays.partition_table import assigned_members, assignment_of, partition_table
-from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import locality, member_loads
+from app.core.groups.measures.locality import handover, locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
 from app.core.model import NO_MEMBER, Int64s
 from tests import draws as st

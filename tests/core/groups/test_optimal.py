@@ -18,8 +18,7 @@ from app.core.groups.classic import range as range_assignor
 from app.core.groups.measures.locality import member_loads
 from app.core.groups.measures.violations import violations
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
-from app.core.groups.optimum.by_load import balance_by_load
-from app.core.groups.optimum.exact_loads import exact_readers
+from app.core.groups.optimum.by_load import balance_by_load, exact_readers
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.groups.optimum.optimal import assign, optimum
 from app.core.model import NO_MEMBER, Int32s, Int64s

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 
 from app.core.groups.lifecycle.events import Event, Join, Leave, Replace, RollingRestart, TopicGrown
-from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
-from app.core.groups.measures.sharing import coverage, member_partitions, restricted, shared_assignment
+from app.core.groups.lifecycle.steps import apply_share_events, with_shared
+from app.core.groups.measures.sharing import best_sharing, coverage, member_partitions, restricted, shared_assignment
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.optimum.sharing import best_sharing
 from app.core.groups.registry import assignor_for
-from app.core.groups.server.topic_ids import id_of_topic
+from app.core.groups.server.group import id_of_topic
 from app.core.kafka_versions import KafkaVersion
 from app.errors.requests import ConflictingFields
 from tests import draws as st

@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.keys import folds, hashes
-from app.core.keys.agreement import disagreements
-from app.core.keys.clients import CLIENTS
+from app.core.keys import hashes, partitioners
 from app.core.keys.model import Keys, keys_of
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import PARTITIONERS, WITHOUT_KEY, Partitioner, partition, register
+from app.core.keys.partitioners import (
+    CLIENTS,
+    PARTITIONERS,
+    WITHOUT_KEY,
+    Partitioner,
+    disagreements,
+    partition,
+    register,
+)
 from app.core.model import INT32_MAX, Int32s
 from app.errors.kafka import InvalidPartitions
 
@@ -33,18 +39,18 @@ class TestFolds:
     @given(st.lists(int32s), st.integers(1, INT32_MAX))
     def test_each_fold_is_its_formula(self, numbers: list[int], partitions: int) -> None:
         hashed = array(*numbers)
-        assert folds.of_positive(hashed, partitions).tolist() == [(n & 0x7FFFFFFF) % partitions for n in numbers]
-        assert folds.of_unsigned(hashed, partitions).tolist() == [(n & 0xFFFFFFFF) % partitions for n in numbers]
-        assert folds.abs_of_remainder(hashed, partitions).tolist() == [abs(n) % partitions for n in numbers]
+        assert partitioners.of_positive(hashed, partitions).tolist() == [(n & 0x7FFFFFFF) % partitions for n in numbers]
+        assert partitioners.of_unsigned(hashed, partitions).tolist() == [(n & 0xFFFFFFFF) % partitions for n in numbers]
+        assert partitioners.abs_of_remainder(hashed, partitions).tolist() == [abs(n) % partitions for n in numbers]
         of_abs = [-(2**31 % partitions) if n == LEAST else abs(n) % partitions for n in numbers]
-        assert folds.of_abs(hashed, partitions).tolist() == of_abs
+        assert partitioners.of_abs(hashed, partitions).tolist() == of_abs
 
     def test_abs_of_the_least_number_stays_negative(self) -> None:
         """There is no +2³¹; a mask drops the sign bit instead."""
-        assert folds.java_abs(array(LEAST, -5, 5)).tolist() == [LEAST, 5, 5]
-        assert folds.to_positive(array(LEAST, -5, 5)).tolist() == [0, 2147483643, 5]
-        assert folds.of_abs(array(LEAST), 7).tolist() == [-2]
-        assert folds.of_abs(array(LEAST), 8).tolist() == [0]
+        assert partitioners.java_abs(array(LEAST, -5, 5)).tolist() == [LEAST, 5, 5]
+        assert partitioners.to_positive(array(LEAST, -5, 5)).tolist() == [0, 2147483643, 5]
+        assert partitioners.of_abs(array(LEAST), 7).tolist() == [-2]
+        assert partitioners.of_abs(array(LEAST), 8).tolist() == [0]
 
 
 class TestPartitioners:

@@ -6,7 +6,7 @@ and receive as many bytes in a window as its throttle allows, and no more until 
 
 import numpy as np
 
-from app.core.reassignment.batches.durations import BatchCopies
+from app.core.reassignment.batches.execution import BatchCopies
 
 CHUNKS = 20
 """Fetches that the quota of a window is taken in, one copy after another."""

@@ -11,10 +11,9 @@ from hypothesis import given
 from app.core.model import NO_LEADER
 from app.core.reassignment import attainable_minimums
 from app.core.reassignment.counts.weighted import whole_weights
-from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.choosing import choose_leaders, weighted_bounds
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderMinimums, LeaderProblem, LeaderTopics, leader_violations
-from app.core.reassignment.leaders.weighted import weighted_bounds
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems

@@ -17,7 +17,7 @@ from app.core.reassignment.log_dirs import (
     packing_conflict,
     place_in_log_dirs,
 )
-from app.core.reassignment.log_dirs.bounds import largest_share_lower_bound, moved_bytes_lower_bound
+from app.core.reassignment.log_dirs.placing import largest_share_lower_bound, moved_bytes_lower_bound
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from tests.profiles import costly, examples
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from app.core.reassignment.resources import Limits, ResourceProblem
 from app.core.reassignment.resources.movement_bound import _Dual
-from app.core.reassignment.resources.search import Bounds, search
-from app.core.reassignment.resources.start import rules_of, start_of
+from app.core.reassignment.resources.search import Bounds, rules_of, search, start_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 

@@ -12,7 +12,7 @@ from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts import per_topic, topic_network
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, balance_topics
-from app.core.reassignment.counts.slots import slots_of
+from app.core.reassignment.counts.places import slots_of
 from app.core.reassignment.counts.weighted import narrowest_levels
 from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem

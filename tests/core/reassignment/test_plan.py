@@ -8,10 +8,17 @@ import pytest
 from app.core.model import NO_REPLICA
 from app.core.reassignment import KEEP, TIGHT, Balance, BatchLimits, Cordons, Domain, MovementProblem, TieBreaks
 from app.core.reassignment.completion import CompletionRule, CompletionRules
-from app.core.reassignment.conflicts import BudgetConflict, EvacuationConflict, Infeasible
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.plan import plan, verify
-from app.core.reassignment.problem import BatchRules, LeaderObjective, Problem, ReplicaObjective
+from app.core.reassignment.problem import (
+    BatchRules,
+    BudgetConflict,
+    EvacuationConflict,
+    Infeasible,
+    LeaderObjective,
+    Problem,
+    ReplicaObjective,
+)
 from app.core.reassignment.resources import Limits
 
 ROWS, BROKERS = 4, 4

@@ -7,7 +7,7 @@ from hypothesis import event, given
 
 from app.core.groups.lifecycle.topic_hash import topic_hash
 from app.core.model import Int32s, padded
-from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
+from app.core.reassignment.batches.model import changes_racks, changes_racks_meanwhile
 from tests import draws as st
 from tests.core.reassignment.small_reassignments import small
 from tests.premises import reaches

@@ -5,7 +5,7 @@ from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int32s, Int64s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut_batches
-from app.core.reassignment.batches.durations import BatchCopies, batch_durations, throttled
+from app.core.reassignment.batches.execution import BatchCopies, batch_durations, throttled
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
 from app.core.reassignment.progress import (

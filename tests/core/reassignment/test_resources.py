@@ -27,8 +27,7 @@ from app.core.reassignment.resources import (
 from app.core.reassignment.resources.balancing import _Aims
 from app.core.reassignment.resources.integer_model import least_excess
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
-from app.core.reassignment.resources.search import Bounds, _resources, _state, search
-from app.core.reassignment.resources.start import rules_of, start_of
+from app.core.reassignment.resources.search import Bounds, _resources, _state, rules_of, search, start_of
 from benchmarks.resource_clusters import Shape
 from benchmarks.resource_clusters import problem_of as cluster_of
 from tests import draws as st

@@ -5,7 +5,6 @@ from typing import TypeAlias
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId, task_id
-from app.core.streams.application import name_of
 from app.core.streams.model import (
     RackAwareStrategy,
     StreamsAssignment,
@@ -13,6 +12,7 @@ from app.core.streams.model import (
     StreamsOptions,
     StreamsTasks,
     TaskPartitions,
+    name_of,
 )
 from tests import draws as st
 

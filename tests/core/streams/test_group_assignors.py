@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from app.core.streams.coordinator.model import StreamsGroupAssignment, StreamsMember, Subtopology, Task, tasks_of
-from app.core.streams.coordinator.quotas import Quota
+from app.core.streams.coordinator.model import Quota, StreamsGroupAssignment, StreamsMember, Subtopology, Task, tasks_of
 from app.errors.kafka import NoMembersForTasks, TooManyTasks
 from tests import draws as st
 from tests.conformance.standby_replicas import standby_replicas

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.streams.application import name_of
 from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.lifecycle.events import (
     Cause,
@@ -24,7 +23,7 @@ from app.core.streams.lifecycle.events import (
 )
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsStep, apply_events
-from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions, StreamsTasks
+from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions, StreamsTasks, name_of
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields
 from tests import draws as st

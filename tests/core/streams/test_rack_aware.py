@@ -8,9 +8,15 @@ from hypothesis import assume, given
 from numpy.typing import NDArray
 from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
 
-from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability, sticky
-from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
+from app.core.streams.model import (
+    Application,
+    PartialAssignment,
+    RackAwareStrategy,
+    StreamsClient,
+    StreamsOptions,
+    TaskPartitions,
+)
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.errors.kafka import InconsistentTasks, RackCostsOverflow, TaskPartitionsUnknown

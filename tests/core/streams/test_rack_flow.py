@@ -5,9 +5,8 @@ import pytest
 from hypothesis import assume, given
 from numpy.typing import NDArray
 
-from app.core.streams.application import Application, PartialAssignment
-from app.core.streams.model import RackAwareStrategy, StreamsOptions
-from app.core.streams.rack_aware import flow
+from app.core.streams.model import Application, PartialAssignment, RackAwareStrategy, StreamsOptions
+from app.core.streams.rack_aware import optimum
 from app.core.streams.rack_aware.optimum import rack_aware
 from app.errors.kafka import InconsistentTasks
 from tests import draws as st
@@ -30,7 +29,7 @@ class TestItCostsTheSame:
 
         cost, owners, _ = given_flow
         replayed = kernel.min_traffic(cost, np.array(owners, np.int64))
-        found = flow.min_traffic(cost, np.array(owners, np.int64))
+        found = optimum.min_traffic(cost, np.array(owners, np.int64))
         assert found.cost == cost[np.arange(len(cost)), replayed].sum()
         assert found.cost == cost[np.arange(len(cost)), found.chosen].sum()
         clients = cost.shape[1]
@@ -43,7 +42,7 @@ class TestItCostsTheSame:
         cost, owners, group = given_flow
         counts, share = shares(owners, group, cost.shape[1])
         replayed = kernel.balance_subtopology(cost, np.array(group, np.int64), counts, share)
-        found = flow.balance_subtopology(cost, np.array(group, np.int64), counts, share)
+        found = optimum.balance_subtopology(cost, np.array(group, np.int64), counts, share)
         assert (replayed >= 0).all()
         assert found.cost == cost[np.arange(len(cost)), replayed].sum()
         assert np.array_equal(np.bincount(found.chosen, minlength=cost.shape[1]), counts)
@@ -83,10 +82,10 @@ class TestExamples:
     def test_shares_that_cannot_be(self) -> None:
         nothing = np.zeros((1, 2), np.int64)
         with pytest.raises(ValueError, match="within the shares"):
-            flow.balance_subtopology(nothing, np.zeros(1, np.int64), np.array([1, 0]), nothing)
+            optimum.balance_subtopology(nothing, np.zeros(1, np.int64), np.array([1, 0]), nothing)
 
     def test_no_tasks(self) -> None:
-        assert flow.min_traffic(np.zeros((0, 2), np.int64), np.zeros(0, np.int64)).cost == 0
+        assert optimum.min_traffic(np.zeros((0, 2), np.int64), np.zeros(0, np.int64)).cost == 0
         racks = rack_aware(Application(TWO_RACKS, tasks("")), MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
         assert (

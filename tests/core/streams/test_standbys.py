@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors.high_availability import assign
-from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOptions
+from app.core.streams.model import Application, PartialAssignment, StreamsAssignment, StreamsClient, StreamsOptions
 from app.core.streams.registry import STANDBY_POLICIES
 from app.core.streams.standbys import policy_for, require_tags_within_limits
 from app.errors.kafka import TagsBeyondLimits

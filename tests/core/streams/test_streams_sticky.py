@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.streams.assignors.sticky import assign, assign_prior
-from app.core.streams.assignors.sticky_tasks import TaskPairs
+from app.core.streams.assignors.sticky import TaskPairs, assign, assign_prior
 from app.core.streams.model import StreamsOptions
 from app.errors.kafka import ClientWithoutThreads, TooManyTasks
 from tests.core.streams.small_applications import Given, applications, client, ids, running, tasks, written

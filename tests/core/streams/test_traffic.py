@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 
-from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability
-from app.core.streams.model import RackAwareStrategy, StreamsOptions, TaskPartitions
+from app.core.streams.model import Application, PartialAssignment, RackAwareStrategy, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.optimum import rack_aware
 from app.core.streams.traffic import ClientTraffic, RackReads, client_traffic
 from tests.core.streams.small_applications import Given, applications, client, tasks

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from app.core.recorded import TopicPartitions
 from app.formats.groups import consumer_groups, share_groups, streams_groups
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
-from app.formats.groups.group_forms import Section, TableForm
+from app.formats.groups.group_cells import Section, TableForm
 from app.formats.groups.group_tables import Column, Layout
 from app.formats.groups.streams_groups import MemberTasks, StreamsMember
 

@@ -1,8 +1,18 @@
-"""Events in order, and the rebalances, revocations, moves and locality that each of them causes."""
+"""Events in order, and the rebalances, revocations, moves and locality that each of them causes.
+
+Events of a share group (KIP-932): members read partitions together, so that nothing is handed over.
+
+A member gets what the coordinator's assignor gives it, and no other member has to give it up first. If Kafka's own
+assignor fails, the coordinator keeps the target assignment that it has.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from app.core.groups.arrays.owned import owned_after
+from app.core.groups.arrays.partition_table import assigned_members, partition_table
 from app.core.groups.lifecycle.events import (
     Event,
     GroupChange,
@@ -13,12 +23,34 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger
-from app.core.groups.measures.handover import Handover, handover
-from app.core.groups.measures.locality import Locality, locality
-from app.core.groups.measures.pauses import pauses
+from app.core.groups.measures.locality import Handover, Locality, handover, locality
+from app.core.groups.measures.sharing import member_partitions, shared_assignment
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
-from app.core.model import Int64s
+from app.core.model import NO_MEMBER, Int64s
+from app.errors.kafka import KafkaRefuses
 from app.errors.requests import ConflictingFields
+
+
+def pauses(metadata: GroupMetadata, assignments: Sequence[GroupAssignment], *, is_eager: bool) -> Int64s:
+    """Count the rebalances in each of which a partition is revoked from one member before it is assigned.
+
+    In an eager rebalance, members revoke all partitions; in others, those that change members. A partition that has
+    no member before or after a rebalance is not paused by it.
+
+    Parameters
+    ----------
+    assignments : before the first rebalance, and after each.
+
+    Returns
+    -------
+    (rows,) int64 by partition, as `partition_table` numbers them.
+    """
+    table = partition_table(metadata)
+    ids = list(dict.fromkeys(member for assignment in assignments for member in assignment.members))
+    owners = np.array([assigned_members(table, assignment, ids) for assignment in assignments])
+    is_read = owners != NO_MEMBER
+    is_paused = is_read[:-1] & is_read[1:] & (is_eager | (owners[:-1] != owners[1:]))
+    return np.asarray(is_paused.sum(axis=0), np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,3 +157,103 @@ def _step(
         pauses=pauses(current.metadata, assignments, is_eager=protocol is Protocol.EAGER),
     )
     return step, current
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShareStep:
+    """One event and its effects.
+
+    Parameters
+    ----------
+    index : of the event that the step is, or is part of.
+    members, metadata : after the event; the members own what they are assigned.
+    trigger : for events that change the metadata; None for the others.
+    added, removed : pairs of a member and a partition that the step adds and removes.
+    failures : of the assignor, in the order in which it was called; then members keep what they had.
+    """
+
+    index: int
+    event: SingleEvent
+    members: tuple[Member, ...]
+    metadata: GroupMetadata
+    trigger: Trigger | None
+    assignment: GroupAssignment
+    added: int
+    removed: int
+    failures: tuple[KafkaRefuses, ...]
+    locality_before: Locality
+    locality_after: Locality
+
+
+def apply_share_events(
+    members: Sequence[Member],
+    metadata: GroupMetadata,
+    events: Sequence[Event],
+    *,
+    assign: Assign,
+    has_interval: bool = False,
+) -> tuple[ShareStep, ...]:
+    """Apply events in order, each to the outcome of the previous one.
+
+    Parameters
+    ----------
+    members : with the partitions that they own now.
+    assign : a share group's assignor.
+    has_interval : as in `steps.apply_events`.
+
+    Raises
+    ------
+    ConflictingFields : if an event is impossible; its path contains the index of the event.
+    """
+    state = GroupState(tuple(members), metadata, leader=None, is_led=False)
+    steps = []
+    for index, event in enumerate(events):
+        for single in singles_of(state, event, has_interval=has_interval):
+            try:
+                step = _share_step(state, single, assign, index)
+            except ConflictingFields as failure:
+                failure.path = ("events", index, *failure.path)
+                raise
+            steps.append(step)
+            state = replace(state, members=step.members, metadata=step.metadata)
+    return tuple(steps)
+
+
+def with_shared(members: Sequence[Member], assignment: GroupAssignment) -> tuple[Member, ...]:
+    """The members with what an assignment gives them."""
+    owned = owned_after(assignment)
+    return tuple(replace(member, owned=owned.get(member.id, ())) for member in members)
+
+
+def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: int) -> ShareStep:
+    change = change_of(state, event)
+    earlier = shared_assignment(state.members)
+    before = member_partitions(earlier)
+    owned = {member.id: member.owned for member in state.members}
+    failures: list[KafkaRefuses] = []
+    current = change.state.members
+    for target in change.rebalanced:
+        # A member has what the previous call gave it; one that is new has nothing.
+        current = tuple(replace(member, owned=owned.get(member.id, ())) for member in target.members)
+        try:
+            answer = assign(current, target.metadata) if current else shared_assignment(())
+        except KafkaRefuses as failure:
+            failures.append(failure)
+        else:
+            current = with_shared(current, answer)
+        owned = {member.id: member.owned for member in current}
+    assignment = shared_assignment(current)
+    after = member_partitions(assignment)
+    return ShareStep(
+        index=index,
+        event=event,
+        members=current,
+        metadata=change.state.metadata,
+        trigger=change.trigger,
+        assignment=assignment,
+        added=len(after - before),
+        removed=len(before - after),
+        failures=tuple(failures),
+        locality_before=locality(state.members, state.metadata, earlier),
+        locality_after=locality(current, change.state.metadata, assignment),
+    )

@@ -10,6 +10,7 @@ from app.core.groups.arrays.partition_table import (
     NO_ROW,
     PartitionTable,
     Weights,
+    assigned_members,
     members_of_entries,
     partition_table,
     weights_of_rows,
@@ -176,3 +177,39 @@ def _smallest_load_of_subscribers(members: Sequence[Member], table: PartitionTab
     np.minimum.at(of_class, classes.member_class[has_class], per_member[has_class])
     of_topic_class = np.where(classes.subscribes, of_class, infinite).min(axis=1, initial=infinite)
     return np.where(classes.topic_class == NO_CLASS, 0, np.append(of_topic_class, 0)[classes.topic_class])
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Numbers of partitions by what happens to them."""
+
+    kept: int
+    """Number of partitions that are assigned to the same member before and after."""
+    moved: int
+    """Number of partitions that are assigned to one member before and to another one after."""
+    taken_up: int
+    """Number of partitions that are unassigned before and assigned after."""
+    dropped: int
+    """Number of partitions that are assigned before and unassigned after."""
+    revoked: int
+    """Number of partitions that are taken from a member that stays in the group; they are moved or dropped."""
+
+
+def handover(metadata: GroupMetadata, before: GroupAssignment, after: GroupAssignment) -> Handover:
+    """Compare two assignments of one group, partition by partition of the metadata.
+
+    A member is still in the group if `after` lists it, with or without partitions. Partitions that the metadata does
+    not contain are not counted.
+    """
+    table = partition_table(metadata)
+    remaining = set(after.members)
+    ids = [*after.members, *(member for member in before.members if member not in remaining)]
+    old, new = assigned_members(table, before, ids), assigned_members(table, after, ids)
+    had_member, has_member, is_same = old != NO_MEMBER, new != NO_MEMBER, old == new
+    return Handover(
+        kept=int(np.count_nonzero(had_member & is_same)),
+        moved=int(np.count_nonzero(had_member & has_member & ~is_same)),
+        taken_up=int(np.count_nonzero(~had_member & has_member)),
+        dropped=int(np.count_nonzero(had_member & ~has_member)),
+        revoked=int(np.count_nonzero(had_member & ~is_same & (old < len(after.members)))),
+    )

@@ -1,15 +1,200 @@
 """A group as the coordinator's assignors read it, and the check of its topics that they share."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from hashlib import sha256
+from typing import Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
-from app.core.groups.model import Member
-from app.core.groups.server.topic_ids import set_order
-from app.core.model import Int64s
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
+from app.core.jvm import hash_order
+from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
+from app.core.jvm.hashes import string_hash_codes, utf16_order
+from app.core.model import Int32s, Int64s
 from app.errors.kafka import KafkaError, SubscribedTopicMissing
+
+ID_LENGTH = 22
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_NO_DIGIT = 64
+_DIGIT_OF = np.full(256, _NO_DIGIT, np.uint64)
+_DIGIT_OF[np.frombuffer(_DIGITS, np.uint8)] = np.arange(64)
+# 22 digits of 6 bits: the first 64 bits end 4 bits into the eleventh digit, the next 64 leave 4 of the last unused.
+_WEIGHTS = np.uint64(1) << np.arange(54, -1, -6, dtype=np.uint64)
+
+
+def id_bits(ids: Sequence[str]) -> NDArray[np.uint64]:
+    """The 128 bits of each id, which is 16 bytes in URL-safe base64 without padding: (ids, 2) uint64.
+
+    Raises `ValueError` if one is not.
+    """
+    characters = np.frombuffer("".join(ids).encode("latin-1", "replace"), np.uint8)
+    digits = _DIGIT_OF[characters]
+    if any(len(topic_id) != ID_LENGTH for topic_id in ids) or (digits == _NO_DIGIT).any():
+        wrong = next(topic_id for topic_id in ids if not _is_id(topic_id))
+        raise ValueError(f"a topic id is 16 bytes in URL-safe base64, 22 characters; {wrong!r} given")
+    digits = digits.reshape(-1, ID_LENGTH)
+    two, four, six = np.uint64(2), np.uint64(4), np.uint64(62)
+    high = (digits[:, :10] @ _WEIGHTS << four) | (digits[:, 10] >> two)
+    low = (digits[:, 10] << six) | (digits[:, 11:21] @ _WEIGHTS << two) | (digits[:, 21] >> four)
+    return np.stack([high, low], axis=1)
+
+
+def signed_halves(bits: NDArray[np.uint64]) -> Int64s:
+    """The values that `Uuid.compareTo` of Kafka 4.0 compares, the first half first: (ids, 2) int64, signed.
+
+    Measured: an id whose first byte is 0x80 or more comes before one whose first byte is smaller.
+    """
+    return bits.view(np.int64)
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == ID_LENGTH and all(character in _DIGITS.decode() for character in text)
+
+
+def set_order(ids: Sequence[str]) -> Int64s:
+    """Iteration order of a HashSet to which distinct ids were added as listed: (ids,) int64 indices."""
+    return _order(id_bits(ids), initial_capacity=None)
+
+
+def set_copy_order(ids: Sequence[str], initial_capacity: int) -> Int64s:
+    """Iteration order of a HashSet of a given capacity, filled from a set to which the ids were added as listed."""
+    bits = id_bits(ids)
+    first = _order(bits, initial_capacity=None)
+    return first[_order(bits[first], initial_capacity=initial_capacity)]
+
+
+def id_hash_codes(ids: Sequence[str]) -> Int32s:
+    """`Uuid.hashCode` of each id: (ids,) int32."""
+    return _hash_codes(id_bits(ids))
+
+
+def _order(bits: NDArray[np.uint64], *, initial_capacity: int | None) -> Int64s:
+    return hash_order(_hash_codes(bits), initial_capacity=initial_capacity, order=_Signed(bits))
+
+
+def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
+    """`Uuid.hashCode`: (ids,) int32."""
+    halves = bits[:, 0] ^ bits[:, 1]
+    codes: Int32s = ((halves >> np.uint64(32)) ^ halves).astype(np.uint32).view(np.int32)
+    return codes
+
+
+class _Signed(Sequence[tuple[int, int]]):
+    """Sort keys in the order of `Uuid.compareTo`, computed on access."""
+
+    def __init__(self, bits: NDArray[np.uint64]) -> None:
+        self._halves = signed_halves(bits)
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __getitem__(self, index: int) -> tuple[int, int]:  # type: ignore[override]  # slices are not used
+        high, low = self._halves[index].tolist()
+        return high, low
+
+
+_ID_BYTES = 16
+
+
+class AssignById(Protocol):
+    """An assignor of the coordinator."""
+
+    def __call__(self, members: Sequence[Member], topics: Mapping[str, int]) -> GroupAssignment: ...
+
+
+def by_name(assign: AssignById) -> Assign:
+    """The assignor with topics by name, in its input and its answer.
+
+    The coordinator identifies topics by id, and the assignment can depend on the order of the ids. If a topic's id is
+    unknown, it is derived from its name, so that the same request has the same answer; Kafka's own may then differ.
+    Subscribed topics that do not exist have no id and are left out.
+
+    If two ids share a bucket of a hash map, the order in which the coordinator has filled its maps decides, and is
+    replayed here. Subscribed ids follow a hash set of the topics' names. The map of what a member owns is filled by
+    `computeIfAbsent`, in the order of insertion of each rebalance, so that a later topic is in front; copies and
+    records keep that order. What a member owned before the first rebalance of a plan is taken to be assigned in one, in
+    the order of the set of ids.
+    """
+
+    def assign_by_name(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
+        id_of = {name: id_of_topic(topic) for name, topic in metadata.topics.items()}
+        name_of = {topic_id: name for name, topic_id in id_of.items()}
+        topics = {id_of[name]: len(topic.replicas) for name, topic in metadata.topics.items()}
+        answer = assign(_Translated(id_of).members(members), topics)
+        return replace(answer, topics=[name_of[topic_id] for topic_id in answer.topics])
+
+    return assign_by_name
+
+
+def id_of_topic(topic: TopicMetadata) -> str:
+    """The topic's id; if unknown, one that is derived from its name."""
+    if topic.topic_id is not None:
+        return topic.topic_id
+    return urlsafe_b64encode(sha256(topic.name.encode()).digest()[:_ID_BYTES]).decode().rstrip("=")
+
+
+class _Translated:
+    """Members with topic ids instead of names; a sequence that many members share is translated once."""
+
+    def __init__(self, id_of: Mapping[str, str]) -> None:
+        self._id_of = id_of
+        buckets = id_hash_codes(list(id_of.values()))
+        buckets = (buckets ^ (buckets.view(np.uint32) >> np.uint32(16)).view(np.int32)) & (DEFAULT_CAPACITY - 1)
+        # Ids that share no bucket of the smallest table share none of a larger one.
+        self._shares_bucket = len(np.unique(buckets)) < len(buckets)
+        # By identity; the original is stored beside the translation to stay alive.
+        self._subscribed: dict[int, tuple[Sequence[str], tuple[str, ...]]] = {}
+        self._named: dict[int, tuple[Sequence[str], Sequence[str]]] = {}
+
+    def members(self, members: Sequence[Member]) -> list[Member]:
+        return [replace(member, topics=self._topics(member.topics), owned=self._owned(member)) for member in members]
+
+    def _topics(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        if id(names) not in self._subscribed:
+            distinct = list(dict.fromkeys(names))
+            capacity = max(capacity_for(len(distinct)), DEFAULT_CAPACITY)
+            keys = list(map(utf16_order, distinct))
+            ordered = hash_order(string_hash_codes(distinct), initial_capacity=capacity, order=keys)
+            known = tuple(self._id_of[distinct[at]] for at in ordered.tolist() if distinct[at] in self._id_of)
+            self._subscribed[id(names)] = names, known
+        return self._subscribed[id(names)][1]
+
+    def _owned(self, member: Member) -> Sequence[Owned]:
+        owned = member.owned
+        if not isinstance(owned, OwnedRuns):
+            runs = [run for run in owned if run.topic in self._id_of]
+            places = self._newest_first([run.topic for run in runs], member)
+            return tuple(Owned(self._id_of[runs[at].topic], runs[at].partitions) for at in places)
+        if id(owned.topics) not in self._named:
+            # A deleted topic keeps its position under its name, which is no topic's id.
+            self._named[id(owned.topics)] = owned.topics, [self._id_of.get(name, name) for name in owned.topics]
+        renamed = replace(owned, topics=self._named[id(owned.topics)][1])
+        if not self._shares_bucket:
+            return renamed
+        there = [index for index in np.unique(owned.topic_index).tolist() if owned.topics[index] in self._id_of]
+        rank = np.full(len(owned.topics), len(there), np.int64)
+        places = self._newest_first([owned.topics[index] for index in there], member)
+        rank[[there[at] for at in places]] = np.arange(len(there))
+        by_rank = np.argsort(rank[owned.topic_index], kind="stable")
+        return replace(renamed, topic_index=renamed.topic_index[by_rank], partitions=renamed.partitions[by_rank])
+
+    def _newest_first(self, names: Sequence[str], member: Member) -> list[int]:
+        """Places of topics, those first that `computeIfAbsent` put into the member's map last."""
+        if not self._shares_bucket:
+            return list(range(len(names)))
+        ids = self._topics(member.topics)
+        place_of = {ids[at]: place for place, at in enumerate(set_order(ids).tolist())}
+
+        def age(at: int) -> tuple[tuple[int, int], int]:
+            return member.owned_since.get(names[at], (0, 0)), place_of.get(self._id_of[names[at]], -1)
+
+        return sorted(range(len(names)), key=age, reverse=True)
 
 
 class SubscriptionType(StrEnum):

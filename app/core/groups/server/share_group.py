@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.topic_ids import id_hash_codes, set_order
+from app.core.groups.server.group import id_hash_codes, set_order
 from app.core.jvm import hash_order
 from app.core.model import Int32s, Int64s
 

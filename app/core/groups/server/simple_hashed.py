@@ -21,9 +21,8 @@ from collections.abc import Mapping, Sequence
 
 from app.core.groups.arrays.subscriptions import hash_ordered
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics
+from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics, set_order
 from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPartition
-from app.core.groups.server.topic_ids import set_order
 from app.core.jvm.hashes import string_hash_codes
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.errors.kafka import AssignorLosesCount, KafkaError

@@ -30,9 +30,8 @@ from math import ceil
 import numpy as np
 
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, SubscriptionType, require_topics
+from app.core.groups.server.group import ServerGroup, SubscriptionType, require_topics, set_order
 from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPartition, sized_for
-from app.core.groups.server.topic_ids import set_order
 from app.core.jvm import JavaHashSet, hash_order
 from app.core.jvm.hashes import INTEGER
 from app.core.kafka_versions import KafkaRange, Replayed

@@ -25,8 +25,7 @@ from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment
 from app.core.groups.server import uniform_kernel as kernel
-from app.core.groups.server.group import ServerGroup, require_subscribed_topics
-from app.core.groups.server.topic_ids import id_bits, signed_halves
+from app.core.groups.server.group import ServerGroup, id_bits, require_subscribed_topics, signed_halves
 from app.core.model import NO_MEMBER, Int32s, Int64s
 from app.errors.kafka import KafkaError, OwnedPartitionMissing
 

@@ -28,8 +28,7 @@ import numpy as np
 from app.core.groups.arrays.owned import UNKNOWN_TOPIC, MemberPartitions, OwnedPartitions
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, require_topics
-from app.core.groups.server.topic_ids import set_copy_order, set_order
+from app.core.groups.server.group import ServerGroup, require_topics, set_copy_order, set_order
 from app.core.jvm import hash_order
 from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE, capacity_for, table_size
 from app.core.model import NO_MEMBER, Int64s

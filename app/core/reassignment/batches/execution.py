@@ -6,12 +6,13 @@ may place new partitions there. The inverses of batches are executed from the la
 """
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment.batches import durations_kernel
 
 
 class Action(StrEnum):
@@ -119,3 +120,128 @@ def _changed(cordoned: Set[int], wanted: Set[int]) -> Iterator[ExecutionStep]:
 
 def _brokers(replicas: Int32s) -> Set[int]:
     return {broker for broker in np.unique(replicas).tolist() if broker != NO_REPLICA}
+
+
+_ROUND_FIGURES = (1, 2, 5)
+FETCH_BYTES = 2**20
+"""Kafka's default of `replica.fetch.max.bytes`."""
+LEAST_OVER_INGRESS = 2
+"""A recommended throttle is at least this many times what is written to the partitions that one broker copies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchCopies:
+    """Replicas that are copied, by ascending batch: (copies,) each.
+
+    Parameters
+    ----------
+    batch : int64. source, target : int32 positions of brokers. size_bytes : int64, 0 if unknown.
+    ingress_bytes_per_s : float64 of the partition, which a new replica follows while it is copied; 0 if unknown.
+    """
+
+    batch: Int64s = field(repr=False)
+    source: Int32s = field(repr=False)
+    target: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    ingress_bytes_per_s: Float64s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicationRates:
+    """What limits copying.
+
+    Parameters
+    ----------
+    throttle_bytes_per_s : of each broker, in and out alike; None without one.
+    nic_in, nic_out : (brokers,) float64 bytes per second that a broker can receive and send besides its present
+        traffic; infinite if unknown.
+    record_batch_bytes : size of the record batches in the logs; None if unknown, as for batches that are small.
+    """
+
+    throttle_bytes_per_s: int | None
+    nic_in: Float64s = field(repr=False)
+    nic_out: Float64s = field(repr=False)
+    record_batch_bytes: int | None = None
+
+    @property
+    def sent_per_copied(self) -> float:
+        """Bytes that brokers send, and that count against the throttle, for each byte that is copied; at least 1.
+
+        A fetch of a partition has `FETCH_BYTES` of its log, and the follower drops the last record batch if it is cut
+        off: of batches of 0.75 MiB it copies one with each MiB. A batch that is larger than a fetch is sent as a whole.
+        """
+        if self.record_batch_bytes is None or self.record_batch_bytes > FETCH_BYTES:
+            return 1.0
+        return FETCH_BYTES / (FETCH_BYTES // self.record_batch_bytes * self.record_batch_bytes)
+
+
+def throttled(
+    throttle_bytes_per_s: int | None, brokers: int, record_batch_bytes: int | None = None
+) -> ReplicationRates:
+    """The rates if nothing but a throttle and the size of record batches is known."""
+    unknown = np.full(brokers, np.inf)
+    return ReplicationRates(throttle_bytes_per_s, unknown, unknown, record_batch_bytes)
+
+
+def batch_durations(copies: BatchCopies, rates: ReplicationRates, batches: int) -> Float64s:
+    """(batches,) float64 seconds of each batch; infinite if it never completes, NaN if no rate is known.
+
+    All copies of a batch begin together. The throttle and the network of a source are shared max-min fairly by what it
+    sends, those of a target by what it receives; a copy at rate r of a partition into which producers write i gains
+    r - i on its leader, and is complete when it has caught up. A batch never completes if no copy of those left gains.
+    If record batches are large, more is sent than copied: see `ReplicationRates.sent_per_copied`.
+
+    Kafka throttles a replica until it is in sync. What clients read is not part of the model, unless `nic_out` is
+    without it.
+
+    Complexity: O(batches · (brokers + copies of a batch · log(duration))), compiled.
+
+    Examples
+    --------
+    Two replicas of 100 bytes are copied from broker 0, at 10 bytes per second in all; into one producers write 2.
+
+    >>> import numpy as np
+    >>> copies = BatchCopies(np.array([0, 0]), np.array([0, 0], np.int32), np.array([1, 2], np.int32),
+    ...                      np.array([100, 100]), np.array([0.0, 2.0]))
+    >>> batch_durations(copies, throttled(10, 3), 1).tolist()
+    [25.0]
+    """
+    brokers = len(rates.nic_in)
+    seconds = np.zeros(batches, np.float64)
+    arrays = durations_kernel.CopyArrays(
+        np.ascontiguousarray(copies.source, np.int32),
+        np.ascontiguousarray(copies.target + brokers, np.int32),
+        copies.size_bytes.astype(np.float64) * rates.sent_per_copied,
+        np.ascontiguousarray(copies.ingress_bytes_per_s * rates.sent_per_copied, np.float64),
+    )
+    offsets = np.searchsorted(copies.batch, np.arange(batches + 1)).astype(np.int64)
+    throttle = float("inf") if rates.throttle_bytes_per_s is None else float(rates.throttle_bytes_per_s)
+    nic = np.maximum(np.concatenate([rates.nic_out, rates.nic_in]), 0.0)
+    durations_kernel.fill_durations(arrays, offsets, throttle, nic, seconds)
+    return seconds
+
+
+def recommended_throttle(copies: BatchCopies, rates: ReplicationRates) -> int | None:
+    """The least round figure with which every batch completes; None if no ingress is known, or no network has it.
+
+    With I the most bytes per second that are written to the partitions which one broker sends, or receives, at once in
+    one batch, times the bytes sent for each byte copied, it is the least of 1, 2, 5, 10, 20, … bytes per second that is
+    at least `LEAST_OVER_INGRESS` · I. None if a broker that sends or receives in a batch has less than that besides its
+    present traffic.
+    """
+    brokers = len(rates.nic_in)
+    least, spare = 0.0, np.inf
+    for ends, nic in ((copies.source, rates.nic_out), (copies.target, rates.nic_in)):
+        pairs = copies.batch * brokers + ends
+        distinct, place = np.unique(pairs, return_inverse=True)
+        at_once = np.bincount(place, copies.ingress_bytes_per_s, len(distinct))
+        least = max(least, float(at_once.max(initial=0.0)))
+        spare = min(spare, float(nic[distinct % brokers].min(initial=np.inf)))
+    if not least:
+        return None
+    wanted = LEAST_OVER_INGRESS * least * rates.sent_per_copied
+    digits = max(len(str(int(wanted))) - 1, 0)
+    figure = next(
+        figure for power in (digits, digits + 1) for each in _ROUND_FIGURES if (figure := each * 10**power) >= wanted
+    )
+    return figure if figure <= spare else None

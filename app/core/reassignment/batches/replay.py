@@ -4,13 +4,13 @@ The replay sorts and sums: it shares no code with the scheduler.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches, ReassignedPartitions
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.reassignment.batches.model import Batches, BrokerDisks, LogDirMoves, ReassignedPartitions, ReplicaLogDirs
 from app.core.replica_lists import not_among, sums_by, widened
 
 Bools = NDArray[np.bool_]
@@ -141,3 +141,118 @@ def violated_steps(replayed: StepReplay, code: str, broken: Bools, what: str) ->
 def differ(lists: Int32s, others: Int32s) -> Bools:
     """(rows,) bool: whether the lists of a row differ."""
     return np.asarray((lists != others).any(axis=1), np.bool_)
+
+
+def without_unchanged(replayed: StepReplay, moves: LogDirMoves | None) -> tuple[StepReplay, list[BatchViolation]]:
+    """The steps without those that only list a partition for its moves between log directories.
+
+    These list the partition as the step before left it, and each move has a step of its row in its batch.
+    """
+    listed = set(zip(replayed.row.tolist(), replayed.batch.tolist(), strict=True))
+    moved = set() if moves is None else set(zip(moves.row.tolist(), moves.batch.tolist(), strict=True))
+    violations = []
+    if missing := sorted(moved - listed):
+        detail = f"row {missing[0][0]} moves between log directories in batch {missing[0][1]}, which does not list it"
+        violations.append(BatchViolation("row_left_out", len(missing), detail, batch=missing[0][1], row=missing[0][0]))
+    is_unchanged = ~differ(replayed.before, replayed.after)
+    is_unchanged &= np.array(
+        [pair in moved for pair in zip(replayed.row.tolist(), replayed.batch.tolist(), strict=True)], np.bool_
+    )
+    previous = np.roll(replayed.after, 1, axis=0)
+    expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
+    stale = is_unchanged & differ(expected, replayed.before)
+    violations += violated_steps(replayed, "step_out_of_place", stale, "is listed otherwise than it is")
+    stays = ~is_unchanged
+    row = replayed.row[stays]
+    changes = np.diff(row) != 0
+    columns = ("batch", "row", "before", "after", "gained", "lost", "size")
+    remaining = replace(
+        replayed,
+        **{name: getattr(replayed, name)[stays] for name in columns},
+        is_first=np.concatenate([[True], changes])[: len(row)],
+        is_last=np.concatenate([changes, [True]])[: len(row)],
+    )
+    return remaining, violations
+
+
+def required_violations(
+    reassigned: ReassignedPartitions, moves: LogDirMoves | None, log_dirs: ReplicaLogDirs | None
+) -> Iterator[BatchViolation]:
+    """Each replica whose directory differs is moved, once, from the one to the other, and no other replica is."""
+    if moves is None or log_dirs is None:
+        yield BatchViolation(
+            "log_dirs", 1, "the batches have moves between log directories and no disks, or none of them"
+        )
+        return
+    made = sorted(zip(*(getattr(moves, name).tolist() for name in ("row", "broker", "source", "target")), strict=True))
+    required = []
+    for row, (old, new) in enumerate(zip(reassigned.before.tolist(), reassigned.after.tolist(), strict=True)):
+        for column, broker in enumerate(old):
+            if broker != NO_REPLICA and broker in new:
+                disks = int(log_dirs.before[row, column]), int(log_dirs.after[row, new.index(broker)])
+                if disks[0] != disks[1]:
+                    required.append((row, broker, *disks))
+    if made != sorted(required):
+        detail = f"{len(made)} replicas move between log directories, and not the {len(required)} that are to"
+        yield BatchViolation("log_dirs", 1, detail, value=len(made), limit=len(required))
+
+
+def copied_within(reassigned: ReassignedPartitions, moves: LogDirMoves) -> BatchTraffic:
+    """What brokers copy between their log directories in each batch; pairs may repeat those of other traffic."""
+    n_batches = int(moves.batch.max(initial=0)) + 1
+    pairs = moves.broker.astype(np.int64) * n_batches + moves.batch
+    distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
+    size_bytes = sums_by(pair_of, np.maximum(reassigned.size_bytes[moves.row], 0), len(distinct))
+    return BatchTraffic(distinct // n_batches, distinct % n_batches, replicas, size_bytes)
+
+
+def with_moves(reassigned: ReassignedPartitions, traffic: BatchTraffic, moves: LogDirMoves) -> BatchTraffic:
+    """The traffic of brokers, and what they copy between their log directories."""
+    more = copied_within(reassigned, moves)
+    joined = [
+        np.concatenate([getattr(traffic, name), getattr(more, name)])
+        for name in ("broker", "batch", "replicas", "size_bytes")
+    ]
+    keys = np.column_stack(joined[:2])
+    distinct, pair_of = np.unique(keys, axis=0, return_inverse=True)
+    sums = (sums_by(pair_of.ravel(), amounts, len(distinct)) for amounts in joined[2:])
+    return BatchTraffic(distinct[:, 0], distinct[:, 1], *sums)
+
+
+def log_dir_disk_violations(
+    reassigned: ReassignedPartitions,
+    replayed: StepReplay,
+    disks: BrokerDisks,
+    log_dirs: ReplicaLogDirs,
+    moves: LogDirMoves,
+) -> Iterator[BatchViolation]:
+    """Replay what each disk has, batch by batch: arrivals and moves fill it at once, deletions free it afterwards."""
+    filled: dict[tuple[int, int], int] = {}
+    freed: dict[tuple[int, int], int] = {}
+    for step, row in enumerate(replayed.row.tolist()):
+        for chosen, lists, ends, disk_of, totals in (
+            (replayed.gained, replayed.after, reassigned.after, log_dirs.after, filled),
+            (replayed.lost, replayed.before, reassigned.before, log_dirs.before, freed),
+        ):
+            for broker in lists[step][chosen[step]].tolist():
+                key = int(replayed.batch[step]), int(disk_of[row, ends[row].tolist().index(broker)])
+                totals[key] = totals.get(key, 0) + int(replayed.size[step])
+    for batch, row, source, target in zip(
+        *(getattr(moves, name).tolist() for name in ("batch", "row", "source", "target")), strict=True
+    ):
+        size = max(int(reassigned.size_bytes[row]), 0)
+        filled[batch, target] = filled.get((batch, target), 0) + size
+        freed[batch, source] = freed.get((batch, source), 0) + size
+    used = disks.used_bytes.tolist()
+    for batch in sorted({batch for batch, _ in (*filled, *freed)}):
+        for (at, disk), size in sorted(filled.items()):
+            if at == batch:
+                used[disk] += size
+                if size and used[disk] > disks.max_bytes[disk]:
+                    limit = int(disks.max_bytes[disk])
+                    where = disks.path_of(disk, len(reassigned.broker_ids)) or "unknown"
+                    detail = f"log directory {where} uses {used[disk]} bytes in batch {batch}; {limit} are allowed"
+                    yield BatchViolation("disk", 1, detail, batch=batch, value=used[disk], limit=limit)
+        for (at, disk), size in freed.items():
+            if at == batch:
+                used[disk] -= size

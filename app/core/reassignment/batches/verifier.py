@@ -5,13 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches.log_dir_verifier import (
-    copied_within,
-    log_dir_disk_violations,
-    required_violations,
-    with_moves,
-    without_unchanged,
-)
 from app.core.reassignment.batches.model import (
     Batches,
     BatchLimits,
@@ -24,12 +17,17 @@ from app.core.reassignment.batches.replay import (
     BatchViolation,
     Bools,
     StepReplay,
+    copied_within,
     deleted,
     differ,
     incoming,
+    log_dir_disk_violations,
     outgoing,
     replay,
+    required_violations,
     violated_steps,
+    with_moves,
+    without_unchanged,
 )
 from app.core.replica_lists import distinct_values, not_among, sums_by
 

@@ -30,8 +30,7 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts.least_movement import never
 from app.core.reassignment.counts.network import CandidateReceivers, candidate_receivers
-from app.core.reassignment.counts.places import in_order, moved_weight, movement_costs
-from app.core.reassignment.counts.slots import slots_of
+from app.core.reassignment.counts.places import in_order, moved_weight, movement_costs, slots_of
 from app.core.reassignment.counts.topic_network import TopicBands, TopicNetwork, topic_network
 from app.core.reassignment.counts.weighted import narrowest_levels, summary
 from app.core.reassignment.counts.within_band import scaled_costs, tie_costs

@@ -30,8 +30,7 @@ from app.core.reassignment.counts.network import (
     TopicArcs,
     placement_network,
 )
-from app.core.reassignment.counts.places import PlaceCosts, movement_costs
-from app.core.reassignment.counts.slots import Slots, slots_of
+from app.core.reassignment.counts.places import PlaceCosts, Slots, movement_costs, slots_of
 from app.core.reassignment.counts.within_band import tie_costs
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.replica_lists import per_broker

@@ -6,38 +6,148 @@ leaders change. The choice is then the fairest one: the smallest maximum, then t
 over all brokers, also those whose leaders are not balanced; then the fewest changes, then the fewest leaders on new
 replicas. Leaders that `may_change` do so only if that makes the broker that leads most smaller: the goals then are the
 smallest maximum over all brokers, the fewest changes, the largest minimum. All are flows between brokers (`shares`).
+
+Choose preferred leaders by ingress, with a lower bound on the largest load.
+
+Minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
+leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
+candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
+the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
+broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.core.model import NO_LEADER, Int32s, Int64s
-from app.core.reassignment.counts.weighted import summary
-from app.core.reassignment.leaders.answers import BY_COUNT, BY_TOPIC, answer
-from app.core.reassignment.leaders.by_ingress import by_ingress
-from app.core.reassignment.leaders.changes import (
-    bounds,
-    change_costs,
-    changes_bound,
-    forced_changes,
-    only_candidates,
-    priced_bound,
-)
-from app.core.reassignment.leaders.minimums import MinimumNodes
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.counts.weighted import find_levels, summary
+from app.core.reassignment.leaders import repair_kernel as kernel
 from app.core.reassignment.leaders.per_topic import with_topics
 from app.core.reassignment.leaders.problem import (
+    BY_COUNT,
+    BY_INGRESS,
+    BY_TOPIC,
     NOT_A_CANDIDATE,
     LeaderChoice,
     LeaderMinimums,
     LeaderProblem,
     LeaderTopics,
+    answer,
+    bounds,
+    change_costs,
+    changes_bound,
+    fewest_to_leave,
+    forced_changes,
+    only_candidates,
+    priced_bound,
 )
-from app.core.reassignment.leaders.shares import Shares
-from app.core.reassignment.leaders.weighted import weighted_bounds
+from app.core.reassignment.leaders.shares import MinimumNodes, Shares
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
+
+INGRESS_TOLERANCE = 1000
+"""Ingress is balanced to one part in so many of the lower bound: measured rates are no more precise than that."""
+
+
+def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
+    """Choose the leaders of partitions of different weight."""
+    costs, _ = change_costs(problem, keep=balance.tolerance is None)
+    leaders, rows = only_candidates(problem, costs)
+    rows = rows[np.argsort(-problem.weight[rows], kind="stable")]
+    heavy, idle = np.split(rows, [np.count_nonzero(problem.weight[rows])])
+    part = problem.part(heavy, leaders)
+    largest_bound = _largest_bound(part, costs[heavy])
+    goal = largest_bound + largest_bound // INGRESS_TOLERANCE
+    if balance.tolerance is not None:
+        goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
+    leaders[heavy] = _spread(part, costs[heavy], goal)
+    leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
+    loads = problem.loads(leaders)[problem.target]
+    if balance.tolerance is None:
+        bound = forced_changes(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
+        return answer(problem, leaders, BY_INGRESS, None, bound, largest_bound)
+    band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
+    bound = forced_changes(problem) + fewest_to_leave(problem, band.high)
+    return answer(problem, leaders, BY_INGRESS, band, bound, largest_bound)
+
+
+def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
+    """A lower bound on the largest load of a target broker."""
+    split = Shares.of_part(part, costs).without_costs().narrow_high()
+    is_candidate, is_target = costs >= 0, part.target[part.replicas]
+    alone = np.where(is_candidate, part.base[part.replicas] + part.weight[:, None], np.iinfo(np.int64).max)
+    # A partition that a broker other than the targets may lead need not be in the load of a target.
+    is_within_targets = (is_target | ~is_candidate).all(axis=1)
+    at_best = alone[is_within_targets].min(axis=1, initial=np.iinfo(np.int64).max)
+    return max(split, int(at_best.max(initial=0)))
+
+
+def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
+    """(rows,) int32 leaders of partitions in descending order of weight."""
+    start = Shares.of_part(part, costs)
+    spread = start.without_costs()
+    spread.cap(goal)
+    columns = spread.columns()
+    loads = part.loads(spread.leaders())
+    kernel.repair(start.table, start.costs, part.weight, part.target, goal, columns, loads)
+    kernel.undo_changes(start.table, start.costs, part.weight, part.target, goal, columns, loads)
+    chosen: Int32s = start.table[np.arange(len(columns)), columns] if len(columns) else part.leader
+    return chosen
+
+
+def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
+    """(len(idle),) int32 leaders of partitions without ingress, on the brokers that lead the fewest partitions."""
+    numbers = per_broker(leaders[:, None], len(problem.base))
+    return Shares.of(problem.replicas[idle], costs, np.ones(len(idle), np.int64), problem.target, numbers).leaders()
+
+
+def weighted_bounds(problem: LeaderProblem, balance: Balance) -> BrokerBounds:
+    """The narrowest feasible bounds of leaders by count in proportion to `share`, joined with a tolerance of the mean.
+
+    Minimums of topics have to be attainable, and hold within the bounds.
+
+    Complexity: O(log(rows) + log(brokers)) blocking flows between brokers.
+
+    Raises
+    ------
+    ValueError : with `keep`, which has no band, or without shares.
+    """
+    if balance.tolerance is None or problem.share is None:
+        raise ValueError("keep has no band, nor have leaders without shares one in proportion to them")
+    candidates, target = problem.candidates(), problem.target
+    # Not of a choice with few changes: any one will do.
+    costs = np.where(candidates, 0, NOT_A_CANDIDATE).astype(np.int32)
+    total = int(candidates.any(axis=1).sum()) + int(problem.base[target].sum())
+    levels = find_levels(
+        _Feasible(problem, costs),
+        target,
+        problem.share,
+        total,
+        is_within=bool(target[problem.replicas[candidates & (problem.replicas != NO_REPLICA)]].all()),
+    )
+    return levels.bounds(tolerance=balance.tolerance, below=balance.below)
+
+
+class _Feasible:
+    """Whether some choice of leaders is within bounds; each one starts from the flow of the one before."""
+
+    def __init__(self, problem: LeaderProblem, costs: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> None:
+        self._problem, self._nodes = problem, None
+        if problem.minimums is None:
+            self._shares = Shares.of(problem.replicas, costs, problem.weight, problem.target, problem.base)
+        else:
+            self._nodes = MinimumNodes.of(problem, problem.minimums, costs)
+            self._shares = self._nodes.shares
+            self._shares.meet_exact()
+
+    def __call__(self, within: BrokerBounds) -> bool:
+        low, high = bounds(self._problem, within)
+        if self._nodes is not None:
+            low, high = self._nodes.bounds(low, high)
+        return self._shares.reach(low, high)
+
 
 LARGEST_SUM = 1 << 61
 """Weights are added exactly in 64 bits; the rest is headroom for rounding."""

@@ -1,15 +1,12 @@
 """Log directories of a broker (JBOD): which one each replica is in, with the fewest bytes moved between them.
 
-model.py          the problem of one broker, and its answer
-placing.py        the verb: greedy placement, improved by an integer model, with lower bounds
+model.py          the problem of one broker, and its answer; violations of any placement
+placing.py        the verb: greedy placement, improved by an integer model, with lower bounds; lower bounds on the largest share and on moved bytes
 greedy.py         placement under a ceiling, and its local improvement
 integer_model.py  exact placement of small brokers (CP-SAT)
-bounds.py         lower bounds on the largest share and on moved bytes
 conflicts.py      the smallest set of replicas that cannot be packed
-verifier.py       violations of any placement
 """
 
 from app.core.reassignment.log_dirs.conflicts import PackingConflict, packing_conflict
-from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
+from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
 from app.core.reassignment.log_dirs.placing import place_in_log_dirs
-from app.core.reassignment.log_dirs.verifier import log_dir_violations

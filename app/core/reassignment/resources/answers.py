@@ -11,7 +11,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.resources.evaluation import capacity_weights, excess_of, largest_share, loads_of
-from app.core.reassignment.resources.excess import ExcessProof
+from app.core.reassignment.resources.integer_model import ExcessProof
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,

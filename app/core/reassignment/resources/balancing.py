@@ -12,7 +12,7 @@ from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import ideal_loads
 from app.core.reassignment.resources.exact import exact_answer
-from app.core.reassignment.resources.excess import ExcessProof, proven_excess
+from app.core.reassignment.resources.integer_model import ExcessProof, proven_excess
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,
@@ -23,8 +23,7 @@ from app.core.reassignment.resources.model import (
 )
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.one_load import OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
-from app.core.reassignment.resources.start import rules_of, start_of
+from app.core.reassignment.resources.search import Bounds, SearchedPlacement, rules_of, search, start_of
 from app.core.reassignment.resources.sums import share_bounds
 
 EARLIER = 100.0

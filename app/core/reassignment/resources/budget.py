@@ -9,9 +9,41 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from app.core.reassignment.resources.answers import answer
 from app.core.reassignment.resources.balancing import reach_goals
+from app.core.reassignment.resources.exact import exact_answer
+from app.core.reassignment.resources.integer_model import proven_excess
 from app.core.reassignment.resources.model import Goal, ResourcePlacement, ResourceProblem
-from app.core.reassignment.resources.relieving import relieve
+from app.core.reassignment.resources.movement_bound import moved_lower_bound
+from app.core.reassignment.resources.search import Bounds, rules_of, search, start_of
+
+
+def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
+    """Move the least weight that brings every broker below its limits, hard ones first; then change the fewest leaders.
+
+    If limits cannot all hold, the answer has the least excess that the search finds: `excess.conflicts` proves it for
+    hard limits, and `excess.hard.lower_bound` bounds it.
+
+    Parameters
+    ----------
+    is_over : whether the deadline has passed; then the best placement so far is returned.
+
+    Raises
+    ------
+    InfeasibleFlow : if some partition has no legal placement.
+    LimitExceeded : if loads or weights are so large that they cannot be added exactly.
+    """
+    rules = rules_of(problem)
+    start = start_of(problem, rules)
+    exact = exact_answer(problem, rules, start, (), is_over)
+    if exact is not None:
+        return exact
+    bounds = Bounds.none(problem)
+    placement = search(problem, rules, start, bounds, is_over)
+    proof, placement = proven_excess(problem, rules, bounds, placement, is_over)
+    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over).value
+    return answer(problem, rules, placement.at, ranges=(), moved_bound=least, proof=proof)
+
 
 STEPS = 7
 """Tolerances that are tried between the two ends."""

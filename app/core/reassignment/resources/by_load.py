@@ -18,8 +18,7 @@ from app.core.reassignment.resources.exact import Stages, is_small
 from app.core.reassignment.resources.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.resources.model import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
 from app.core.reassignment.resources.one_load import OneLoad
-from app.core.reassignment.resources.search import SearchedPlacement
-from app.core.reassignment.resources.start import first_leaders, led_by
+from app.core.reassignment.resources.search import SearchedPlacement, first_leaders, led_by
 from app.core.replica_lists import per_broker
 
 

@@ -17,8 +17,7 @@ from app.core.reassignment.loads.exact_model import LARGEST_SUM, NotProven, Sum
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.resources.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resources.evaluation import capacity_weights, excess_of, loads_of
-from app.core.reassignment.resources.excess import ExcessProof
-from app.core.reassignment.resources.integer_model import LimitModel, limit_conflicts
+from app.core.reassignment.resources.integer_model import ExcessProof, LimitModel, limit_conflicts
 from app.core.reassignment.resources.model import (
     NO_LIMIT,
     RESOURCES,

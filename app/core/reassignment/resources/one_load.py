@@ -26,8 +26,7 @@ from app.core.reassignment.loads.rules import LoadRules, load_rules
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.reassignment.resources.model import RESOURCES, ResourceProblem
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
-from app.core.reassignment.resources.search import Bounds, SearchedPlacement, search
-from app.core.reassignment.resources.start import first_leaders, led_by
+from app.core.reassignment.resources.search import Bounds, SearchedPlacement, first_leaders, led_by, search
 
 ROUNDED = 2
 """Units of load by which rounded ceilings and floors may be off."""

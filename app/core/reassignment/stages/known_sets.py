@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import MovementProblem, ReplicaPlacement
-from app.core.reassignment.replica_sets import KnownSets
+from app.core.reassignment.model import KnownSets, MovementProblem, ReplicaPlacement
 from app.core.replica_lists import not_among, per_broker
 
 MOST_OTHERS = 100

@@ -4,21 +4,52 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.conflicts import EvacuationConflict, Infeasible, MinimumsConflict
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.minimums import attainable_minimums
+from app.core.reassignment.leaders.choosing import by_count, choose_leaders
 from app.core.reassignment.leaders.per_topic import topic_bands
-from app.core.reassignment.leaders.problem import LeaderChoice, LeaderMinimums, LeaderProblem, LeaderTopics
-from app.core.reassignment.leaders.spreading import largest_bound, spread_topic
-from app.core.reassignment.model import Balance, Band, BrokerBounds
+from app.core.reassignment.leaders.problem import (
+    LeaderChoice,
+    LeaderMinimums,
+    LeaderProblem,
+    LeaderTopics,
+    change_costs,
+)
+from app.core.reassignment.leaders.shares import Shares, attainable_minimums
+from app.core.reassignment.model import TIGHT, Balance, Band, BrokerBounds
 from app.core.reassignment.parts import ProblemPart, summed
-from app.core.reassignment.problem import Bools, Problem
+from app.core.reassignment.problem import Bools, EvacuationConflict, Infeasible, MinimumsConflict, Problem
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
 from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first
+
+
+def spread_topic(
+    problem: LeaderProblem, rows: Int64s, is_ready: NDArray[np.bool_], base: Int64s
+) -> tuple[LeaderProblem, LeaderChoice]:
+    """Choose the leaders of a topic in the narrowest feasible band with the fewest changes.
+
+    The band is of the brokers with a replica that may lead: they differ by one leader at most unless their replicas
+    permit no such choice.
+
+    Parameters
+    ----------
+    rows : (topic,) int64 partitions of the topic. is_ready : (topic, width) bool, replicas that Kafka can elect.
+    base : (brokers,) int64 leaders of pinned partitions of the topic.
+    """
+    alone = replace(
+        problem.part(rows, problem.leader), base=base, weight=np.ones(len(rows), np.int64), is_ready=is_ready
+    )
+    eligible = per_broker(np.where(alone.candidates(), alone.replicas, NO_REPLICA), len(base)) > 0
+    alone = replace(alone, target=eligible & problem.may_lead, minimums=None, topics=None)
+    return alone, by_count(alone, TIGHT)
+
+
+def largest_bound(problem: LeaderProblem) -> int:
+    """A lower bound on the most leaders of a broker that is balanced, whoever leads the partitions of spread topics."""
+    return Shares.of_part(problem, change_costs(problem)[0]).without_costs().narrow_high()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,6 @@ import numpy as np
 
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.batches.model import ReplicaLogDirs
-from app.core.reassignment.conflicts import ClosedLogDirs, FullLogDirs
-from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.log_dirs import (
     LogDirPlacement,
     LogDirProblem,
@@ -16,7 +14,7 @@ from app.core.reassignment.log_dirs import (
     place_in_log_dirs,
 )
 from app.core.reassignment.model import NO_LIMIT
-from app.core.reassignment.problem import Problem
+from app.core.reassignment.problem import ClosedLogDirs, FullLogDirs, LogDirTable, Problem
 
 SOLVER_TIME = 4.0
 """Deterministic seconds of all models of a plan, and at most `MOST_OF_ONE` of one broker's."""

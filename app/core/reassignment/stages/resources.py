@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.conflicts import BudgetConflict, Infeasible, LimitsConflict
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
 from app.core.reassignment.model import KEEP, ReplicaPlacement
@@ -20,7 +19,14 @@ from app.core.reassignment.parts import (
     part_of_resources,
     summed,
 )
-from app.core.reassignment.problem import GOAL_OF, Problem, ResourceObjective
+from app.core.reassignment.problem import (
+    GOAL_OF,
+    BudgetConflict,
+    Infeasible,
+    LimitsConflict,
+    Problem,
+    ResourceObjective,
+)
 from app.core.reassignment.resources import (
     RESOURCES,
     TOPIC_REPLICAS,

@@ -10,8 +10,7 @@ from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import Broker, Placement
 from app.core.replicas.awareness import verifier_kernel as kernel
 from app.core.replicas.awareness.layout import Layout
-from app.core.replicas.awareness.policies import POLICIES
-from app.core.replicas.awareness.rules import Rules
+from app.core.replicas.awareness.rules import POLICIES, Rules
 from app.core.replicas.awareness.tables import dealer
 
 

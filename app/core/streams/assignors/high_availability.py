@@ -17,12 +17,13 @@ from app.core.jvm.hashes import uuid_hash_code
 from app.core.kafka_versions import Replayed
 from app.core.model import Int64s
 from app.core.streams import loads_kernel
-from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import client_queue_kernel, movements_kernel
 from app.core.streams.model import (
     RUNNING_ACTIVE,
     UNBOUNDED_LAG,
+    Application,
     Bools,
+    PartialAssignment,
     StreamsAssignment,
     StreamsClient,
     StreamsOptions,

@@ -35,6 +35,7 @@ from app.core.jvm import JavaHashMap, JavaPriorityQueue
 from app.core.jvm.hashes import STRING
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
+    Quota,
     StreamsGroupAssignment,
     StreamsMember,
     Subtopology,
@@ -43,7 +44,6 @@ from app.core.streams.coordinator.model import (
     tasks_of,
     text_order,
 )
-from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import KafkaError, NoMembersForTasks
 
 

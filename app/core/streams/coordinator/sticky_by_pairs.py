@@ -35,13 +35,13 @@ from app.core.jvm.hashes import int32
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
     STREAMS_TASK,
+    Quota,
     StreamsGroupAssignment,
     StreamsMember,
     Subtopology,
     Task,
     tasks_of,
 )
-from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import KafkaError, NoMembersForTasks, TooManyTasks
 
 REPLAYS = Replayed("org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor", KafkaRange("4.1", "4.1"))

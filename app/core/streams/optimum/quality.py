@@ -9,8 +9,7 @@ import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.application import NO_TAG, tag_vectors
-from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsOptions
+from app.core.streams.model import NO_TAG, Bools, StreamsAssignment, StreamsClient, StreamsOptions, tag_vectors
 from app.errors.requests import ConflictingFields, ImpossibleValue
 
 LARGEST_COMMON_MULTIPLE = 10**6

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
-from app.core.streams.application import NO_TAG
-from app.core.streams.model import Bools
+from app.core.streams.model import NO_TAG, Bools
 from app.core.streams.optimum.quality import StandbyProblem
 from app.errors.requests import LimitExceeded
 

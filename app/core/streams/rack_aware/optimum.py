@@ -6,16 +6,39 @@ subtopology. Soft goal: the least sum of `traffic_cost` for each partition that 
 from which negative cycles are cancelled one by one, in the order in which Kafka visits them.
 
 Source: KIP-925, `RackAwareTaskAssignor` of Apache Kafka 4.0.
+
+KIP-925's optimum by a minimum-cost flow: of the same cost as Kafka's own, in a fraction of the time.
+
+Kafka cancels negative cycles one by one, and their order decides which optimum it reaches; `cycles_kernel` replays it.
+Here a solver gets the same graphs. Equal are:
+
+- `min_traffic`: each client's count of tasks, and the cost.
+- `balance_subtopology`: each client's count, at most Kafka's share of each subtopology on each client, and the cost.
+  Kafka sends a maximum flow before it cancels cycles; the shares are rounded up from numbers that carry every task, so
+  that the maximum flow carries all of them, and both are cheapest among the flows that do.
+
+The assignment itself can differ if several have the same cost. Costs of −2³¹, which are their own negatives in Java,
+are excluded; the replay rejects them.
+
+Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstructor` of Apache Kafka 4.0.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from app.core.flow import InfeasibleFlow, Network, cheapest_amounts
 from app.core.model import Int64s
-from app.core.streams.application import Application, PartialAssignment, inconsistent
-from app.core.streams.model import Bools, RackAwareStrategy, StreamsOptions, TaskPartitions
-from app.core.streams.rack_aware import flow, graphs_kernel, swaps_kernel
+from app.core.streams.model import (
+    Application,
+    Bools,
+    PartialAssignment,
+    RackAwareStrategy,
+    StreamsOptions,
+    TaskPartitions,
+    inconsistent,
+)
+from app.core.streams.rack_aware import graphs_kernel, swaps_kernel
 from app.core.streams.rack_aware.racks import (
     UNKNOWN_READS,
     CrossRackReads,
@@ -24,6 +47,65 @@ from app.core.streams.rack_aware.racks import (
     why_off,
 )
 from app.errors.kafka import RackCostsOverflow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheapestTasks:
+    """The client of each task, (tasks,) int64, and the total cost."""
+
+    chosen: Int64s = field(repr=False)
+    cost: int
+
+
+def min_traffic(cost: Int64s, owners: Int64s) -> CheapestTasks:
+    """The client of each task at least cost, if each client keeps its number of tasks.
+
+    Parameters
+    ----------
+    cost : (tasks, clients) int64. owners : (tasks,) int64.
+    """
+    counts = np.bincount(owners, minlength=cost.shape[1]).astype(np.int64)
+    return balance_subtopology(cost, np.zeros(len(cost), np.int64), counts, counts[None, :])
+
+
+def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> CheapestTasks:
+    """The client of each task at least cost, if each client keeps its number of tasks and its shares of subtopologies.
+
+    Parameters
+    ----------
+    cost : (tasks, clients) int64. group : (tasks,) int64, the subtopology of each, from 0.
+    counts : (clients,) int64 tasks of each; they sum to the tasks.
+    share : (subtopologies, clients) int64, how many of each at most.
+
+    Raises
+    ------
+    ValueError : no assignment keeps the counts within the shares.
+    """
+    tasks, clients = cost.shape
+    if not tasks:
+        return CheapestTasks(np.zeros(0, np.int64), 0)
+    groups = len(share)
+    first_pair, first_client = tasks, tasks + groups * clients
+    task, client = np.divmod(np.arange(tasks * clients, dtype=np.int64), clients)
+    pair_group, pair_client = np.divmod(np.arange(groups * clients, dtype=np.int64), clients)
+    tails = np.concatenate([task, first_pair + pair_group * clients + pair_client])
+    heads = np.concatenate([first_pair + group[task] * clients + client, first_client + pair_client])
+    capacities = np.concatenate([np.ones(len(task), np.int64), share.ravel()])
+    unit_cost = np.concatenate([cost.ravel(), np.zeros(len(pair_client), np.int64)])
+    supplies = np.concatenate([np.ones(tasks, np.int64), np.zeros(groups * clients, np.int64), -counts])
+    amounts = _cheapest(tails, heads, capacities, unit_cost, supplies)[: len(task)].reshape(tasks, clients)
+    chosen = amounts.argmax(axis=1).astype(np.int64)
+    return CheapestTasks(chosen, int(cost[np.arange(tasks), chosen].sum()))
+
+
+def _cheapest(tails: Int64s, heads: Int64s, capacities: Int64s, unit_cost: Int64s, supplies: Int64s) -> Int64s:
+    """(arcs,) int64 flow."""
+    network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
+    try:
+        return cheapest_amounts(network, unit_cost)
+    except InfeasibleFlow:
+        raise ValueError(f"no assignment keeps {-supplies[supplies < 0].sum()} tasks within the shares") from None
+
 
 STATELESS_COSTS = (1, 0)
 """Traffic and non-overlap cost of stateless tasks: a move costs 0."""
@@ -69,7 +151,7 @@ class RackAware:
             partial.active[target[at], row] = True
         return int(cost[np.arange(len(rows)), target].sum())
 
-    def cheapest_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> flow.CheapestTasks:
+    def cheapest_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> CheapestTasks:
         """An optimal assignment of active tasks, of the same cost as that of `optimise_active`, from an exact flow.
 
         `partial` does not change. Clients are numbered in the application's order.
@@ -83,12 +165,12 @@ class RackAware:
         TaskPartitionsUnknown, InconsistentTasks : as in `optimise_active`.
         """
         if not len(rows):
-            return flow.CheapestTasks(np.zeros(0, np.int64), 0)
+            return CheapestTasks(np.zeros(0, np.int64), 0)
         owners = self._owners(partial.active, rows)
         cost = int32_costs(self.reads.sources[:, rows].T, partial.active[:, rows].T, *costs)
         if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
-            return flow.min_traffic(cost, owners)
-        return flow.balance_subtopology(cost, *self._shares(rows, owners))
+            return min_traffic(cost, owners)
+        return balance_subtopology(cost, *self._shares(rows, owners))
 
     def optimise_standbys(self, partial: PartialAssignment, costs: tuple[int, int], tag_values: Bools | None) -> int:
         """Swap standbys between pairs of clients in place, in up to four rounds; returns the cost of their traffic.

@@ -14,8 +14,14 @@ import numpy as np
 
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.core.model import Int64s
-from app.core.streams.application import Application, name_of
-from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
+from app.core.streams.model import (
+    Application,
+    RackAwareStrategy,
+    StreamsClient,
+    StreamsOptions,
+    TaskPartitions,
+    name_of,
+)
 from app.errors.kafka import KafkaError, TaskPartitionsUnknown
 
 

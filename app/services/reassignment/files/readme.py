@@ -9,11 +9,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
-from app.core.model import Assignment, Cluster
-from app.core.names import control_in
+from app.core.model import LISTS_CHECKED_SINCE, Assignment, Cluster, control_in
 from app.errors.quotation import escaped
 from app.errors.requests import NotExportable
 from app.formats.kafka_files.topic_script import altered_topic

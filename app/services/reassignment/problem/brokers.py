@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.cordons import cordoned_brokers
-from app.core.model import Broker, Cluster, Int32s, Int64s
-from app.core.replicas.rack_modes import RackMode, brokers_without_rack
+from app.core.model import Broker, Cluster, Int32s, Int64s, cordoned_brokers
+from app.core.replicas.options import RackMode, brokers_without_rack
 from app.errors import FieldPath
+from app.errors.quotation import suggestion
 from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields
-from app.errors.suggestions import suggestion
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
 from app.services.reassignment.requests.request import ReassignmentRequest

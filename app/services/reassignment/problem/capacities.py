@@ -15,8 +15,8 @@ from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroke
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
+from app.services.reassignment.requests.parts import EVERY, CapacityRequest, Limit, Limited, ResourceFields
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import EVERY, CapacityRequest, Limit, Limited, ResourceFields
 
 WEIGHTS = ("balance", "weights")
 CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "vcpu")

@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
+from app.services.reassignment.requests.parts import LimitsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import LimitsRequest
 
 FACTOR, MOST_PER_RACK, RACK_RULE, OFFLINE = "replication_factor", "max_replicas_per_rack", "rack_mode", "offline"
 FIX_OFFLINE, MINIMUMS = "fix_offline_replicas", "min_leaders_per_broker"

@@ -8,8 +8,8 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Int32s, Int64s, LogDirectory, Topic
-from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.problem import LogDirTable
 from app.core.replica_lists import sums_by
 from app.errors import FieldPath
 from app.errors.quotation import quoted
@@ -25,9 +25,8 @@ from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.log_dirs import EVERY_BROKER, LogDirsRequest
+from app.services.reassignment.requests.parts import EVERY, EVERY_BROKER, LimitsRequest, LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import EVERY, LimitsRequest
 from app.services.snapshots import log_dir_index
 
 MOST_BYTES = 1 << 52

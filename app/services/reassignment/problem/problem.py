@@ -8,8 +8,8 @@ from app.core.measures.tally import Tally, tally
 from app.core.model import Assignment, Int32s, LogDirectory
 from app.core.reassignment.problem import Problem
 from app.errors import FieldPath, Json
+from app.services.amounts import PricesRequest
 from app.services.cautions import Caution
-from app.services.rates import PricesRequest
 from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.conflicts import Groups, Option

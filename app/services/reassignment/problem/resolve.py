@@ -8,10 +8,9 @@ from time import monotonic
 
 import numpy as np
 
-from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
+from app.core.model import CORDONS_SINCE, LISTS_CHECKED_SINCE, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
 from app.core.reassignment import (
     TOLERATES_KEPT_SINCE,
     BatchLimits,
@@ -24,12 +23,12 @@ from app.core.reassignment import (
 )
 from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
 from app.core.reassignment.model import NO_LIMIT as NO_BOUND
+from app.core.reassignment.model import KnownSets
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
-from app.core.reassignment.replica_sets import KnownSets
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors.requests import ConflictingFields
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
@@ -37,8 +36,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable, broker
 from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of, with_capacity_as_weight
 from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
-from app.services.reassignment.problem.group_reads import group_reads
-from app.services.reassignment.problem.in_sync import kept_first, leaders_to_keep, ready_replicas, with_source_kept
+from app.services.reassignment.problem.group_reads import group_reads, subscriptions_of
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
     PartitionSizes,
@@ -47,12 +45,17 @@ from app.services.reassignment.problem.loads import (
     with_recorded_rates,
 )
 from app.services.reassignment.problem.log_dirs import StatedLogDirs, log_dirs_of
-from app.services.reassignment.problem.objectives import objective_of
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.problem.rebalances import subscriptions_of
-from app.services.reassignment.problem.resources import Resources, resources_of
-from app.services.reassignment.problem.scope import PartitionScope, scope_of
-from app.services.reassignment.requests.log_dirs import LogDirsRequest
+from app.services.reassignment.problem.resources import Resources, objective_of, resources_of
+from app.services.reassignment.problem.scope import (
+    PartitionScope,
+    kept_first,
+    leaders_to_keep,
+    ready_replicas,
+    scope_of,
+    with_source_kept,
+)
+from app.services.reassignment.requests.parts import LogDirsRequest
 from app.services.reassignment.requests.request import (
     ReassignmentRequest,
     bytes_per_replica,

@@ -1,16 +1,25 @@
 """The progress of a stored plan by a later snapshot: what is done, left and drifted, and the files to go on or back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion
-from app.core.model import NO_REPLICA, Cluster, Float64s, Int32s, Int64s
+from app.core.model import (
+    CORDONS_SINCE,
+    LISTS_CHECKED_SINCE,
+    NO_REPLICA,
+    Cluster,
+    Float64s,
+    Int32s,
+    Int64s,
+    Topic,
+    cordoned_brokers,
+)
 from app.core.reassignment import (
     BatchCopies,
     BatchCounts,
@@ -26,22 +35,58 @@ from app.core.reassignment import (
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
+from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.formats.syntax.quantities import counted
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.plans import Plan, as_json
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
-from app.services.reassignment.progress.drift import DriftReport, drift_of
-from app.services.reassignment.progress.located import LocatedPlan, locate
-from app.services.reassignment.progress.log_dirs import with_log_dirs
-from app.services.reassignment.reports.batches import execution_step_json
-from app.services.reassignment.reports.completion import NAMED_PARTITIONS, no_source_detail
+from app.services.reassignment.progress.drift import DriftReport, LocatedPlan, drift_of, locate
+from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, execution_step_json, no_source_detail
 from app.services.reassignment.requests.request import KIND
 from app.store.records import PlanHead, Snapshot
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+def with_log_dirs(located: LocatedPlan, progress: StepProgress, cluster: Cluster) -> StepProgress:
+    """The progress, where such a step is left if the partition has its list, and a replica another directory.
+
+    A directory that the snapshot does not have is another one.
+    """
+    steps = located.steps
+    if not steps.has_log_dirs:
+        return progress
+    is_only = (steps.before == steps.after).all(axis=1) & (progress.state == StepState.DONE)
+    topics = {topic.name: topic for topic in cluster.topics}
+    state = progress.state.copy()
+    for number in range(len(steps)):
+        its = steps.batch(number)
+        requested = list(steps.requested(number)) if is_only[its].any() else []
+        for place in np.flatnonzero(is_only[its]).tolist():
+            if _is_elsewhere(requested[place], topics[requested[place].topic], cluster):
+                state[its.start + place] = StepState.NOT_STARTED
+    return replace(progress, state=state)
+
+
+def _is_elsewhere(requested: PartitionReassignment, topic: Topic, cluster: Cluster) -> bool:
+    """Whether a replica is in another directory than requested, and the partition has the requested list."""
+    row = int(np.searchsorted(topic.partition_ids, requested.partition))
+    replicas = [broker for broker in topic.destination.replicas[row].tolist() if broker >= 0]
+    if replicas != list(requested.replicas):
+        return False
+    every = topic.replicas[row].tolist()
+    for broker, path in zip(requested.replicas, requested.log_dirs or (), strict=False):
+        if path == ANY_LOG_DIR:
+            continue
+        index = -1 if topic.log_dirs is None else int(topic.log_dirs[row, every.index(broker)])
+        directories = cluster.log_dirs.get(broker, ())
+        if not 0 <= index < len(directories) or directories[index].path != path:
+            return True
+    return False
+
 
 PlanState = Literal["not_started", "in_progress", "done", "drifted"]
 
@@ -180,8 +225,8 @@ class PlanProgress:
         rows = self.located.planned.rows[step_progress.copies.any(axis=1)]
         stuck = np.unique(rows[self._has_no_source[rows]]).tolist()
         if stuck:
-            names = ", ".join("{}-{}".format(*self.located.name(row)) for row in stuck[:NAMED_PARTITIONS])
-            more = " …" if len(stuck) > NAMED_PARTITIONS else ""
+            names = ", ".join("{}-{}".format(*self.located.name(row)) for row in stuck[:NAMED_IN_WARNINGS])
+            more = " …" if len(stuck) > NAMED_IN_WARNINGS else ""
             detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names}{more})")
             yield Caution("no_in_sync_replica", detail)
         returning = _down(self.located.before[step_progress.differs], up)

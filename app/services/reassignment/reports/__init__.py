@@ -1,14 +1,11 @@
 """The answer to a request, from its problem and its solution.
 
-report.py         the whole answer, of the following parts
+report.py         the whole answer, of the following parts; the title and summary in lists
 certificates.py   movement with its lower bound, and by broker
-balance.py        what is balanced, before and after
-batches.py        the batches; times.py: how long they take, and the throttle to use
+balance.py        what is balanced, before and after; what goals reached, and what is above limits
+batches.py        the batches; times.py: how long they take, and the throttle to use; batches that Kafka never completes because a broker is down
 loads.py          loads before, after and after losses; bytes between racks
 losses.py         the loads of all remaining brokers after each loss, as a table
-resources.py      what goals reached, and what is above limits
 log_dirs.py       what is copied between log directories
-completion.py     batches that Kafka never completes because a broker is down
 plan_cautions.py  what to know before a plan is executed; measure_cautions.py: measures at another's cost
-description.py    the title and summary in lists
 """

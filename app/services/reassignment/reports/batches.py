@@ -1,15 +1,32 @@
 """The batches of a reassignment, their order of execution, and every step as the answer stores it."""
 
 from base64 import b64encode
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from zlib import compress
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import Batches, ExecutionStep
+from app.core.kafka_versions import KafkaVersion
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment import (
+    TOLERATES_KEPT_SINCE,
+    BatchCopies,
+    Batches,
+    ExecutionStep,
+    Incomplete,
+    ReplicationRates,
+    batch_durations,
+    recommended_throttle,
+)
+from app.core.reassignment.resources.model import NO_CAPACITY
 from app.core.reassignment.stages.cutting import Executions
+from app.core.replica_lists import not_among
 from app.errors import Json
+from app.formats.syntax.quantities import counted
+from app.services.cautions import Caution
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.reports.log_dirs import batch_json as log_dirs_of_batch
 from app.services.reassignment.reports.log_dirs import step_log_dirs
@@ -80,3 +97,152 @@ def packed_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution
 def _packed(numbers: Int32s | Int64s) -> str:
     # The fastest level: even a million steps shrink to a few percent.
     return b64encode(compress(np.ascontiguousarray(numbers, "<i4").tobytes(), 1)).decode()
+
+
+NAMED_BATCHES = 20
+"""The most batches that a warning names; it counts them all."""
+NAMED_IN_WARNINGS = 5
+"""The most partitions that a warning names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeverCompleted:
+    """The batches that never complete, (batches,) bool, and warnings that explain why."""
+
+    batches: NDArray[np.bool_] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+
+def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverCompleted:
+    """Apply the rule of the problem's release to every step: see `core/reassignment/completion.py`."""
+    never = np.zeros(len(steps), np.bool_)
+    found = problem.batches.completion.incomplete(steps.rows, steps.before, steps.after)
+    batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
+    never[batch_of[found.waits | found.has_no_source]] = True
+    return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
+
+
+def waits_detail(partitions: str, version: KafkaVersion, down: Sequence[int]) -> str:
+    """Why a release never completes the lists of these partitions, which have brokers that are down."""
+    named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
+    later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
+    return (
+        f"Kafka {version} never completes {partitions}: lists have replicas on brokers {named}, which are fenced or "
+        "down and cannot be in sync; a plan with fix_offline_replicas or remove_brokers replaces these, or the brokers "
+        f"have to return{later}"
+    )
+
+
+def no_source_detail(partitions: str) -> str:
+    """Why no release completes the lists of these partitions."""
+    return (
+        f"Kafka never completes {partitions}: no in-sync replica is on a live broker, so that no other can be copied; "
+        "a broker of the ISR has to return first, or an unclean election has to choose a leader"
+    )
+
+
+def first_batches(numbers: list[int]) -> str:
+    """The first of these batches, for a warning."""
+    return ", ".join(map(str, numbers[:NAMED_BATCHES])) + (" …" if len(numbers) > NAMED_BATCHES else "")
+
+
+def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -> Iterator[Caution]:
+    brokers, is_down = problem.brokers, np.append(problem.brokers.is_offline, False)
+    if found.waits.any():
+        lists = steps.after[found.waits]
+        down = np.unique(brokers.ids[lists[is_down[lists]]]).tolist()
+        detail = waits_detail(_named(problem, steps, found.waits), problem.version, down)
+        yield Caution("waits_for_offline_replica", detail, tuple(down))
+    if found.has_no_source.any():
+        yield Caution("no_in_sync_replica", no_source_detail(_named(problem, steps, found.has_no_source)))
+
+
+def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
+    """The batches and partitions of some steps."""
+    numbers = np.unique(np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[among]) + 1
+    rows = np.unique(steps.rows[among]).tolist()
+    names = ", ".join(problem.scope.name(row) for row in rows[:NAMED_IN_WARNINGS])
+    more = " …" if len(rows) > NAMED_IN_WARNINGS else ""
+    of_batches = f"{'batch' if len(numbers) == 1 else 'batches'} {first_batches(numbers.tolist())}"
+    return f"{counted(len(rows), 'partition')} of {of_batches} ({names}{more})"
+
+
+NIC_IN, NIC_OUT = 1, 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchTimes:
+    """The time of every batch.
+
+    Parameters
+    ----------
+    seconds : (batches,) float64; 0 if nothing is copied, infinite if it never completes, NaN if nothing is known that
+        limits it.
+    recommended : a throttle with which every batch completes, in bytes per second; None if there is none to recommend.
+    never : the batches that never complete at any throttle.
+    """
+
+    seconds: Float64s = field(repr=False)
+    recommended: int | None
+    never: NeverCompleted
+
+    def of_batch(self, number: int) -> dict[str, Json]:
+        """`seconds` and `completes` of a batch, counted from 0."""
+        seconds = np.inf if self.never.batches[number] else float(self.seconds[number])
+        completes = None if np.isnan(seconds) else bool(np.isfinite(seconds))
+        return {"seconds": round(seconds, 6) if completes else None, "completes": completes}
+
+    def cautions(self) -> list[Caution]:
+        """Warnings about the batches that never complete."""
+        unending = (np.flatnonzero(np.isinf(self.seconds)) + 1).tolist()
+        if not unending:
+            return [*self.never.cautions]
+        named = first_batches(unending)
+        detail = (
+            f"{len(unending)} of {len(self.seconds)} batches never complete ({named}): replicas are copied no faster "
+            "than producers write to their partitions; "
+        )
+        if self.recommended is None:
+            detail += "fewer moves a broker and batch, or a faster network, let them complete"
+        else:
+            detail += f"a throttle of {self.recommended} bytes/s lets them complete"
+        return [Caution("batch_never_completes", detail), *self.never.cautions]
+
+
+def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
+    """The time of every batch, by a fluid model of replication: see `core/reassignment/batches/durations.py`."""
+    brokers = len(problem.brokers.ids)
+    gained, column = np.nonzero(not_among(steps.after, steps.before))
+    rows = steps.rows[gained]
+    copies = BatchCopies(
+        batch=np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[gained],
+        source=steps.before[gained, 0],
+        target=steps.after[gained, column],
+        size_bytes=np.maximum(problem.batches.size_bytes[rows], 0),
+        ingress_bytes_per_s=problem.resources.scope.ingress[rows].astype(np.float64),
+    )
+    limits = problem.batches.limits
+    rates = ReplicationRates(
+        limits.throttle_bytes_per_s, *_networks(problem, brokers), record_batch_bytes=limits.record_batch_bytes
+    )
+    seconds = batch_durations(copies, rates, len(steps))
+    never = never_completed(problem, steps)
+    if steps.seconds is not None:
+        # What is copied within brokers takes its time at the throttle, too.
+        return BatchTimes(np.fmax(seconds, steps.seconds), recommended_throttle(copies, rates), never)
+    if np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
+        copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
+        seconds = np.where(copies_some, np.nan, 0.0)
+    if steps.log_dir_moves is not None:
+        # No network limits what is copied within brokers.
+        copies_some = np.bincount(steps.log_dir_moves.batch, minlength=len(steps)) > 0
+        seconds = np.where(copies_some & np.isfinite(seconds), np.nan, seconds)
+    return BatchTimes(seconds, recommended_throttle(copies, rates), never)
+
+
+def _networks(problem: ReassignmentProblem, brokers: int) -> tuple[Float64s, Float64s]:
+    """(brokers,) float64 each: what each broker can receive and send besides its traffic before the plan."""
+    capacity = problem.resources.capacity
+    used: Int64s = problem.resources.broker_loads(problem.before)
+    free = np.where(capacity == NO_CAPACITY, np.inf, np.maximum(capacity - used, 0).astype(np.float64))
+    return free[:brokers, NIC_IN], free[:brokers, NIC_OUT]

@@ -7,9 +7,9 @@ import numpy as np
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Batches, LogDirMoves
-from app.core.reassignment.log_dir_table import LogDirTable
 from app.core.reassignment.log_dirs.placing import PRECISION
 from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.problem import LogDirTable
 from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json

@@ -10,13 +10,13 @@ from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.resources import RESOURCES
 from app.core.reassignment.resources.model import MILLION
 from app.errors import FieldPath, Json
+from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, LimitExceeded
-from app.errors.suggestions import suggestion
 from app.formats.tables.loss_tables import LossWide, RemainingLoad, write_losses_csv
 from app.services.plans import LossSelection
 from app.services.reassignment.problem.brokers import Bools
-from app.services.reassignment.problem.units import in_unit
+from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.reports.loads import LoadReport
 
 MOST_IN_A_FILE = 2_000_000

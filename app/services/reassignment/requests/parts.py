@@ -1,13 +1,22 @@
 """Parts of a request for a reassignment: topics on given brokers, partitions on given replicas, limits of batches."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from fractions import Fraction
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.services.amounts import InBytes, InShares
-from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import BrokerId, Int32, PartitionId, Rack, TopicName
+from app.core.reassignment import KEEP, TIGHT, Balance
+from app.errors import FieldPath, Json
+from app.errors.quotation import suggestion
+from app.errors.reassignments import UnknownBrokerSet
+from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateLogDir
+from app.services.amounts import InBytes, InShares, PricesRequest, Rate, Times
+from app.services.bodies import ListOf, Read, RequestRecord, word_or_object
+from app.services.defaults import Defaults
+from app.services.fields import BrokerId, BrokerKey, Int32, LogDirPath, PartitionId, Rack, TopicName
+from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]
 Number = Annotated[Int32, Field(ge=1)]
@@ -76,3 +85,377 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first"] = "last"
     """When the partitions with the highest ingress rate move; without rates, the largest ones."""
+
+
+Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
+"""The resources of a broker that partitions load."""
+Limited = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
+"""What can be limited a broker."""
+RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
+COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
+EVERY = "*"
+"""In place of a broker or a topic: all that are not named."""
+CapacityBytes = Annotated[int, InBytes(ge=1)]
+Share = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
+ShareOrZero = Annotated[float, Field(allow_inf_nan=False), InShares()]
+Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e18)]
+MoreThanZero = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+BrokerOrAll = Annotated[str, Field(pattern=r"^(\*|0|[1-9][0-9]{0,9})$", description="A broker's id, or `*`.")]
+TopicOrAll = Annotated[str, Field(pattern=r"^(\*|[a-zA-Z0-9._-]{1,249})$", description="A topic's name, or `*`.")]
+
+
+@dataclass(frozen=True)
+class CapacityRequest(RequestRecord, schema="CapacityFields"):
+    """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
+
+    disk_bytes: CapacityBytes | None = None
+    """Bytes of the log directories together."""
+    nic_in_bytes_per_s: CapacityBytes | None = None
+    """Bytes/s that the network interface receives."""
+    nic_out_bytes_per_s: CapacityBytes | None = None
+    """Bytes/s that the network interface sends."""
+    vcpu: MoreThanZero | None = None
+    """Number of virtual CPUs."""
+
+
+@dataclass(frozen=True)
+class CpuModel(RequestRecord, schema="CpuModelFields"):
+    """A linear model of the processor: vCPU by bytes/s in, by bytes/s out, and by replica."""
+
+    per_byte_in: ShareOrZero = 1 / (20 * 2**20)
+    """vCPU for a byte/s that a broker receives."""
+    per_byte_out: ShareOrZero = 1 / (80 * 2**20)
+    """vCPU for a byte/s that a broker sends."""
+    per_partition: ShareOrZero = 0.0
+    """vCPU for a replica without traffic."""
+
+
+@dataclass(frozen=True)
+class Limit(RequestRecord, schema="LimitFields"):
+    """An upper limit of each broker: either a share of its capacity, or an amount."""
+
+    share: Share | None = None
+    """Share of the capacity of each broker."""
+    absolute: Amount | None = None
+    """Amount: bytes, bytes/s, vCPU, replicas or leaders."""
+    soft: bool = False
+    """Whether the limit may be exceeded if it cannot hold."""
+
+
+def _number_or_limit(value: object) -> str:
+    return "limit" if isinstance(value, dict | BaseModel | Limit) else "number"
+
+
+def _number_or_brokers(value: object) -> str:
+    return "brokers" if isinstance(value, dict) else "number"
+
+
+LimitRequest: TypeAlias = Annotated[
+    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")], Discriminator(_number_or_limit)
+]
+"""A share, or a limit with its kind."""
+LogDirLimitsRequest: TypeAlias = Annotated[
+    Annotated[Share, Tag("number")]
+    | Annotated[Mapping[BrokerOrAll, Mapping[LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
+    Discriminator(_number_or_brokers),
+]
+"""Of the size of every log directory a share; or by broker and path, `*` for all others."""
+
+
+@dataclass(frozen=True)
+class LimitsRequest(RequestRecord, schema="LimitsWithLogDirs"):
+    """Upper limits of each broker, and of its log directories."""
+
+    disk: LimitRequest | None = None
+    """Limit of the bytes on disk. A hard one holds in every batch, too."""
+    nic_in: LimitRequest | None = None
+    """Limit of received bytes/s: producers and replication."""
+    nic_out: LimitRequest | None = None
+    """Limit of sent bytes/s: replication and consumers."""
+    cpu: LimitRequest | None = None
+    """Limit of vCPU, by `cpu_model`."""
+    replicas: LimitRequest | None = None
+    """Limit of the number of replicas, `{"absolute": …}`."""
+    leaders: LimitRequest | None = None
+    """Limit of the number of preferred leaders, `{"absolute": …}`."""
+    log_dirs: LogDirLimitsRequest | None = None
+    """Share of its size that each log directory has at most, after the plan and in every batch; or shares by broker and
+    path, `*` for all others. Replicas are moved out of directories above it, with the fewest bytes; with the objective
+    `relieve` also to other brokers."""
+
+    def log_dir_share(self, broker: int, path: str) -> float | None:
+        """The share of its size that a log directory may have at any time; None is not limited."""
+        if self.log_dirs is None or isinstance(self.log_dirs, int | float):
+            return self.log_dirs
+        of_broker, of_all = (self.log_dirs.get(name, {}) for name in (str(broker), EVERY))
+        found = (shares.get(name) for shares in (of_broker, of_all) for name in (path, EVERY))
+        return next((share for share in found if share is not None), None)
+
+    def stated(self) -> Mapping[Limited, Limit]:
+        """The limits of brokers that there are, by resource."""
+        limits: dict[Limited, Limit] = {}
+        for name in (*RESOURCES, *COUNTS):
+            value = getattr(self, name)
+            if value is not None:
+                limits[name] = value if isinstance(value, Limit) else Limit(share=value)
+        return limits
+
+
+GoalName = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]
+
+
+@dataclass(frozen=True)
+class GoalRequest(RequestRecord, schema="GoalFields"):
+    """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
+
+    goal: GoalName
+    """What is balanced."""
+    tolerance: ShareOrZero = 0.0
+    """0: as balanced as possible; t: within ±t of each broker's share."""
+
+
+@dataclass(frozen=True)
+class GoalsRequest(RequestRecord, schema="GoalsFields"):
+    """Goals in order of priority: none worsens what those before it reached."""
+
+    goals: Annotated[ListOf[GoalRequest], Field(min_length=1, max_length=7)]
+    """The goals, the most important first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceFields(RequestRecord):
+    """What a request says about the resources of brokers; all of it is optional."""
+
+    capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
+    has."""
+    consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
+    follower_fetching: bool = False
+    """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
+    cpu_model: CpuModel | None = None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    growth: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by default.
+    What is copied has its size of today."""
+    limits: LimitsRequest = field(default_factory=LimitsRequest)
+    """Upper limits of what each broker has after the plan."""
+    prices: PricesRequest | None = None
+    """Prices for `cross_rack`; null leaves out costs."""
+    defaults: Defaults | None = None
+    """What counts for topics of which the snapshot does not know it."""
+
+
+def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The canonical fields of a request without those about resources that have their default.
+
+    So a request that states none of them keeps the hash that it had before there were any.
+    """
+    default = ResourceFields()
+    unstated = {
+        name for name in ResourceFields.__dataclass_fields__ if getattr(request, name) == getattr(default, name)
+    } - {"ingress_bytes_per_s"}  # older than the others
+    return {name: value for name, value in fields.items() if name not in unstated}
+
+
+def check_resources(request: ResourceFields) -> None:
+    """Raise `ConflictingFields` for limits that are no limits."""
+    for path, value, detail in _conflicts(request):
+        raise ConflictingFields(detail, path=path, value=value)
+
+
+def _conflicts(request: ResourceFields) -> Iterator[tuple[FieldPath, Json, str]]:
+    for name, limit in request.limits.stated().items():
+        path = ("limits", name)
+        if (limit.share is None) == (limit.absolute is None):
+            yield path, None, f"the limit of {name} is either a share or absolute, and one of the two is required"
+        elif limit.share is not None and name in COUNTS:
+            detail = f"the limit of {name} is a share of a capacity, and no broker has a capacity of {name}; state "
+            yield path, limit.share, f'{detail}{{"absolute": …}}'
+
+
+def topic_factors(stated: Mapping[str, float], names: Sequence[str], otherwise: float) -> list[float]:
+    """By topic in the order of `names`: what is stated of it, else of `*`, else `otherwise`."""
+    rest = stated.get(EVERY, otherwise)
+    return [stated.get(name, rest) for name in names]
+
+
+@dataclass(frozen=True)
+class _OneTolerance(RequestRecord, schema="ToleranceRequest"):
+    """A band around the brokers' mean, mean × (1 − tolerance) to mean × (1 + tolerance), joined with the narrowest
+    feasible band.
+    """
+
+    tolerance: ShareOrZero
+    """Share by which the band extends beyond the most balanced one, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Tolerance(RequestRecord, schema="LeadersToleranceRequest"):
+    """The same of leaders, which may be further below the mean than above it."""
+
+    tolerance: ShareOrZero
+    """Share by which the band extends beyond the most balanced one, from 0 to 1."""
+    below: ShareOrZero | None = None
+    """Share by which the band extends below the mean, by count; null is `tolerance`. If brokers joined late, a wider
+    one takes fewer leader changes."""
+
+
+_Share: TypeAlias = Annotated[Tolerance, Read(_OneTolerance, lambda given: Tolerance(given.tolerance)), Tag("share")]
+_Tight = Annotated[Annotated[Literal["tight"], Tag("word")] | _Share, Discriminator(word_or_object)]
+Evenness: TypeAlias = Literal["tight", "keep"] | Tolerance
+ReplicasBy = Literal["count", "bytes", "throughput"]
+"""The objectives that replicas can be balanced by; `loads.py` has the load of each."""
+LeadersBy = Literal["count", "ingress"]
+"""The objectives that leaders can be balanced by."""
+_EVEN = "`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. "
+_EVEN_TOPICS = (
+    "`tight`: brokers differ by one {0} of the topic at most; a tolerance is of the topic's "
+    "mean. If the bands of all topics cannot hold together with the band of the cluster, the excess is minimal."
+)
+
+
+@dataclass(frozen=True)
+class PerTopicRequest(RequestRecord, schema="PerTopicFields"):
+    """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
+
+    replicas: Annotated[_Tight | None, Field(description=_EVEN_TOPICS.format("replica"))] = None
+    leaders: Annotated[
+        _Tight | None,
+        Field(description=_EVEN_TOPICS.format("leader") + " The default of `balance.leaders` then is `tight`."),
+    ] = None
+    topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
+    """Names of the topics that are balanced; null is all that may move."""
+
+
+@dataclass(frozen=True)
+class BalanceRequest(RequestRecord, schema="BalanceFields"):
+    """The balance constraints of brokers."""
+
+    replicas: Annotated[
+        Annotated[Annotated[Literal["tight", "keep"], Tag("word")] | _Share, Discriminator(word_or_object)] | None,
+        Field(description=_EVEN + "The default is `tight` if brokers are added or a budget is set, `keep` otherwise."),
+    ] = None
+    replicas_by: ReplicasBy = "count"
+    """The load that is balanced."""
+    leaders: Annotated[
+        Annotated[
+            Annotated[Literal["tight", "keep", "moved", "preferred"], Tag("word")] | Annotated[Tolerance, Tag("share")],
+            Discriminator(word_or_object),
+        ]
+        | None,
+        Field(
+            description=_EVEN
+            + "`moved`: as `keep`, but leaders of partitions of which replicas move change if that makes the largest "
+            "number of leaders of a broker smaller; "
+            "`preferred`: replica lists keep their order, and the first replica leads. The default is `tight` with "
+            "leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise."
+        ),
+    ] = None
+    leaders_by: LeadersBy = "count"
+    """The load that is balanced."""
+    leaders_move_replicas: bool = False
+    """Whether replicas may move to reach the band of leaders, by count, with the fewest bytes: a broker gets a replica
+    of a partition that it is to lead, in place of one in the same rack if there is one. The default of `leaders` then
+    is `tight`. `max_moved_bytes` is the most that moves: the band then is the narrowest within it."""
+    resources: Annotated[ListOf[Resource], Field(max_length=4)] = field(default_factory=list)
+    """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` and `leaders`
+    if these are `tight` or have a tolerance."""
+    per_topic: PerTopicRequest | None = None
+    """The balance of each topic, by count; of replicas without a budget or a trade-off."""
+    weights: Literal["capacity"] | Mapping[BrokerOrAll, MoreThanZero] | None = None
+    """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
+    each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By
+    default the weights are those of the snapshot, which are 1 if it states none; if it does not, the capacities of all
+    brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
+
+
+EVERY_BROKER = "*"
+
+
+@dataclass(frozen=True)
+class LogDirTolerance(RequestRecord, schema="LogDirToleranceFields"):
+    """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
+
+    tolerance: ShareOrZero
+    """Share of the mean by which a directory may be above it, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
+    """Log directories (JBOD) that replicas are placed in and moved between. No directory is above its size, or above
+    `batches.max_disk_share` of it, at any step.
+    """
+
+    balance: Annotated[
+        Annotated[Literal["tight", "keep"], Tag("word")] | Annotated[LogDirTolerance, Tag("share")],
+        Discriminator(word_or_object),
+    ] = "keep"
+    """Balance of the directories of each broker, by their share in use, or by bytes if a size is unknown. `tight`: the
+    smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
+    drain: Mapping[BrokerKey, Annotated[ListOf[LogDirPath], Field(min_length=1, max_length=1000)]] = field(
+        default_factory=dict
+    )
+    """By broker, directories that have no replica after the plan."""
+    total_bytes: Mapping[BrokerOrAll, Mapping[LogDirPath, CapacityBytes]] = field(default_factory=dict)
+    """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
+
+    @property
+    def core_balance(self) -> Balance:
+        """As the core knows it."""
+        if isinstance(self.balance, LogDirTolerance):
+            # The fraction that was written, and not the float next to it.
+            return Balance(Fraction(repr(self.balance.tolerance)))
+        return TIGHT if self.balance == "tight" else KEEP
+
+    def stated_bytes(self, broker: int, path: str) -> int | None:
+        """The stated size of a directory of a broker: that of its id, else of `*`, else None."""
+        listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY_BROKER))
+        return next((size for size in listed if size is not None), None)
+
+
+def check_log_dirs(request: LogDirsRequest | None) -> None:
+    """Raise `DuplicateLogDir` if a directory is listed twice."""
+    for broker, paths in ({} if request is None else request.drain).items():
+        if (twice := first_repeated(paths)) is not None:
+            detail = f"log directory {paths[twice]} of broker {broker} is listed twice"
+            raise DuplicateLogDir(detail, path=("log_dirs", "drain", str(broker), twice), value=paths[twice])
+
+
+BrokerSetName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$", description="A broker set's name.")]
+TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[TopicName, BrokerSetName]
+"""By topic its broker set; or the policy that chooses it by the topic's name."""
+
+
+def check_broker_sets(broker_sets: Mapping[str, Sequence[int]], topic_sets: TopicSetsRequest) -> None:
+    """Raise what is wrong with broker sets, before a cluster is looked at.
+
+    Raises
+    ------
+    DuplicateBroker : a broker is in two sets, or twice in one. UnknownBrokerSet : a topic is bound to a set that is
+    not listed. ConflictingFields : a set without brokers, or topics without sets.
+    """
+    set_of: dict[int, str] = {}
+    for name, brokers in broker_sets.items():
+        if not brokers:
+            raise ConflictingFields(f"broker set {name} has no brokers", path=("broker_sets", name), value=0, minimum=1)
+        for place, broker in enumerate(brokers):
+            if broker in set_of:
+                other = set_of[broker]
+                words = f"is listed twice in broker set {name}" if other == name else f"is in broker set {other}, too"
+                detail = f"broker {broker} of broker set {name} {words}; sets have no broker in common"
+                raise DuplicateBroker(detail, path=("broker_sets", name, place), value=broker, other_set=other)
+            set_of[broker] = name
+    if isinstance(topic_sets, str):
+        if not broker_sets:
+            detail = f"topic_sets {topic_sets} chooses among broker_sets, and there are none"
+            raise ConflictingFields(detail, path=("topic_sets",), value=topic_sets)
+        return
+    for topic, name in topic_sets.items():
+        if name not in broker_sets:
+            listed = ", ".join(sorted(broker_sets)[:20]) or "none"
+            detail = f"topic {topic} is bound to broker set {name}; broker_sets lists {listed}"
+            detail += suggestion(name, broker_sets)
+            raise UnknownBrokerSet(detail, path=("topic_sets", topic), value=name)

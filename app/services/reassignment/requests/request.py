@@ -9,27 +9,40 @@ from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from app.core.model import Broker
 from app.core.reassignment import KEEP, TIGHT, Balance
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import Json
 from app.services.amounts import InBytes
 from app.services.bodies import ListOf, Read, reader_of_stored, word_or_object
-from app.services.brokers import ListedBrokers
-from app.services.fields import BrokerId, BrokerKey, Int32, Labels, Rack, RequestedRelease, TopicName
+from app.services.fields import (
+    BrokerId,
+    BrokerKey,
+    Int32,
+    Labels,
+    ListedBrokers,
+    Rack,
+    RequestedRelease,
+    SnapshotFields,
+    TopicName,
+)
 from app.services.plans import as_json
-from app.services.reassignment.requests.balance import BalanceRequest, Evenness, Tolerance
-from app.services.reassignment.requests.broker_sets import BrokerSetName, TopicSetsRequest
-from app.services.reassignment.requests.log_dirs import LogDirsRequest
 from app.services.reassignment.requests.parts import (
+    BalanceRequest,
     BatchesRequest,
+    BrokerSetName,
     EvacuateRequest,
+    Evenness,
+    GoalsRequest,
     InRack,
     IsolateRequest,
+    LogDirsRequest,
     MovementCost,
     Number,
     PinRequest,
+    ResourceFields,
+    Tolerance,
+    TopicSetsRequest,
+    stated_fields,
 )
-from app.services.reassignment.requests.resources import GoalsRequest, ResourceFields, stated_fields
-from app.services.snapshot_choice import SnapshotFields
 
 KIND = "reassignment"
 """What this kind of plan is called, everywhere."""

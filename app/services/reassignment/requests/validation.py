@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
-from app.services.reassignment.requests.balance import PerTopicRequest, Tolerance
-from app.services.reassignment.requests.broker_sets import check_broker_sets
-from app.services.reassignment.requests.log_dirs import check_log_dirs
+from app.services.reassignment.requests.parts import (
+    PerTopicRequest,
+    Tolerance,
+    check_broker_sets,
+    check_log_dirs,
+    check_resources,
+)
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.reassignment.requests.resources import check_resources
 from app.services.snapshots import first_repeated
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from app.core.kafka_versions import release_of
 from app.core.model import Cluster
 from app.core.reassignment.plan import verify
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.options import RackMode
 from app.errors import Json
 from app.formats.snapshots import snapshot_json
 from app.services.limits import Limits

@@ -18,10 +18,16 @@ from app.core.sweeps.fields import as_integer, as_list, as_number
 from app.errors import Failure, FieldPath, Json
 from app.errors.reassignments import UnknownBroker, UnknownTopic
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
-from app.services.reassignment.requests.balance import BalanceRequest
-from app.services.reassignment.requests.broker_sets import TopicSetsRequest, check_broker_sets
+from app.services.reassignment.requests.parts import (
+    COUNTS,
+    RESOURCES,
+    BalanceRequest,
+    Limit,
+    LimitsRequest,
+    TopicSetsRequest,
+    check_broker_sets,
+)
 from app.services.reassignment.requests.request import ReassignmentRequest, restored
-from app.services.reassignment.requests.resources import COUNTS, RESOURCES, Limit, LimitsRequest
 
 REMOVE, ADD = "remove_broker", "add_brokers"
 EACH = "each"

@@ -14,9 +14,9 @@ from app.errors import Json
 from app.services.plans import as_json
 from app.services.reassignment.problem.loads import replicas_of_others
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.problem.units import in_unit
+from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.reports.certificates import certificate_json
-from app.services.reassignment.requests.resources import RESOURCES as OF_CAPACITY
+from app.services.reassignment.requests.parts import RESOURCES as OF_CAPACITY
 from app.services.reassignment.solve import relaxed_by
 
 NUMBERS = (
