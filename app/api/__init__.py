@@ -3,7 +3,7 @@
 One router a resource, each with the models of its requests and answers:
 
     replicas/  reassignment/  groups/  streams/  restarts/  consumers/
-                 one plan kind each; plan_kinds.py: their documents
+                 one plan kind each, with its documents
     plans/        list, read, compare, export and delete plans of every kind
     checks/       a reassignment of any origin, or a cluster as it is
     snapshots.py  keys.py  jobs.py  health.py

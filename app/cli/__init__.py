@@ -6,7 +6,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     disk_options.py   the options about log directories and capacities, as fields of a request
     check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
                       gate_files.py: JUnit and SARIF
-    planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
+    planning.py       a plan of files, and the cluster that they describe; plan_keys.py: keys of a file
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
     service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share
@@ -18,7 +18,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     live_groups.py    the groups of a running cluster
     messages/         messages of Kafka that the admin client lacks
     output.py         where a command's input comes from, where its answer goes, and exit codes
-    summaries.py      a plan on a terminal; tables.py: tables
+    summaries.py      a plan on a terminal
 """
 
 import atexit

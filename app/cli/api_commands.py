@@ -29,10 +29,7 @@ def call(
     url: Url = None,
 ) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
-    from app.cli import (
-        planning,  # noqa: PLC0415 — see the module's docstring
-        service,
-    )
+    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
 
     stated: Any = {} if body is None else planning.read_json(body, "body")
     named = dict(_argument(text) for text in arguments or ())
@@ -69,10 +66,7 @@ def create_snapshot(
     url: Url = None,
 ) -> None:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
-    from app.cli import (
-        planning,  # noqa: PLC0415 — see the module's docstring
-        service,
-    )
+    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
 
     with service.connected(address(url)) as client:
         stated = {"cluster": cluster, "kafka_version": kafka_version}

@@ -37,10 +37,7 @@ def run_sweep(
     url: Url = None,
 ) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
-    from app.cli import (
-        planning,  # noqa: PLC0415 — see the module's docstring
-        service,
-    )
+    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
 
     if export is not None and not watch:
         raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")

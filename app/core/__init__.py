@@ -4,12 +4,13 @@ It imports the standard library, numpy, numba and the exact solvers, and of this
 no clock, log, I/O, environment or hidden randomness: every random number comes from a generator that the caller passes.
 
     compiled/     loops that numba compiles, their signatures and their cache; alone in that it reads and writes files
-    model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out; cordoned brokers (KIP-1066), and what Kafka rejects because of them; the characters that no name may have
+    model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out; cordoned brokers (KIP-1066), and
+                  what Kafka rejects because of them; the characters that no name may have
     recorded.py   consumer groups as a snapshot has them
     kafka_versions.py  releases of Kafka, and the ranges of releases for which an algorithm holds
     replica_lists.py padded replica lists: stacked, compared, counted by broker
     certificate.py lower bound, gap, optimal, solver, constraints: one record for every planner
-    flow.py       minimum-cost flow under several costs in order of importance, each proven; flow_kernel.py is its loop
+    flow.py       minimum-cost flow under several costs in order of importance, each proven
     integer.py    the solver of integer models, which leaves signals alone
     jvm/          Java's Random, hashCode and HashMap order, where the results of Kafka depend on them
     groups/       consumer groups: assignors, the optimum, events

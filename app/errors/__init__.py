@@ -5,7 +5,8 @@ HTTP status by its category (`app.api.problems.responses`). Executors report fai
 
     failure.py        the base class, the categories, and how a failure gets its code
     access.py         authentication, idempotency, content negotiation, overload
-    requests.py       requests that are invalid or too large; malformed texts and documents; resources that do not exist, names that are taken
+    requests.py       requests that are invalid or too large; malformed texts and documents; resources that do not
+                      exist, names that are taken
     reassignments.py  requests for a reassignment that are infeasible or contradictory
     kafka.py          input that Kafka itself rejects
     machine.py        obstacles on the machine that runs the service, for its operator

@@ -2,10 +2,13 @@
 
 Rows never leave this package: its methods take and return frozen records. Only the unit of work commits.
 
-    database.py     the engine and the unit of work: one transaction, committed at the edge; sessions of browsers that have signed in; keys that the installation makes for itself
+    database.py     the engine and the unit of work: one transaction, committed at the edge; sessions of browsers that
+                    have signed in; keys that the installation makes for itself
     addresses.py    one address or several, and when a connection counts as lost
-    transaction.py  takes a connection with its first statement; the base class of the stores; the role of requests, from which policies hide the rows of other teams; the team that a request or job acts for
-    rows.py         the base class of stores of rows that have an id and a team; ids that sort by time; lists, newest first, a page at a time
+    transaction.py  takes a connection with its first statement; the base class of the stores; the role of requests,
+                    from which policies hide the rows of other teams; the team that a request or job acts for
+    rows.py         the base class of stores of rows that have an id and a team; ids that sort by time; lists, newest
+                    first, a page at a time
     attempts.py     deadlines and failed attempts, which jobs and sweeps have
     tables.py       every table
     records.py      records of snapshots and plans, without the database driver
@@ -17,6 +20,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     share_links.py  links that are valid, without their signatures
     queue.py        puts tasks on the queue, and again if their worker is dead
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
+    audit.py        the audit log, and the actor of a transaction
     api_keys.py     API keys; only their hashes are stored
     usage.py        bytes and rows of each team, as triggers count them
     backup.py       a backup of every table in one archive, and the database restored from it

@@ -2,7 +2,8 @@
 
 middleware.py    request ids, the log, overload, the body limit, same origin
 traces.py        the span of a request
-deferred_routers.py  routers that are built when a request arrives for one of their paths; query parameters that an operation does not have
+deferred_routers.py  routers that are built when a request arrives for one of their paths; query parameters that an
+                     operation does not have
 json_bodies.py   the JSON of request bodies; repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 turns.py         limits the requests that begin in one round of the event loop
@@ -16,6 +17,7 @@ rate_limits.py   limits on the requests of a key and of an address, by rate and 
 audit.py         the audit log of requests
 idempotency.py   one answer for each Idempotency-Key
 pagination.py    pages of a list
-following.py     jobs and sweeps followed to their end, as events or by a response that waits; `Prefer`: answer with a job, wait for its end
+following.py     jobs and sweeps followed to their end, as events or by a response that waits; `Prefer`: answer with a
+                 job, wait for its end
 negotiation.py   representations and entity tags
 """

@@ -1,4 +1,4 @@
 """The models that several resources share.
 
-clusters.py         the cluster of a snapshot request; recorded_groups.py: its groups; the warnings of answers
+clusters.py         the cluster of a snapshot request, with its groups, and the warnings of answers
 """

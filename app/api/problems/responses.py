@@ -1,4 +1,4 @@
-"""The problems of an operation in the OpenAPI document."""
+"""The HTTP status of every failure, and the problems of an operation in the OpenAPI document."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -59,12 +59,12 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
 )
 
 
-def status_of(failure: type[failure.Failure]) -> HTTPStatus | None:
+def status_of(kind: type[failure.Failure]) -> HTTPStatus | None:
     """The status of a failure: its own, or that of its nearest category.
 
     None if only the operator of the machine can act on it (`MachineRefuses`): to a caller that is an internal error.
     """
-    return next((STATUS[base] for base in failure.__mro__ if base in STATUS), None)
+    return next((STATUS[base] for base in kind.__mro__ if base in STATUS), None)
 
 
 MEDIA_TYPE = "application/problem+json"
@@ -101,11 +101,11 @@ def responses(
         HTTPStatus.UNAUTHORIZED.value: {"unauthorized": "The credentials cannot be read"},
         HTTPStatus.INTERNAL_SERVER_ERROR.value: {"internal_error": "The service failed"},
     }
-    implied = (failure for cause, others in _IMPLIED.items() if cause in failures for failure in others)
-    for failure in (*_OF_EVERY_OPERATION, *implied, *failures):
-        status = status_of(failure)
+    implied = (also for cause, others in _IMPLIED.items() if cause in failures for also in others)
+    for kind in (*_OF_EVERY_OPERATION, *implied, *failures):
+        status = status_of(kind)
         if status is not None:
-            by_status.setdefault(status.value, {})[failure.code] = failure.title
+            by_status.setdefault(status.value, {})[kind.code] = kind.title
     if HTTPStatus.NOT_FOUND.value in by_status:  # an id with a slash is another path
         by_status[HTTPStatus.NOT_FOUND.value]["not_found"] = "Not found"
     documented: dict[int | str, dict[str, Any]] = {

@@ -1,8 +1,8 @@
 """`/v1/plans/streams`: plans of Kafka Streams applications.
 
 operation.py   the operation that plans
-requests.py    its request model; events.py: the events of a request
-documents.py   its answer; task_documents.py: the tasks in it
+requests.py    its request model, with events
+documents.py   its answer
 
 Requests are imported from here, since they need no web framework. The other modules need one.
 """

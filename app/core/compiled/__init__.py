@@ -2,7 +2,8 @@
 
     arrays.py       array types that say the dtype and the number of dimensions: the signatures of loops
     loops.py        `@compiled`: a loop with the signature that its annotations declare
-    dispatchers.py  what numba compiles, stores and loads when a loop is first called; parameters that are named tuples: no references are counted
+    dispatchers.py  what numba compiles, stores and loads when a loop is first called; parameters that are named
+                    tuples: no references are counted
     interpreted.py  little work done by the source of a loop, without numba
     sources.py      which loops there are, which sources each is made of, and the digest of these
     entries.py      the cache: where compiled loops are stored, which of the stored are trusted

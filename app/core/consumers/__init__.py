@@ -1,10 +1,13 @@
 """Consumers of a group over time: the fewest in each interval, and the assignment that moves least from the one before.
 
-model.py           the problem, its answer by interval, and the bounds that prove it; violations of an answer, whichever solver made it
+model.py           the problem, its answer by interval, and the bounds that prove it; violations of an answer,
+                   whichever solver made it
 packing_kernel.py  compiled loops: best fit, and moves that give partitions back
 exact.py           the integer model of both
 delay.py           rates of consumption if a backlog may wait
-scaling.py         the verb `scale`, over all intervals, and the front of consumers and movement; the fewest consumers of one interval: lower bounds, best fit decreasing, an exact model; the assignment of an interval that moves least, given the number of consumers
+scaling.py         the verb `scale`, over all intervals, and the front of consumers and movement; the fewest consumers
+                   of one interval: lower bounds, best fit decreasing, an exact model; the assignment of an interval
+                   that moves least, given the number of consumers
 sizing.py          how many partitions a topic needs
 kafka.py           how many consumers one of Kafka's assignors needs
 """

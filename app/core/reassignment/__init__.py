@@ -4,9 +4,11 @@
 package; its files are:
 
 plan.py           the verb `plan`, the plan, `verify`, and what a plan copies and removes
-problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits; constraints of the problem that conflict; the log directories of all brokers
+problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits;
+                  constraints of the problem that conflict; the log directories of all brokers
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
-model.py          the movement of replicas as a problem, the balance and the placement; the replica sets of a cluster, and the lists that are on others
+model.py          the movement of replicas as a problem, the balance and the placement; the replica sets of a cluster,
+                  and the lists that are on others
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
 bands.py          the narrowest feasible band, by maximum flows over groups of partitions

@@ -1,6 +1,7 @@
 """Kafka Streams: active, standby and warm-up tasks. One assignor a file, one `assign` verb, one registry.
 
-model.py         input and output of an assignor; clients, tasks and client tags as arrays in Kafka's order; an assignment in progress
+model.py         input and output of an assignor; clients, tasks and client tags as arrays in Kafka's order; an
+                 assignment in progress
 registry.py      every assignor and every standby policy by name
 assignors/       high availability (KIP-441), sticky, and the fallback while lags are unknown
 coordinator/     streams groups (KIP-1071): the coordinator assigns tasks to members

@@ -4,7 +4,8 @@ requests.py      the request records
 sources.py       a request to what an assignor works on
 members.py       a member as a request lists it or a snapshot recorded it, and as each assignor reads it
 overrides.py     racks and subscriptions that a request adds to recorded members
-planning.py      the problem, the planner; the title and summary in lists; libraries whose own assignors decide otherwise
+planning.py      the problem, the planner; the title and summary in lists; libraries whose own assignors decide
+                 otherwise
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
 traffic.py       bytes/s from rack to rack, what changes would cost, and what events pause
 reports.py       predictions, comparisons and events as JSON

@@ -1,7 +1,7 @@
 """OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers.
 
 options.py    the settings
-issuer.py     the documents and keys that the issuer publishes; exchange.py sends the requests for them
+issuer.py     the documents and keys that the issuer publishes, and the requests for them
 tokens.py     the checks of a token
 claims.py     the caller that a token is about
 sign_in.py    the authorization code flow

@@ -2,7 +2,8 @@
 
 pipeline.py      the one way from a request to a plan; what other releases of Kafka answer
 status.py        status, labels and notes beside a plan, and their history
-record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and summaries
+record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and
+                 summaries
 outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
 kind.py          what defines a kind of plan, and a plan as JSON and as files; the protocol of a kind

@@ -6,7 +6,8 @@
     exports.py   a stored plan as files, of what files/ writes; the loads of a stored plan after each loss
     differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
-    solve.py     the plan of a problem, and what is reported beside it; what Kafka's own tool would move, as a comparison
+    solve.py     the plan of a problem, and what is reported beside it; what Kafka's own tool would move, as a
+                 comparison
     failures.py  conflicts in words
     problem/     the request and the cluster as one frozen problem
     requests/    what a request says, and its validation

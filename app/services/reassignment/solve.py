@@ -18,7 +18,6 @@ from app.core.reassignment.problem import Infeasible
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.core.replicas.generate_movement import STRIPED_SINCE, CurrentTopic, movement_by_seed
 from app.errors import Failure, Json
-from app.errors.failure import Failure
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, LimitExceeded, MoveExceedsBatchLimit
 from app.services.reassignment.failures import failure_of, relaxations_of

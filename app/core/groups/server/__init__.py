@@ -6,6 +6,7 @@ simple_hashed.py       the same of 4.1
 simple_shared.py       the same since 4.2
 uniform_homogeneous.py, uniform_heterogeneous.py  the two ways of the uniform assignor
 uniform_kernel.py      loops of the uniform assignor for members with different subscriptions
-group.py               a group in the order in which the coordinator visits members; hash codes and order of topic ids, and the assignors over topics by name
+group.py               a group in the order in which the coordinator visits members; hash codes and order of topic
+                       ids, and the assignors over topics by name
 share_group.py         what may be assigned in a share group, and what its members own
 """

@@ -1,4 +1,4 @@
-"""Choose preferred leaders: by count, exactly; by ingress in `by_ingress`.
+"""Choose preferred leaders: by count, exactly, or by ingress.
 
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
 reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced

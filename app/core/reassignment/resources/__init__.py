@@ -3,14 +3,17 @@
 model.py         resources, loads, limits, goals, and the placement that answers them
 evaluation.py    loads of a placement by resource; ideal loads by capacity
 balancing.py     the verbs balance_resources and reach_goals: one goal, several jointly, or in order of priority
-budget.py        the verb reach_within: goals as nearly as a budget of movement allows; the verb relieve: the least movement that brings every broker below its limits
-search.py        local search within ceilings, floors and limits, with little movement; the placement with forced moves alone, and its leaders
+budget.py        the verb reach_within: goals as nearly as a budget of movement allows; the verb relieve: the least
+                 movement that brings every broker below its limits
+search.py        local search within ceilings, floors and limits, with little movement; the placement with forced
+                 moves alone, and its leaders
 exact.py         small problems: every aim in order, by integer models
 one_load.py      one load that no leader changes: two starts, exact models of regions, a bound
 by_load.py       the verb place_by_load: replicas balanced by one load
 forced.py        forced moves alone, balanced by one load; its certificates
 sums.py          lower bounds by sums over sets of brokers: shares, excess, conflicts
-integer_model.py limits that conflict only together, and the least excess, of small problems; what is proven of the load above limits
+integer_model.py limits that conflict only together, and the least excess, of small problems; what is proven of the
+                 load above limits
 movement_bound.py   lower bound on the movement by Lagrangian duality
 state_kernel.py  a placement that changes one replica or leader at a time, with the penalty of each broker
 search_kernel.py which broker changes next, and how many of its replicas and leaders at once
