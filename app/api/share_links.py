@@ -30,39 +30,51 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share
 class ShareLinkRequest(Request):
     """A link to make."""
 
-    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
-    name: Annotated[Name, Field(description="The id of the plan or sweep, or the name of the cluster.")]
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="Days after which the link expires.")] = 7
+    kind: SubjectKind
+    """The kind of page."""
+    name: Name
+    """The id of the plan or sweep, or the name of the cluster."""
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = 7
+    """Days after which the link expires."""
 
 
 class ShareLinkDocument(BaseModel):
     """A link to a page, and one to its picture alone."""
 
-    id: Annotated[UUID, Field(description="Id of both links (UUIDv7), by which they can be revoked.")]
-    page: Annotated[str, Field(description="URL of the page, with its pictures and files.")]
-    picture: Annotated[str, Field(description="URL of the picture alone, as SVG; `.png` is the same as PNG.")]
-    expires_at: Annotated[datetime, Field(description="When both links expire.")]
+    id: UUID
+    """Id of both links (UUIDv7), by which they can be revoked."""
+    page: str
+    """URL of the page, with its pictures and files."""
+    picture: str
+    """URL of the picture alone, as SVG; `.png` is the same as PNG."""
+    expires_at: datetime
+    """When both links expire."""
 
 
 class ListedShareLink(BaseModel):
     """A link that was made; its addresses are in no answer but the first."""
 
-    id: Annotated[UUID, Field(description="Id of the link (UUIDv7).")]
-    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
-    name: Annotated[str, Field(description="The id of the plan or sweep, or the name of the cluster.")]
-    created_by: Annotated[
-        str | None,
-        Field(description="Name of the API key, or subject of the token, that made it; null if there was none."),
-    ]
-    created_at: Annotated[datetime, Field(description="When the link was made.")]
-    expires_at: Annotated[datetime, Field(description="When the link expires.")]
+    id: UUID
+    """Id of the link (UUIDv7)."""
+    kind: SubjectKind
+    """The kind of page."""
+    name: str
+    """The id of the plan or sweep, or the name of the cluster."""
+    created_by: str | None
+    """Name of the API key, or subject of the token, that made it; null if there was none."""
+    created_at: datetime
+    """When the link was made."""
+    expires_at: datetime
+    """When the link expires."""
 
 
 class ShareLinksPage(BaseModel):
     """Share links, newest first."""
 
-    items: Annotated[list[ListedShareLink], Field(description="The links of this page.")]
-    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+    items: list[ListedShareLink]
+    """The links of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 @router.post(
