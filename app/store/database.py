@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from hashlib import sha256
 from secrets import token_bytes, token_urlsafe
 from typing import Any, Self
 
@@ -15,13 +14,13 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors.access import DatabaseUnavailable, StorageFull
+from app.errors.access import DatabaseUnavailable
 from app.errors.requests import InvalidField
 from app.store import addresses, usage
 from app.store import transaction as row_security
 from app.store.activity import Activities
 from app.store.answers import Answers
-from app.store.api_keys import ApiKeys
+from app.store.api_keys import ApiKeys, key_hash
 from app.store.audit import Audit
 from app.store.jobs import Jobs
 from app.store.plans import Plans
@@ -30,7 +29,7 @@ from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.tables import installation_keys, sessions
-from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, SLOW, RowSecurity, Store, Transaction
+from app.store.transaction import LOST, RowSecurity, Store, Transaction, failure_of
 from app.store.usage import Usage
 from app.store.webhooks import Webhooks
 
@@ -42,7 +41,7 @@ class Sessions(Store):
         """Begin a session; return its secret. Sessions that have expired are deleted."""
         self._writing.execute(sessions.delete().where(sessions.c.expires_at <= sa.func.now()))
         secret = token_urlsafe(32)
-        row = {"secret_hash": _hash(secret), "issuer": issuer, "caller": caller}
+        row = {"secret_hash": key_hash(secret), "issuer": issuer, "caller": caller}
         self._writing.execute(sessions.insert().values(**row, expires_at=sa.func.now() + valid_for))
         return secret
 
@@ -50,20 +49,16 @@ class Sessions(Store):
         """The caller of a session that has not expired; None if there is none."""
         c = sessions.c
         query = sa.select(c.caller).where(
-            c.secret_hash == _hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
+            c.secret_hash == key_hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
         )
         caller: Mapping[str, Any] | None = self._reading.scalar(query)
         return caller
 
     def end(self, secret: str) -> Mapping[str, Any] | None:
         """End a session; return its caller, or None if there is none."""
-        ended = sessions.delete().where(sessions.c.secret_hash == _hash(secret)).returning(sessions.c.caller)
+        ended = sessions.delete().where(sessions.c.secret_hash == key_hash(secret)).returning(sessions.c.caller)
         caller: Mapping[str, Any] | None = self._writing.scalar(ended)
         return caller
-
-
-def _hash(secret: str) -> str:
-    return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 _KEY_BYTES = 32
@@ -272,22 +267,15 @@ def _raise_failure(context: sa.engine.ExceptionContext) -> None:
     error = context.original_exception
     if isinstance(error, psycopg.Error) and error.sqlstate == usage.SQLSTATE:
         raise usage.failure_of(error.diag.message_detail or "") from error
-    if isinstance(context.original_exception, psycopg.errors.DiskFull):
-        raise StorageFull(FULL) from context.original_exception
-    if _has_nul(context.original_exception):
+    if _has_nul(error):
         raise InvalidField("a text has the character U+0000, which no text of the database can have")
-    if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
-        detail = LOCKED
-    elif isinstance(context.original_exception, psycopg.errors.QueryCanceled):
-        detail = SLOW
-    elif isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
-        detail = READ_ONLY
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
         context.is_disconnect = True  # another server may take writes by now: the pool connects anew
-    elif context.connection is None:
-        detail = "no connection to the database can be made; try again in a moment"
-    elif context.is_disconnect:
-        detail = LOST
-    else:
-        return
-    # The driver's own message names addresses and accounts: it is the cause, which the command line shows.
-    raise DatabaseUnavailable(detail) from context.original_exception
+    failure = failure_of(error)
+    if failure is None and context.connection is None:
+        failure = DatabaseUnavailable("no connection to the database can be made; try again in a moment")
+    elif failure is None and context.is_disconnect:
+        failure = DatabaseUnavailable(LOST)
+    if failure is not None:
+        # The driver's own message names addresses and accounts: it is the cause, which the command line shows.
+        raise failure from error
