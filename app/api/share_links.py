@@ -14,7 +14,7 @@ from app.api.http.auth import Uow, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
 from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
@@ -125,7 +125,7 @@ def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken =
     """
     page = uow.share_links.page(before=id_of_token(page_token), size=page_size)
     items = [{name: getattr(link, name) for name in ListedShareLink.model_fields} for link in page.items]
-    return json_response({"items": items, "next_page_token": token_of_id(page.items[-1].id) if page.has_more else None})
+    return page_response(page, items)
 
 
 @router.delete(

@@ -15,7 +15,7 @@ from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only, prin
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
 from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
@@ -184,8 +184,7 @@ def create(
 def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """Page through the webhooks, without their secrets."""
     page = uow.webhooks.page(before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_document(webhook) for webhook in page.items], "next_page_token": token})
+    return page_response(page, map(_document, page.items))
 
 
 @router.get(
@@ -245,8 +244,7 @@ def list_deliveries(
     """
     webhook = uow.webhooks.get(webhook_id)
     page = uow.webhooks.deliveries(webhook.id, state=state, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_delivery(delivery) for delivery in page.items], "next_page_token": token})
+    return page_response(page, map(_delivery, page.items))
 
 
 @router.post(

@@ -16,8 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.errors.access import DatabaseUnavailable
 from app.errors.requests import InvalidField
-from app.store import addresses, usage
-from app.store import transaction as row_security
+from app.store import addresses, transaction, usage
 from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys, key_hash
@@ -98,49 +97,30 @@ _PINGED_AFTER_S = 1.0
 _USED_AT = "used_at"
 
 
-class UnitOfWork:
+class UnitOfWork(Transaction):
     """One transaction over all stores. It takes a connection with its first statement.
 
     The creator commits or rolls back; a service does neither. `release` is for services: between reading the input of
-    a plan and storing the plan, no connection is in use.
+    a plan and storing the plan, no connection is in use. If something was written or locked, as an Idempotency-Key is,
+    it does nothing: that is one transaction.
     """
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-        self.snapshots = Snapshots(transaction)
-        self.plans = Plans(transaction)
-        self.jobs = Jobs(transaction)
-        self.api_keys = ApiKeys(transaction)
-        self.audit = Audit(transaction)
-        self.answers = Answers(transaction)
-        self.sweeps = Sweeps(transaction)
-        self.webhooks = Webhooks(transaction)
-        self.activities = Activities(transaction)
-        self.installation_keys = InstallationKeys(transaction)
-        self.sessions = Sessions(transaction)
-        self.share_links = ShareLinks(transaction)
-        self.queue = Queue(transaction)
-        self.usage = Usage(transaction)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the transaction has a connection."""
-        return self._transaction.is_open
-
-    def release(self) -> None:
-        """Return the connection to the pool until the next statement, which may see later commits of others.
-
-        If something was written or locked, as an Idempotency-Key is, nothing happens: that is one transaction.
-        """
-        self._transaction.release()
-
-    def commit(self) -> None:
-        """Commit, and return the connection to the pool."""
-        self._transaction.commit()
-
-    def rollback(self) -> None:
-        """Roll back, and return the connection to the pool."""
-        self._transaction.rollback()
+    def __init__(self, engine: sa.Engine, security: RowSecurity, *, is_own: bool = False) -> None:
+        super().__init__(engine, security, is_own=is_own)
+        self.snapshots = Snapshots(self)
+        self.plans = Plans(self)
+        self.jobs = Jobs(self)
+        self.api_keys = ApiKeys(self)
+        self.audit = Audit(self)
+        self.answers = Answers(self)
+        self.sweeps = Sweeps(self)
+        self.webhooks = Webhooks(self)
+        self.activities = Activities(self)
+        self.installation_keys = InstallationKeys(self)
+        self.sessions = Sessions(self)
+        self.share_links = ShareLinks(self)
+        self.queue = Queue(self)
+        self.usage = Usage(self)
 
 
 class Database:
@@ -219,12 +199,12 @@ class Database:
 
     def unit_of_work(self, *, is_own: bool = False) -> UnitOfWork:
         """One transaction, which the caller commits or rolls back."""
-        return UnitOfWork(Transaction(self.engine, self._security, is_own=is_own))
+        return UnitOfWork(self.engine, self._security, is_own=is_own)
 
     def has_row_security(self) -> bool:
         """Whether requests take a role from which policies hide the rows of other teams."""
         with self.engine.connect() as connection:
-            return row_security.is_usable(connection)
+            return transaction.is_usable(connection)
 
     def connections_accepted(self) -> int:
         """How many connections Postgres accepts in total from accounts that are not superusers."""
