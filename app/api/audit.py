@@ -1,6 +1,5 @@
 """`/v1/audit`: the audit log of the team, for its administrators."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
@@ -15,50 +14,17 @@ from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
 from app.services.fields import PRINTABLE, Moment
-from app.store.audit import LONGEST, ActorKind, AuditFilter
+from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
 
 _Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=PRINTABLE)] | None, Query()]
 
 
-class AuditEntryDocument(BaseModel):
-    """A change: the operation, its actor, the address and the time."""
-
-    id: int
-    """Number of the entry, in the order in which entries were added."""
-    at: datetime
-    """When it was added, by the clock of the database."""
-    actor: ActorKind
-    """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
-    credentials; `command`: a command of the operator."""
-    name: str | None
-    """Name of the API key; null if there is none."""
-    key_id: str | None
-    """Id of the API key, since names are used again; null if none."""
-    team: str | None
-    """Team that was acted for, `*` for all; null if it is not known."""
-    address: str | None
-    """IP address of the client; null if there is none."""
-    request_id: str | None
-    """Id of the request, as in the log; null for a command."""
-    action: str
-    """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, `share_link.created`,
-    `share_link.revoked`, `share_links.revoked`."""
-    resource: str | None
-    """Path of what was made, else of the request; name of a key."""
-    status: int | None
-    """HTTP status of the answer; null if the client left, or a change."""
-    code: str | None
-    """Code of the problem that was the answer; null if there was none."""
-    count: int
-    """Requests that the entry is for: denied ones of a sender within a minute."""
-
-
 class AuditPage(BaseModel):
     """Entries of the audit log, newest first."""
 
-    items: list[AuditEntryDocument]
+    items: list[AuditEntry]
     """The entries of this page."""
     next_page_token: str | None
     """`page_token` of the next page; null on the last."""
