@@ -21,7 +21,7 @@ from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFoun
 from app.services import share_links
 from app.services.bodies import Request
 from app.services.fields import Id, Name
-from app.services.share_links import MOST_DAYS, Subject, SubjectKind
+from app.services.share_links import MOST_DAYS, SharedLinks, Subject, SubjectKind
 from app.store import transaction
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share links"])
@@ -36,19 +36,6 @@ class ShareLinkRequest(Request):
     """The id of the plan or sweep, or the name of the cluster."""
     days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = 7
     """Days after which the link expires."""
-
-
-class ShareLinkDocument(BaseModel):
-    """A link to a page, and one to its picture alone."""
-
-    id: UUID
-    """Id of both links (UUIDv7), by which they can be revoked."""
-    page: str
-    """URL of the page, with its pictures and files."""
-    picture: str
-    """URL of the picture alone, as SVG; `.png` is the same as PNG."""
-    expires_at: datetime
-    """When both links expire."""
 
 
 class ListedShareLink(BaseModel):
@@ -83,7 +70,7 @@ class ShareLinksPage(BaseModel):
     operation_id="create_share_link",
     summary="Create a share link",
     dependencies=[Depends(json_only)],
-    response_model=ShareLinkDocument,
+    response_model=SharedLinks,
     responses=responses(PlanNotFound, SweepNotFound, SnapshotNotFound, UnsupportedMediaType, IdempotencyKeyInFlight),
 )
 def create(
