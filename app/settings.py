@@ -60,146 +60,88 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     # Lists are texts with commas in the environment, not JSON.
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, enable_decoding=False, frozen=True)
 
-    host: str = Field(
-        "127.0.0.1",
-        description="Address to listen on. An address other than loopback requires an API key or OIDC.",
-    )
-    port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 chooses a free one.")
-    data_dir: Path = Field(Path(".data"), description="Folder of the embedded Postgres.")
-    database_url: str | None = Field(
-        None, description="postgresql://… of a Postgres to use instead of the embedded one."
-    )
-    spark_master: str = Field(
-        LOCAL,
-        pattern=PATTERN,
-        description="Where Spark runs: local[…], spark://host:port, k8s://https://host:port, yarn.",
-    )
-    spark_driver_memory: str = Field(
-        "1g",
-        pattern=r"^\d+[kmgt]$",
-        description="Memory of the Spark driver; with local[…] the executors share it.",
-    )
-    spark_properties: FilePath | None = Field(
-        None, description="File with further Spark properties, in the format of spark-defaults.conf."
-    )
-    spark_early: bool = Field(
-        True,
-        description="Whether a worker that has nothing to do starts Spark ahead of the first sweep, which is scored "
-        "sooner; the JVM and its Python processes take up to 1 GB of memory. On a "
-        "cluster the first sweep always starts it.",
-    )
-    log_format: Literal["auto", "json", "console"] = Field(
-        "auto", description="auto: console on a terminal, JSON elsewhere."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
-    allowed_origins: tuple[str, ...] = Field(
-        (), description="Origins that may call the API from a browser, separated by commas (CORS)."
-    )
-    frame_ancestors: tuple[Annotated[str, StringConstraints(pattern=_ORIGIN)], ...] = Field(
-        (),
-        description="Origins whose pages may embed those of Rackplan, separated by commas; 'self' is its own.",
-    )
-    allowed_hosts: tuple[str, ...] = Field(
-        (),
-        description="Host names, besides localhost, that a service on a loopback address answers to (behind a proxy), "
-        "separated by commas.",
-    )
-    idempotency_hours: int = Field(
-        24, ge=1, description="Hours after which the response to an Idempotency-Key is deleted."
-    )
+    host: str = "127.0.0.1"
+    """Address to listen on. An address other than loopback requires an API key or OIDC."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    """Port to listen on; 0 chooses a free one."""
+    data_dir: Path = Path(".data")
+    """Folder of the embedded Postgres."""
+    database_url: str | None = None
+    """postgresql://… of a Postgres to use instead of the embedded one."""
+    spark_master: Annotated[str, Field(pattern=PATTERN)] = LOCAL
+    """Where Spark runs: local[…], spark://host:port, k8s://https://host:port, yarn."""
+    spark_driver_memory: Annotated[str, Field(pattern=r"^\d+[kmgt]$")] = "1g"
+    """Memory of the Spark driver; with local[…] the executors share it."""
+    spark_properties: FilePath | None = None
+    """File with further Spark properties, in the format of spark-defaults.conf."""
+    spark_early: bool = True
+    """Whether a worker that has nothing to do starts Spark ahead of the first sweep, which is scored sooner; the JVM
+    and its Python processes take up to 1 GB of memory. On a cluster the first sweep always starts it."""
+    log_format: Literal["auto", "json", "console"] = "auto"
+    """auto: console on a terminal, JSON elsewhere."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Lowest level that is logged."""
+    allowed_origins: tuple[str, ...] = ()
+    """Origins that may call the API from a browser, separated by commas (CORS)."""
+    frame_ancestors: tuple[Annotated[str, StringConstraints(pattern=_ORIGIN)], ...] = ()
+    """Origins whose pages may embed those of Rackplan, separated by commas; 'self' is its own."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names, besides localhost, that a service on a loopback address answers to (behind a proxy), separated by
+    commas."""
+    idempotency_hours: Annotated[int, Field(ge=1)] = 24
+    """Hours after which the response to an Idempotency-Key is deleted."""
 
-    solver_processes: int = Field(
-        2,
-        ge=0,
-        le=256,
-        description="Processes for requests that plan, check or store; 0 serves all requests in threads of one "
-        "process, where neither RACKPLAN_DEADLINE_SECONDS nor RACKPLAN_SLOT_MEMORY_MIB is enforced.",
-    )
-    reader_processes: int = Field(2, ge=1, le=256, description="Processes for requests that read.")
-    concurrent_requests: int = Field(
-        16,
-        ge=1,
-        description="Requests that are served concurrently by threads: those that wait for jobs, and all if "
-        "RACKPLAN_SOLVER_PROCESSES is 0.",
-    )
-    queued_requests: int = Field(
-        300, ge=0, description="Requests that wait for a slot; the next one is answered 503 with `Retry-After`."
-    )
-    queue_seconds: float = Field(
-        10.0,
-        gt=0,
-        le=600,
-        description="Longest expected wait for a slot, in seconds; a request that would wait longer is answered 503 "
-        "with `Retry-After` at once.",
-    )
-    connections: int = Field(
-        1000,
-        ge=1,
-        description="Open connections of clients; a further one replaces one without a request or, if all have "
-        "requests, gets answers to health checks and metrics only, and 503 otherwise.",
-    )
-    head_seconds: float = Field(
-        10.0, gt=0, le=600, description="Longest time until the head of a request is complete, in seconds; then 408."
-    )
-    body_seconds: float = Field(
-        60.0, gt=0, le=3600, description="Longest time until the body of a request is complete, in seconds; then 408."
-    )
-    stall_seconds: float = Field(
-        20.0,
-        gt=0,
-        le=600,
-        description="Longest time in which a client takes nothing of a response, in seconds; then its connection is "
-        "closed.",
-    )
-    rate_per_key: int = Field(
-        6000, ge=0, le=10_000_000, description="Requests a minute of one API key; beyond it 429. 0 is no limit."
-    )
-    rate_per_address: int = Field(
-        12_000,
-        ge=0,
-        le=10_000_000,
-        description="Requests a minute of one address (of IPv6: one /64), except loopback; beyond it 429. 0 is no "
-        "limit.",
-    )
-    concurrent_per_key: int = Field(
-        100, ge=0, le=100_000, description="Requests of one API key in progress; beyond it 429. 0 is no limit."
-    )
-    concurrent_per_address: int = Field(
-        200,
-        ge=0,
-        le=100_000,
-        description="Requests of one address in progress, except loopback; beyond it 429. 0 is no limit.",
-    )
-    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = Field(
-        (),
-        description="Networks (CIDR) of reverse proxies, separated by commas: their X-Forwarded-For and "
-        "X-Forwarded-Proto state the address of the client and the scheme.",
-    )
-    grace_seconds: int = Field(
-        5,
-        ge=0,
-        le=600,
-        description="Longest time that a stop waits for requests in progress, in seconds; then they are answered 503.",
-    )
-    threads: int = Field(24, ge=1, description="Threads for requests; at least RACKPLAN_CONCURRENT_REQUESTS + 2.")
-    database_connections: int = Field(
-        20,
-        ge=1,
-        description="Database connections of the API; at least RACKPLAN_CONCURRENT_REQUESTS + 4. Health checks and a "
-        "worker use 19 more.",
-    )
-    audit_days: int = Field(365, ge=1, le=36500, description="Days after which an entry of the audit log is deleted.")
-    sweep_days: int = Field(30, ge=1, description="Days after its end at which a sweep and its rows are deleted.")
-    webhooks: bool = Field(
-        False,
-        description="Whether webhooks can be created and are delivered: the worker then calls URLs that callers name.",
-    )
-    webhook_networks: tuple[IPv4Network | IPv6Network, ...] = Field(
-        (),
-        description="Networks (CIDR) of webhooks that are not public addresses, separated by commas, such as "
-        "10.2.0.0/16; to these, http is allowed.",
-    )
-    webhook_days: int = Field(7, ge=2, description="Days after its event at which a delivery to a webhook is deleted.")
+    solver_processes: Annotated[int, Field(ge=0, le=256)] = 2
+    """Processes for requests that plan, check or store; 0 serves all requests in threads of one process, where neither
+    RACKPLAN_DEADLINE_SECONDS nor RACKPLAN_SLOT_MEMORY_MIB is enforced."""
+    reader_processes: Annotated[int, Field(ge=1, le=256)] = 2
+    """Processes for requests that read."""
+    concurrent_requests: Annotated[int, Field(ge=1)] = 16
+    """Requests that are served concurrently by threads: those that wait for jobs, and all if RACKPLAN_SOLVER_PROCESSES
+    is 0."""
+    queued_requests: Annotated[int, Field(ge=0)] = 300
+    """Requests that wait for a slot; the next one is answered 503 with `Retry-After`."""
+    queue_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """Longest expected wait for a slot, in seconds; a request that would wait longer is answered 503 with `Retry-After`
+    at once."""
+    connections: Annotated[int, Field(ge=1)] = 1000
+    """Open connections of clients; a further one replaces one without a request or, if all have requests, gets answers
+    to health checks and metrics only, and 503 otherwise."""
+    head_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """Longest time until the head of a request is complete, in seconds; then 408."""
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    """Longest time until the body of a request is complete, in seconds; then 408."""
+    stall_seconds: Annotated[float, Field(gt=0, le=600)] = 20.0
+    """Longest time in which a client takes nothing of a response, in seconds; then its connection is closed."""
+    rate_per_key: Annotated[int, Field(ge=0, le=10_000_000)] = 6000
+    """Requests a minute of one API key; beyond it 429. 0 is no limit."""
+    rate_per_address: Annotated[int, Field(ge=0, le=10_000_000)] = 12_000
+    """Requests a minute of one address (of IPv6: one /64), except loopback; beyond it 429. 0 is no limit."""
+    concurrent_per_key: Annotated[int, Field(ge=0, le=100_000)] = 100
+    """Requests of one API key in progress; beyond it 429. 0 is no limit."""
+    concurrent_per_address: Annotated[int, Field(ge=0, le=100_000)] = 200
+    """Requests of one address in progress, except loopback; beyond it 429. 0 is no limit."""
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks (CIDR) of reverse proxies, separated by commas: their X-Forwarded-For and X-Forwarded-Proto state the
+    address of the client and the scheme."""
+    grace_seconds: Annotated[int, Field(ge=0, le=600)] = 5
+    """Longest time that a stop waits for requests in progress, in seconds; then they are answered 503."""
+    threads: Annotated[int, Field(ge=1)] = 24
+    """Threads for requests; at least RACKPLAN_CONCURRENT_REQUESTS + 2."""
+    database_connections: Annotated[int, Field(ge=1)] = 20
+    """Database connections of the API; at least RACKPLAN_CONCURRENT_REQUESTS + 4. Health checks and a worker use 19
+    more."""
+    audit_days: Annotated[int, Field(ge=1, le=36500)] = 365
+    """Days after which an entry of the audit log is deleted."""
+    sweep_days: Annotated[int, Field(ge=1)] = 30
+    """Days after its end at which a sweep and its rows are deleted."""
+    webhooks: bool = False
+    """Whether webhooks can be created and are delivered: the worker then calls URLs that callers name."""
+    webhook_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks (CIDR) of webhooks that are not public addresses, separated by commas, such as 10.2.0.0/16; to these,
+    http is allowed."""
+    webhook_days: Annotated[int, Field(ge=2)] = 7
+    """Days after its event at which a delivery to a webhook is deleted."""
 
     @field_validator(
         "allowed_origins",

@@ -3,25 +3,17 @@
 from app.errors.kafka import KafkaRefuses
 
 
-class ListedTwice(KafkaRefuses):
+class ListedTwice(KafkaRefuses, title="A broker or a topic is listed twice"):
     """Kafka's reassignment tool gets a broker or a topic twice."""
 
-    title = "A broker or a topic is listed twice"
 
-
-class TopicToMoveMissing(KafkaRefuses):
+class TopicToMoveMissing(KafkaRefuses, title="A topic to reassign does not exist"):
     """Kafka's reassignment tool gets a topic that does not exist."""
 
-    title = "A topic to reassign does not exist"
 
-
-class InvalidStandbyReplicas(KafkaRefuses):
+class InvalidStandbyReplicas(KafkaRefuses, title="The number of standbys is invalid"):
     """The coordinator's setting `num.standby.replicas` is missing or not an integer."""
 
-    title = "The number of standbys is invalid"
 
-
-class NotSerializable(KafkaRefuses):
+class NotSerializable(KafkaRefuses, title="Kafka cannot serialise this value"):
     """Kafka cannot serialise the value: a negative version, or a string longer than its length field allows."""
-
-    title = "Kafka cannot serialise this value"

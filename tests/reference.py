@@ -10,6 +10,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
+from app.api.openapi.document import of_class
 from app.api.problems.codes import OF_HTTP
 from app.api.problems.responses import status_of
 from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
@@ -41,11 +42,12 @@ BENCH = Document(ROOT / "docs" / "bench.md")
 
 def settings() -> Rows:
     """Every setting: its variable, default and description."""
+    meanings = of_class(Settings)
     return [
         (
             code(f"RACKPLAN_{name.upper()}"),
             "" if field.default in (None, (), {}) else code(_default(field.default)),
-            field.description or "",
+            meanings[name],
         )
         # The fields of base classes come first; the table ends with those of OIDC and the limits.
         for name, field in sorted(

@@ -1,6 +1,5 @@
 """`/v1/audit`: the audit log of the team, for its administrators."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
@@ -15,48 +14,20 @@ from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
 from app.services.fields import PRINTABLE, Moment
-from app.store.audit import LONGEST, ActorKind, AuditFilter
+from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
 
 _Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=PRINTABLE)] | None, Query()]
 
 
-class AuditEntryDocument(BaseModel):
-    """A change: the operation, its actor, the address and the time."""
-
-    id: Annotated[int, Field(description="Number of the entry, in the order in which entries were added.")]
-    at: Annotated[datetime, Field(description="When it was added, by the clock of the database.")]
-    actor: Annotated[
-        ActorKind,
-        Field(
-            description="`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; "
-            "`unknown`: no valid credentials; `command`: a command of the operator."
-        ),
-    ]
-    name: Annotated[str | None, Field(description="Name of the API key; null if there is none.")]
-    key_id: Annotated[str | None, Field(description="Id of the API key, since names are used again; null if none.")]
-    team: Annotated[str | None, Field(description="Team that was acted for, `*` for all; null if it is not known.")]
-    address: Annotated[str | None, Field(description="IP address of the client; null if there is none.")]
-    request_id: Annotated[str | None, Field(description="Id of the request, as in the log; null for a command.")]
-    action: Annotated[
-        str,
-        Field(
-            description="Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, "
-            "`share_link.created`, `share_link.revoked`, `share_links.revoked`."
-        ),
-    ]
-    resource: Annotated[str | None, Field(description="Path of what was made, else of the request; name of a key.")]
-    status: Annotated[int | None, Field(description="HTTP status of the answer; null if the client left, or a change.")]
-    code: Annotated[str | None, Field(description="Code of the problem that was the answer; null if there was none.")]
-    count: Annotated[int, Field(description="Requests that the entry is for: denied ones of a sender within a minute.")]
-
-
 class AuditPage(BaseModel):
     """Entries of the audit log, newest first."""
 
-    items: Annotated[list[AuditEntryDocument], Field(description="The entries of this page.")]
-    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+    items: list[AuditEntry]
+    """The entries of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 def _wanted(

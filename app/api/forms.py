@@ -98,11 +98,9 @@ class FormRequests:
         A plan that is too large to be answered at once becomes a job. `principal` is whose sweep it is: their number is
         limited. Raises the `Failure`s of planning.
         """
-        try:
-            unique_json.loads(body)
-            request = _MODELS[kind].validate_json(body)
-        except (ValidationError, json.JSONDecodeError) as invalid:
-            return _errors(invalid, body)
+        request, errors = _read(_MODELS[kind], body)
+        if errors:
+            return errors
         wanted = request.on_newest(uow).service()
         if kind == SWEEP:
             return f"/sweeps/{sweeps.submit(uow, wanted, self._limits, principal=principal).id}"
@@ -117,21 +115,26 @@ class FormRequests:
 
     def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
         """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""
-        try:
-            unique_json.loads(body)
-            request = _KEYS.validate_json(body)
-        except (ValidationError, json.JSONDecodeError) as invalid:
-            return _errors(invalid, body)
+        request, errors = _read(_KEYS, body)
+        if errors:
+            return errors
         return keys.place_keys(request, self._limits)
 
     def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
         """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
-        try:
-            unique_json.loads(body)
-            request = _CHECK.validate_json(body)
-        except (ValidationError, json.JSONDecodeError) as invalid:
-            return _errors(invalid, body)
+        request, errors = _read(_CHECK, body)
+        if errors:
+            return errors
         return run_check(uow, request, self._limits)
+
+
+def _read(model: TypeAdapter[Any], body: bytes) -> tuple[Any, list[Mapping[str, Json]]]:
+    """The request that a body is, or the errors of its fields."""
+    try:
+        unique_json.loads(body)
+        return model.validate_json(body), []
+    except (ValidationError, json.JSONDecodeError) as invalid:
+        return None, _errors(invalid, body)
 
 
 def _errors(invalid: ValidationError | json.JSONDecodeError, body: bytes) -> list[Mapping[str, Json]]:

@@ -13,7 +13,7 @@ from app.api import examples
 from app.api.http.auth import Uow, principal
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.errors.requests import JobEnded, JobNotFound
@@ -91,8 +91,7 @@ def list_jobs(
 ) -> Response:
     """Page through the jobs of plans. Sweeps have a list of their own, `/v1/sweeps`."""
     page = uow.jobs.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_document(job) for job in page.items], "next_page_token": token})
+    return page_response(page, map(_document, page.items))
 
 
 @router.get(

@@ -1,7 +1,6 @@
 """`/v1/ledger`: how well the executions of plans were predicted."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Response, Security
 from pydantic import BaseModel
@@ -11,6 +10,7 @@ from app.api.http.negotiation import json_response
 from app.api.problems.responses import responses
 from app.services.fields import Name
 from app.services.plans import as_json
+from app.store.records import ExecutedPlan
 
 MOST_PLANS = 100
 router = APIRouter(prefix="/v1/ledger", tags=["plans"], dependencies=[Security(principal, scopes=["read"])])
@@ -25,21 +25,6 @@ class ErrorDocument(BaseModel):
     """Error that nine of ten plans do not exceed."""
 
 
-class ExecutedPlanDocument(BaseModel):
-    """A plan whose execution was recorded. An error is null if nothing can be compared."""
-
-    id: UUID
-    """Id of the plan, whose `ledger` has its batches."""
-    title: str
-    """What the plan does, in a few words."""
-    cluster: str | None
-    """Cluster of the plan."""
-    bytes_error: float | None
-    """Relative error of the copied bytes."""
-    seconds_error: float | None
-    """Relative error of the duration."""
-
-
 class LedgerSummaryDocument(BaseModel):
     """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
 
@@ -49,7 +34,7 @@ class LedgerSummaryDocument(BaseModel):
     """Error of the copied bytes, over these plans."""
     seconds_error: ErrorDocument | None
     """Error of the duration, over these plans."""
-    plans: list[ExecutedPlanDocument]
+    plans: list[ExecutedPlan]
     """The newest 100 of them, newest first."""
 
 

@@ -14,14 +14,14 @@ from app.api.http.auth import Uow, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
 from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links
 from app.services.bodies import Request
 from app.services.fields import Id, Name
-from app.services.share_links import MOST_DAYS, Subject, SubjectKind
+from app.services.share_links import MOST_DAYS, SharedLinks, Subject, SubjectKind
 from app.store import transaction
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share links"])
@@ -30,39 +30,38 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/share-links", tags=["share
 class ShareLinkRequest(Request):
     """A link to make."""
 
-    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
-    name: Annotated[Name, Field(description="The id of the plan or sweep, or the name of the cluster.")]
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="Days after which the link expires.")] = 7
-
-
-class ShareLinkDocument(BaseModel):
-    """A link to a page, and one to its picture alone."""
-
-    id: Annotated[UUID, Field(description="Id of both links (UUIDv7), by which they can be revoked.")]
-    page: Annotated[str, Field(description="URL of the page, with its pictures and files.")]
-    picture: Annotated[str, Field(description="URL of the picture alone, as SVG; `.png` is the same as PNG.")]
-    expires_at: Annotated[datetime, Field(description="When both links expire.")]
+    kind: SubjectKind
+    """The kind of page."""
+    name: Name
+    """The id of the plan or sweep, or the name of the cluster."""
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = 7
+    """Days after which the link expires."""
 
 
 class ListedShareLink(BaseModel):
     """A link that was made; its addresses are in no answer but the first."""
 
-    id: Annotated[UUID, Field(description="Id of the link (UUIDv7).")]
-    kind: Annotated[SubjectKind, Field(description="The kind of page.")]
-    name: Annotated[str, Field(description="The id of the plan or sweep, or the name of the cluster.")]
-    created_by: Annotated[
-        str | None,
-        Field(description="Name of the API key, or subject of the token, that made it; null if there was none."),
-    ]
-    created_at: Annotated[datetime, Field(description="When the link was made.")]
-    expires_at: Annotated[datetime, Field(description="When the link expires.")]
+    id: UUID
+    """Id of the link (UUIDv7)."""
+    kind: SubjectKind
+    """The kind of page."""
+    name: str
+    """The id of the plan or sweep, or the name of the cluster."""
+    created_by: str | None
+    """Name of the API key, or subject of the token, that made it; null if there was none."""
+    created_at: datetime
+    """When the link was made."""
+    expires_at: datetime
+    """When the link expires."""
 
 
 class ShareLinksPage(BaseModel):
     """Share links, newest first."""
 
-    items: Annotated[list[ListedShareLink], Field(description="The links of this page.")]
-    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+    items: list[ListedShareLink]
+    """The links of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 @router.post(
@@ -71,7 +70,7 @@ class ShareLinksPage(BaseModel):
     operation_id="create_share_link",
     summary="Create a share link",
     dependencies=[Depends(json_only)],
-    response_model=ShareLinkDocument,
+    response_model=SharedLinks,
     responses=responses(PlanNotFound, SweepNotFound, SnapshotNotFound, UnsupportedMediaType, IdempotencyKeyInFlight),
 )
 def create(
@@ -113,7 +112,7 @@ def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken =
     """
     page = uow.share_links.page(before=id_of_token(page_token), size=page_size)
     items = [{name: getattr(link, name) for name in ListedShareLink.model_fields} for link in page.items]
-    return json_response({"items": items, "next_page_token": token_of_id(page.items[-1].id) if page.has_more else None})
+    return page_response(page, items)
 
 
 @router.delete(

@@ -17,7 +17,7 @@ from app.api import examples
 from app.api.http.auth import RawBody, RequestLimits, Uow, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.models.clusters import SnapshotRequest, WarningDocument
 from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
@@ -220,8 +220,7 @@ def list_snapshots(
 ) -> Response:
     """Page through the snapshots, of one cluster if `cluster` is given."""
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
+    return page_response(page, map(_document, page.items))
 
 
 @router.get(

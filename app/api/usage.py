@@ -1,9 +1,7 @@
 """`/v1/usage`: the usage of teams, with their quotas."""
 
-from typing import Annotated
-
 from fastapi import APIRouter, Request, Response, Security
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.api.http.auth import Uow, principal
 from app.api.http.negotiation import json_response
@@ -16,33 +14,35 @@ router = APIRouter(prefix="/v1/usage", tags=["usage"], dependencies=[Security(pr
 class QuotaDocument(BaseModel):
     """A quota and its use."""
 
-    used: Annotated[int, Field(description="Present number.")]
-    limit: Annotated[int | None, Field(description="Largest number that is allowed; null if there is no limit.")]
+    used: int
+    """Present number."""
+    limit: int | None
+    """Largest number that is allowed; null if there is no limit."""
 
 
 class TeamUsageDocument(BaseModel):
     """Usage of a team, with its quotas."""
 
-    team: Annotated[str, Field(description="Name of the team.")]
-    stored_bytes: Annotated[
-        QuotaDocument,
-        Field(
-            description="Bytes of snapshots, plans, sweeps with their rows, and stored responses to an "
-            "`Idempotency-Key`, as the database has compressed them, with 128 for each row."
-        ),
-    ]
-    plans: Annotated[QuotaDocument, Field(description="Plans that the team stores.")]
-    snapshots: Annotated[QuotaDocument, Field(description="Snapshots that the team stores.")]
-    share_links: Annotated[
-        QuotaDocument, Field(description="Share links. Those that have expired count until the next one is made.")
-    ]
-    unfinished_jobs: Annotated[QuotaDocument, Field(description="Queued and running jobs and sweeps.")]
+    team: str
+    """Name of the team."""
+    stored_bytes: QuotaDocument
+    """Bytes of snapshots, plans, sweeps with their rows, and stored responses to an `Idempotency-Key`, as the database
+    has compressed them, with 128 for each row."""
+    plans: QuotaDocument
+    """Plans that the team stores."""
+    snapshots: QuotaDocument
+    """Snapshots that the team stores."""
+    share_links: QuotaDocument
+    """Share links. Those that have expired count until the next one is made."""
+    unfinished_jobs: QuotaDocument
+    """Queued and running jobs and sweeps."""
 
 
 class UsageDocument(BaseModel):
     """Usage of teams, with their quotas."""
 
-    teams: Annotated[list[TeamUsageDocument], Field(description="The team; every team for a key of all teams.")]
+    teams: list[TeamUsageDocument]
+    """The team; every team for a key of all teams."""
 
 
 @router.get(

@@ -15,7 +15,7 @@ from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only, prin
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.problems.responses import responses
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
 from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
@@ -52,23 +52,13 @@ def _secret(text: str) -> str:
 class WebhookRequest(Request):
     """A webhook to create."""
 
-    url: Annotated[
-        HttpUrl,
-        Field(
-            description="The URL that events are sent to by POST: https, and at a public address unless the operator "
-            "lists its network in `RACKPLAN_WEBHOOK_NETWORKS`; no user name, password or fragment."
-        ),
-    ]
-    events: Annotated[
-        list[EventType],
-        Field(min_length=1, max_length=len(get_args(EventType)), description="Types of events to send."),
-    ]
-    secret: Annotated[
-        Annotated[str, Field(max_length=100), AfterValidator(_secret)] | None,
-        Field(
-            description="The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."
-        ),
-    ] = None
+    url: HttpUrl
+    """The URL that events are sent to by POST: https, and at a public address unless the operator lists its network in
+    `RACKPLAN_WEBHOOK_NETWORKS`; no user name, password or fragment."""
+    events: Annotated[list[EventType], Field(min_length=1, max_length=len(get_args(EventType)))]
+    """Types of events to send."""
+    secret: Annotated[str, Field(max_length=100), AfterValidator(_secret)] | None = None
+    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."""
 
     def service(self) -> webhooks.Registration:
         """The request of the service."""
@@ -78,61 +68,72 @@ class WebhookRequest(Request):
 class WebhookDocument(BaseModel):
     """A webhook, without its secret."""
 
-    id: Annotated[UUID, Field(description="Id of the webhook (UUIDv7).")]
-    url: Annotated[str, Field(description="The URL that events are sent to.")]
-    events: Annotated[list[EventType], Field(description="Types of events that are sent.")]
-    created_at: Annotated[datetime, Field(description="When the webhook was created.")]
-    failing_since: Annotated[
-        datetime | None,
-        Field(description="When the first attempt failed since the last that succeeded; null if the last succeeded."),
-    ]
-    disabled_at: Annotated[
-        datetime | None, Field(description="When the webhook was disabled; null if events are delivered to it.")
-    ]
-    disabled_reason: Annotated[str | None, Field(description="Why the webhook was disabled; null if it was not.")]
+    id: UUID
+    """Id of the webhook (UUIDv7)."""
+    url: str
+    """The URL that events are sent to."""
+    events: list[EventType]
+    """Types of events that are sent."""
+    created_at: datetime
+    """When the webhook was created."""
+    failing_since: datetime | None
+    """When the first attempt failed since the last that succeeded; null if the last succeeded."""
+    disabled_at: datetime | None
+    """When the webhook was disabled; null if events are delivered to it."""
+    disabled_reason: str | None
+    """Why the webhook was disabled; null if it was not."""
 
 
 class CreatedWebhook(WebhookDocument):
     """A new webhook, with its secret."""
 
-    secret: Annotated[str, Field(description="The key of the signatures. No other answer has it.")]
+    secret: str
+    """The key of the signatures. No other answer has it."""
 
 
 class WebhooksPage(BaseModel):
     """Webhooks, newest first."""
 
-    items: Annotated[list[WebhookDocument], Field(description="The webhooks of this page.")]
-    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+    items: list[WebhookDocument]
+    """The webhooks of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 class DeliveryDocument(BaseModel):
     """An event and its delivery to a webhook."""
 
-    id: Annotated[UUID, Field(description="Id of the delivery; the header `webhook-id` of each attempt.")]
-    webhook_id: Annotated[UUID, Field(description="Id of the webhook.")]
-    state: Annotated[
-        DeliveryState,
-        Field(
-            description="`pending` until an attempt is answered 2xx (`succeeded`) or the last has failed (`failed`)."
-        ),
-    ]
-    attempts: Annotated[int, Field(description="Attempts so far, those before a replay included.")]
-    status: Annotated[int | None, Field(description="HTTP status of the last answer; null if there was none.")]
-    error: Annotated[str | None, Field(description="Why the last attempt failed; null if it did not.")]
-    response: Annotated[str | None, Field(description="Beginning of the last answer, at most 1 KiB.")]
-    created_at: Annotated[datetime, Field(description="When the event happened.")]
-    attempted_at: Annotated[datetime | None, Field(description="When the last attempt ended; null before the first.")]
-    next_attempt_at: Annotated[datetime | None, Field(description="When the next attempt is due; null if none is.")]
-    payload: Annotated[
-        dict[str, Any], Field(description="The body of each attempt: `type`, `timestamp` and `data` of the event.")
-    ]
+    id: UUID
+    """Id of the delivery; the header `webhook-id` of each attempt."""
+    webhook_id: UUID
+    """Id of the webhook."""
+    state: DeliveryState
+    """`pending` until an attempt is answered 2xx (`succeeded`) or the last has failed (`failed`)."""
+    attempts: int
+    """Attempts so far, those before a replay included."""
+    status: int | None
+    """HTTP status of the last answer; null if there was none."""
+    error: str | None
+    """Why the last attempt failed; null if it did not."""
+    response: str | None
+    """Beginning of the last answer, at most 1 KiB."""
+    created_at: datetime
+    """When the event happened."""
+    attempted_at: datetime | None
+    """When the last attempt ended; null before the first."""
+    next_attempt_at: datetime | None
+    """When the next attempt is due; null if none is."""
+    payload: dict[str, Any]
+    """The body of each attempt: `type`, `timestamp` and `data` of the event."""
 
 
 class DeliveriesPage(BaseModel):
     """Deliveries, newest first."""
 
-    items: Annotated[list[DeliveryDocument], Field(description="The deliveries of this page.")]
-    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+    items: list[DeliveryDocument]
+    """The deliveries of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
 
 
 @router.post(
@@ -183,8 +184,7 @@ def create(
 def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """Page through the webhooks, without their secrets."""
     page = uow.webhooks.page(before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_document(webhook) for webhook in page.items], "next_page_token": token})
+    return page_response(page, map(_document, page.items))
 
 
 @router.get(
@@ -244,8 +244,7 @@ def list_deliveries(
     """
     webhook = uow.webhooks.get(webhook_id)
     page = uow.webhooks.deliveries(webhook.id, state=state, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_delivery(delivery) for delivery in page.items], "next_page_token": token})
+    return page_response(page, map(_delivery, page.items))
 
 
 @router.post(

@@ -27,7 +27,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -41,7 +41,7 @@ from app.cli import (
     plan_commands,
     service_commands,
 )
-from app.cli.output import FAILED, fail_with, hand_over, read_input
+from app.cli.output import fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
@@ -309,8 +309,3 @@ def decode(
     from app.formats import decoding  # noqa: PLC0415 — see the module's docstring
 
     hand_over(decoding.as_json(wire_format, read_input(file), encoding), output)
-
-
-def _fail(reason: str) -> NoReturn:
-    typer.echo(f"rackplan: {reason}", err=True)
-    raise SystemExit(FAILED)

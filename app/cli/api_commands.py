@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from app.cli import service
 from app.cli.output import hand_over, read_input
-from app.cli.plan_commands import AsJson, Files, KafkaVersion, Output, Url
-from app.cli.service_commands import PlanId, address, plans, show_rows
+from app.cli.plan_commands import Files, KafkaVersion, Output, Url
+from app.cli.service_commands import Found, PlanId, address, command, plans
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
 
 snapshots = typer.Typer(help="Store snapshots on a service.", no_args_is_help=True)
+_OF_PLAN = ("id", "title", "cluster", "status")
 
 
 def call(
@@ -29,7 +31,7 @@ def call(
     url: Url = None,
 ) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
-    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
 
     stated: Any = {} if body is None else planning.read_json(body, "body")
     named = dict(_argument(text) for text in arguments or ())
@@ -56,61 +58,48 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-@snapshots.command("create")
+@command(snapshots, "create", ("id", "cluster", "brokers", "topics", "partitions"))
 def create_snapshot(
+    client: Any,
     files: Files = None,
     cluster: Annotated[str | None, typer.Option(help="The name of the cluster.")] = None,
     kafka_version: KafkaVersion = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+) -> Found:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
-    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
 
-    with service.connected(address(url)) as client:
-        stated = {"cluster": cluster, "kafka_version": kafka_version}
-        named = {name: value for name, value in stated.items() if value is not None}
-        contents = [(file, read_input(file)) for file in files or ()]
-        if len(contents) == 1 and contents[0][1].lstrip().startswith(b"{"):
-            request: Any = planning.json_of(contents[0][1].decode(), "snapshot")
-            made = client.create_snapshot(**{**request, **named})
-        else:
-            made = client.create_snapshot(texts=[content for _, content in contents], **named)
-        show_rows(
-            [made.raw], ("id", "cluster", "brokers", "topics", "partitions"), output, as_json=as_json, is_one=True
-        )
+    stated = {"cluster": cluster, "kafka_version": kafka_version}
+    named = {name: value for name, value in stated.items() if value is not None}
+    contents = [(file, read_input(file)) for file in files or ()]
+    if len(contents) == 1 and contents[0][1].lstrip().startswith(b"{"):
+        request: Any = planning.json_of(contents[0][1].decode(), "snapshot")
+        made: Found = client.create_snapshot(**{**request, **named}).raw
+    else:
+        made = client.create_snapshot(texts=[content for _, content in contents], **named).raw
+    return made
 
 
-@plans.command("approve")
-def approve_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(plans, "approve", _OF_PLAN)
+def approve_plan(client: Any, plan_id: PlanId) -> Found:
     """Approve a plan: its status becomes `approved`. `plans update` sets another."""
-    _patched(plan_id, {"status": "approved"}, output, url, as_json=as_json)
+    found: Found = client.update_plan(plan_id, status="approved").raw
+    return found
 
 
-@plans.command("update")
+@command(plans, "update", _OF_PLAN)
 def update_plan(
+    client: Any,
     plan_id: PlanId,
     status: Annotated[
         str | None, typer.Option(help="proposed, approved, executing, executed, failed, superseded.")
     ] = None,
     notes: Annotated[str | None, typer.Option(help="Notes, which replace those before.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="name=value; `name=` removes the label.")] = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+) -> Found:
     """Change the status, notes and labels of a plan."""
     labels = {name: value or None for name, _, value in (text.partition("=") for text in label or ())}
     stated = {"status": status, "notes": notes, "labels": labels or None}
-    _patched(
-        plan_id, {name: value for name, value in stated.items() if value is not None}, output, url, as_json=as_json
-    )
-
-
-def _patched(plan_id: str, patch: dict[str, Any], output: Path | None, url: str | None, *, as_json: bool) -> None:
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = client.update_plan(plan_id, **patch).raw
-        show_rows([found], ("id", "title", "cluster", "status"), output, as_json=as_json, is_one=True)
+    found: Found = client.update_plan(
+        plan_id, **{name: value for name, value in stated.items() if value is not None}
+    ).raw
+    return found

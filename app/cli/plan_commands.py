@@ -4,12 +4,13 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.cli import service
 from app.cli.output import deliver
 from app.formats.syntax.garbage import uncollected
 
@@ -88,7 +89,7 @@ def _command(kind: str, *parts: str) -> Callable[[Callable[..., None]], None]:
     The options of its files, `parts` of a cluster among them, come before its own, and those of its result after them.
     """
 
-    def register(function: Callable[..., None]) -> None:
+    def registered(function: Callable[..., None]) -> None:
         def command(**options: Any) -> None:
             _plan(kind, options)
 
@@ -96,13 +97,24 @@ def _command(kind: str, *parts: str) -> Callable[[Callable[..., None]], None]:
         names = ["files", "snapshot", *parts, "cluster", "request", *own, *_OF_RESULTS]
         # An argument of its own comes before the files, which take all that follow.
         names.sort(key=lambda name: name != "group")
-        parameters = [{**shared, **own}[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        command.__doc__ = function.__doc__
-        plan.command(kind)(command)
+        register(plan, kind, command, [{**shared, **own}[name] for name in names], function.__doc__)
 
-    return register
+    return registered
+
+
+def register(
+    group: typer.Typer,
+    name: str,
+    command: Callable[..., None],
+    parameters: Sequence[inspect.Parameter],
+    doc: str | None,
+) -> None:
+    """Register a function as a command with these parameters, which it gets by name, and this docstring."""
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    command.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined] # read by inspect
+    command.__annotations__ = {each.name: each.annotation for each in named}
+    command.__doc__ = doc
+    group.command(name)(command)
 
 
 @_command("replicas", *_OF_CLUSTERS)
@@ -351,12 +363,7 @@ def plan_keys(
 
     fields = plan_options.fields_of(options, plan_options.KEYS)
     body = placing.body_of(file, fields, null_marker=null_marker, null_keys=null_keys)
-    if url is not None:
-        from app.cli import service  # noqa: PLC0415 — as above
-
-        answer = service.place_keys(url, body)
-    else:
-        answer = placing.place_keys(body)
+    answer = service.place_keys(url, body) if url is not None else placing.place_keys(body)
     deliver(answer, output, as_json=as_json)
 
 
@@ -373,8 +380,6 @@ def _plan(kind: str, options: Mapping[str, Any]) -> None:
     export = planning.Export(options["export"], options.get("batch"), options.get("inverse", False))
     inputs = inputs_of(options)
     if options["url"] is not None:
-        from app.cli import service  # noqa: PLC0415 — as above
-
         answer = service.make_plan(options["url"], kind, body, inputs, export)
     else:
         answer = planning.make(kind, body, inputs, export)
@@ -394,6 +399,4 @@ def cluster_of(options: Mapping[str, Any]) -> "Cluster":
     inputs = inputs_of(options)
     if options["url"] is None or not inputs.is_remote:
         return inputs.cluster()
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     return service.cluster(options["url"], inputs)

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.cli.output import read_input
 from app.core.model import Cluster
+from app.deferred import Registry
 from app.errors import Json
 from app.errors.quotation import escaped, suggestion
 from app.errors.requests import ConflictingFields, InvalidField
@@ -31,7 +32,8 @@ from app.formats.syntax import unique_json
 from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
-from app.services.plans import BATCH, Kind, draft_plan, plan_json
+from app.services.plans import BATCH, draft_plan, plan_json
+from app.services.plans.kinds import KINDS
 from app.settings import Settings
 
 if TYPE_CHECKING:
@@ -177,6 +179,17 @@ def _snapshot(upload: Upload) -> Json:
 
 
 _ABOUT_SNAPSHOTS = ("snapshot_id", "cluster")
+_MODELS = Registry[Any](
+    {
+        "replicas": "app.api.replicas:PlaceRequest",
+        "reassignment": "app.services.reassignment:ReassignmentRequest",
+        "group": "app.api.groups:PlanGroupRequest",
+        "streams": "app.api.streams:PlanStreamsRequest",
+        "restart": "app.services.restarts:RestartRequest",
+        "consumers": "app.services.consumers:ConsumersRequest",
+    }
+)
+"""The bodies of the API by kind; nothing of other kinds is imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,45 +229,15 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
 
     Raises what the service of the kind does, and `ConflictingFields` for an unknown format.
     """
-    model, found = _kind(kind)
+    found = KINDS[kind]
     if export.name is None and (export.batch is not None or export.is_inverse):
         option = "inverse" if export.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
     require("export", export.name, tuple(found.formats))
-    request = validated(model, body).service()
+    request = validated(_MODELS[kind], body).service()
     with uncollected():
         described = None if inputs.is_empty else inputs.cluster()
         plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
         if export.name is None:
             return printed(plan_json(plan))
         return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
-
-
-def _kind(kind: str) -> tuple[Any, Kind]:
-    """The model of a kind's request and the kind; nothing of other kinds is imported."""
-    if kind == "replicas":
-        from app.api.replicas import PlaceRequest  # noqa: PLC0415 — see the docstring
-        from app.services import replicas  # noqa: PLC0415 — as above
-
-        return PlaceRequest, replicas.PLAN_KIND
-    if kind == "reassignment":
-        from app.services import reassignment  # noqa: PLC0415 — as above
-
-        return reassignment.ReassignmentRequest, reassignment.PLAN_KIND
-    if kind == "group":
-        from app.api.groups import PlanGroupRequest  # noqa: PLC0415 — as above
-        from app.services import groups  # noqa: PLC0415 — as above
-
-        return PlanGroupRequest, groups.PLAN_KIND
-    if kind == "restart":
-        from app.services import restarts  # noqa: PLC0415 — as above
-
-        return restarts.RestartRequest, restarts.PLAN_KIND
-    if kind == "consumers":
-        from app.services import consumers  # noqa: PLC0415 — as above
-
-        return consumers.ConsumersRequest, consumers.PLAN_KIND
-    from app.api.streams import PlanStreamsRequest  # noqa: PLC0415 — as above
-    from app.services import streams  # noqa: PLC0415 — as above
-
-    return PlanStreamsRequest, streams.PLAN_KIND

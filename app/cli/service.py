@@ -75,12 +75,6 @@ def cluster(url: str, inputs: "Inputs") -> "Cluster":
         return snapshot_json.read(orjson.dumps(client.get_snapshot(snapshot_id).raw["document"]))
 
 
-def upload(url: str, inputs: "Inputs") -> Mapping[str, Any]:
-    """Store the cluster that files describe as a snapshot; the service's document of it."""
-    with connected(url) as client:
-        return _uploaded(client, inputs)
-
-
 def operations() -> list[str]:
     """The ids of the operations of the API that the client has, sorted."""
     import rackplan  # noqa: PLC0415 — most commands need no HTTP

@@ -3,15 +3,17 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from app.cli.output import WRONG_INPUT, fail, hand_over, read_input, table
-from app.cli.plan_commands import AsJson, Output, Url
+from app.cli import service
+from app.cli.output import WRONG_INPUT, deliver, fail, hand_over, read_input, table
+from app.cli.plan_commands import AsJson, Output, Url, register
 
 sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
@@ -25,6 +27,30 @@ SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
 PlanId = Annotated[str, typer.Argument(help="The plan's id.")]
 Most = Annotated[int, typer.Option("--limit", help="At most so many, the newest.", min=1, max=10_000)]
+_OF_SWEEP = ("id", "kind", "state", "scenarios", "done")
+Found: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"
+"""A document of the API, or several."""
+
+
+def _results(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """The parameters of every command that prints documents; this function is never called."""
+
+
+def command(group: typer.Typer, name: str, columns: tuple[str, ...]) -> Callable[[Callable[..., Found]], None]:
+    """Register a command that prints what a function finds with a client of the service, its first parameter.
+
+    The command has the docstring and the other parameters of the function, and those of its output.
+    """
+
+    def registered(find: Callable[..., Found]) -> None:
+        def run(output: Path | None, url: str | None, *, as_json: bool, **own: Any) -> None:
+            with service.connected(address(url)) as client:
+                show_rows(find(client, **own), columns, output, as_json=as_json)
+
+        _, *own = inspect.signature(find).parameters.values()
+        register(group, name, run, [*own, *inspect.signature(_results).parameters.values()], find.__doc__)
+
+    return registered
 
 
 @sweep.command("run")
@@ -37,7 +63,7 @@ def run_sweep(
     url: Url = None,
 ) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
-    from app.cli import planning, service  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
 
     if export is not None and not watch:
         raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")
@@ -46,114 +72,73 @@ def run_sweep(
     with service.connected(address(url)) as client:
         started = client.create_sweep(definition)
         if watch:
-            with service.progress("sweep") as show:
-                started = started.wait(progress=show)
+            started = _watched("sweep", started)
         if export is not None:
             hand_over(started.export(export).content, output)
         else:
-            show_rows([started.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+            show_rows(started.raw, _OF_SWEEP, output, as_json=as_json)
 
 
-@sweep.command("list")
-def list_sweeps(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(sweep, "list", ("id", "kind", "state", "scenarios", "done", "created_at"))
+def list_sweeps(client: Any, limit: Most = 20) -> Found:
     """List sweeps, newest first."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = _first(client.list_sweeps(page_size=min(limit, 100)), limit)
-        show_rows(found, ("id", "kind", "state", "scenarios", "done", "created_at"), output, as_json=as_json)
+    return _first(client.list_sweeps(page_size=min(limit, 100)), limit)
 
 
-@sweep.command("show")
+@command(sweep, "show", _OF_SWEEP)
 def show_sweep(
+    client: Any,
     sweep_id: SweepId,
     watch: Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+) -> Found:
     """Show a sweep, and wait for it with --watch."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = client.get_sweep(sweep_id)
-        if watch:
-            with service.progress("sweep") as show:
-                found = found.wait(progress=show)
-        show_rows([found.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+    return _raw(_watched("sweep", client.get_sweep(sweep_id)) if watch else client.get_sweep(sweep_id))
 
 
-@sweep.command("cancel")
-def cancel_sweep(sweep_id: SweepId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(sweep, "cancel", ("id", "kind", "state"))
+def cancel_sweep(client: Any, sweep_id: SweepId) -> Found:
     """Cancel a sweep; scenarios that are scored stay."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        show_rows([client.cancel_sweep(sweep_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+    return _raw(client.cancel_sweep(sweep_id))
 
 
-@jobs.command("list")
-def list_jobs(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(jobs, "list", ("id", "kind", "state", "created_at", "plan"))
+def list_jobs(client: Any, limit: Most = 20) -> Found:
     """List jobs, newest first."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = _first(client.list_jobs(page_size=min(limit, 100)), limit)
-        show_rows(found, ("id", "kind", "state", "created_at", "plan"), output, as_json=as_json)
+    return _first(client.list_jobs(page_size=min(limit, 100)), limit)
 
 
-@jobs.command("show")
+@command(jobs, "show", ("id", "kind", "state", "plan", "error"))
 def show_job(
+    client: Any,
     job_id: JobId,
     watch: Annotated[bool, typer.Option("--watch", help="Wait for its end.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+) -> Found:
     """Show a job; with --watch wait for its end."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = client.get_job(job_id)
-        if watch:
-            with service.progress("job") as show:
-                found.wait(progress=show)
-            found = client.get_job(job_id)
-        show_rows([found.raw], ("id", "kind", "state", "plan", "error"), output, as_json=as_json, is_one=True)
+    if watch:
+        _watched("job", client.get_job(job_id))
+    return _raw(client.get_job(job_id))
 
 
-@jobs.command("cancel")
-def cancel_job(job_id: JobId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(jobs, "cancel", ("id", "kind", "state"))
+def cancel_job(client: Any, job_id: JobId) -> Found:
     """Cancel a job."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        show_rows([client.cancel_job(job_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+    return _raw(client.cancel_job(job_id))
 
 
-@plans.command("list")
+@command(plans, "list", ("id", "title", "cluster", "status", "created_at"))
 def list_plans(
+    client: Any,
     kind: Annotated[str | None, typer.Option(help="replicas, reassignment, group or streams.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Of this cluster.")] = None,
     limit: Most = 20,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+) -> Found:
     """List plans, newest first."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(limit, 100)), limit)
-        show_rows(found, ("id", "title", "cluster", "status", "created_at"), output, as_json=as_json)
+    return _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(limit, 100)), limit)
 
 
 @plans.command("show")
 def show_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
     """Show a plan."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-    from app.cli.output import deliver  # noqa: PLC0415 — as above
-
     with service.connected(address(url)) as client:
         deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
 
@@ -172,8 +157,6 @@ def export_plan(
     url: Url = None,
 ) -> None:
     """Print a plan as a file. Formats are those of Kafka's tools, tables, and a manifest of Kubernetes."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     with service.connected(address(url)) as client:
         written = client.export_plan(
             plan_id, file_format, topic=topic, batch=batch, inverse=inverse, from_=from_snapshot
@@ -192,8 +175,6 @@ def show_progress(
     url: Url = None,
 ) -> None:
     """Show the progress of a reassignment. Without a later snapshot it is that at the newest one."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     if snapshot is not None and cluster is not None:
         raise typer.BadParameter("either it or --cluster is given", param_hint="--snapshot")
     with service.connected(address(url)) as client:
@@ -206,7 +187,7 @@ def show_progress(
             hand_over(service.as_json(found), output)
             return
         columns = ("state", "replicas_left", "bytes_left", "seconds_left", "drifted_partitions", "next")
-        show_rows([found], columns, output, as_json=False)
+        show_rows(found, columns, output, as_json=False)
         show_rows(found["batches"], ("index", *columns[:4]), output, as_json=False)
 
 
@@ -228,8 +209,6 @@ def create_share_link(
     url: Url = None,
 ) -> None:
     """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     with service.connected(address(url)) as client:
         made = client.create_share_link(kind=kind.value, name=name, days=days).raw
         if as_json or output is not None:
@@ -239,14 +218,10 @@ def create_share_link(
             typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
 
 
-@share.command("list")
-def list_share_links(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command(share, "list", ("id", "kind", "name", "created_by", "expires_at"))
+def list_share_links(client: Any, limit: Most = 20) -> Found:
     """List the share links that are valid, newest first."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
-    with service.connected(address(url)) as client:
-        found = _first(client.list_share_links(page_size=min(limit, 100)), limit)
-        show_rows(found, ("id", "kind", "name", "created_by", "expires_at"), output, as_json=as_json)
+    return _first(client.list_share_links(page_size=min(limit, 100)), limit)
 
 
 @share.command("revoke")
@@ -257,8 +232,6 @@ def revoke_share_links(
     url: Url = None,
 ) -> None:
     """Revoke one share link; without an id, revoke all share links of the team."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     with service.connected(address(url)) as client:
         if share_link_id is None:
             client.revoke_share_links()
@@ -269,8 +242,6 @@ def revoke_share_links(
 
 def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
     """Show the usage and the quotas of the team; of every team for a key of all teams."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     with service.connected(address(url)) as client:
         found = client.get_usage().raw["teams"]
     if not as_json and output is None:
@@ -285,8 +256,6 @@ def show_ledger(
     url: Url = None,
 ) -> None:
     """Show the errors of predicted bytes and seconds over the plans that were executed."""
-    from app.cli import service  # noqa: PLC0415 — see the module's docstring
-
     with service.connected(address(url)) as client:
         found = client.get_ledger(cluster=cluster).raw
     if as_json or output is not None:
@@ -315,21 +284,29 @@ def address(url: str | None) -> str:
     return url
 
 
-def _first(found: Iterable[Any], limit: int) -> list[Any]:
+def _first(found: Iterable[Any], limit: int) -> Found:
     return [one.raw for one, _ in zip(found, range(limit), strict=False)]
 
 
-def show_rows(
-    found: list[Any], columns: tuple[str, ...], output: Path | None, *, as_json: bool, is_one: bool = False
-) -> None:
-    """Print documents of the API as a table, or as JSON: a list, or the one that there is."""
-    from app.cli.service import as_json as written  # noqa: PLC0415 — see the module's docstring
+def _raw(found: Any) -> Found:
+    document: Found = found.raw
+    return document
 
+
+def _watched(what: str, running: Any) -> Any:
+    """The end of a job or a sweep, with its progress until then."""
+    with service.progress(what) as show:
+        return running.wait(progress=show)
+
+
+def show_rows(found: Found, columns: tuple[str, ...], output: Path | None, *, as_json: bool) -> None:
+    """Print documents of the API as a table, or as JSON."""
     if as_json or output is not None:
-        hand_over(written(found[0] if is_one else found), output)
+        hand_over(service.as_json(found), output)
         return
-    present = [column for column in columns if any(one.get(column) is not None for one in found)] or list(columns[:1])
-    table(present, [[_cell(one.get(column)) for column in present] for one in found])
+    rows = [found] if isinstance(found, Mapping) else found
+    present = [column for column in columns if any(one.get(column) is not None for one in rows)] or list(columns[:1])
+    table(present, [[_cell(one.get(column)) for column in present] for one in rows])
 
 
 def _cell(value: object) -> object:

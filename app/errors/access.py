@@ -3,113 +3,76 @@
 from app.errors.failure import Conflict, Failure, Unavailable, Unprocessable
 
 
-class Unauthenticated(Failure):
+class Unauthenticated(Failure, title="A valid API key is required"):
     """The request has no API key, or one that is not valid."""
 
-    title = "A valid API key is required"
 
-
-class ApiKeyExpired(Unauthenticated):
+class ApiKeyExpired(Unauthenticated, title="The API key has expired"):
     """The API key has expired; says when. Only a request with the key itself gets this answer."""
 
-    title = "The API key has expired"
 
-
-class TokenRejected(Unauthenticated):
+class TokenRejected(Unauthenticated, title="The access token is not valid"):
     """The access token is not one of the issuer for this service, or not now; says which check failed."""
 
-    title = "The access token is not valid"
 
-
-class IssuerUnavailable(Unavailable):
+class IssuerUnavailable(Unavailable, title="The OIDC issuer is not available"):
     """The OIDC issuer, which a token or a sign-in needs, does not answer. The same request may be sent again."""
 
-    title = "The OIDC issuer is not available"
 
-
-class Forbidden(Failure):
+class Forbidden(Failure, title="Not allowed"):
     """The API key lacks the scope that the operation requires, or the request was sent by a page of another origin."""
 
-    title = "Not allowed"
 
-
-class SignInFailed(Forbidden):
+class SignInFailed(Forbidden, title="The sign-in has failed"):
     """The browser could not be signed in: the issuer rejected that, or it had not begun it."""
 
-    title = "The sign-in has failed"
 
-
-class ShareLinkRejected(Forbidden):
+class ShareLinkRejected(Forbidden, title="The share link is not valid"):
     """The share link has expired, was revoked, or is not a link to this page."""
 
-    title = "The share link is not valid"
 
-
-class IdempotencyKeyReused(Unprocessable):
+class IdempotencyKeyReused(Unprocessable, title="The Idempotency-Key belongs to another request"):
     """The Idempotency-Key was used for a different request."""
 
-    title = "The Idempotency-Key belongs to another request"
 
-
-class IdempotencyKeyInFlight(Conflict):
+class IdempotencyKeyInFlight(Conflict, title="The request with this Idempotency-Key is in progress"):
     """The request with this Idempotency-Key is still in progress."""
 
-    title = "The request with this Idempotency-Key is in progress"
 
-
-class NotAcceptable(Failure):
+class NotAcceptable(Failure, title="No acceptable representation"):
     """None of the media types in the Accept header is available."""
 
-    title = "No acceptable representation"
 
-
-class UnsupportedMediaType(Failure):
+class UnsupportedMediaType(Failure, title="The media type of the body is not supported"):
     """The body has a media type that the operation does not accept."""
 
-    title = "The media type of the body is not supported"
 
-
-class InvalidPageToken(Unprocessable):
+class InvalidPageToken(Unprocessable, title="The page token is not valid"):
     """The page token was not issued for this list."""
 
-    title = "The page token is not valid"
 
-
-class ServiceStopping(Unavailable):
+class ServiceStopping(Unavailable, title="The service stops"):
     """The service stops, and the request did not end within the grace period. The same request may be sent again."""
 
-    title = "The service stops"
 
-
-class ServiceBusy(Unavailable):
+class ServiceBusy(Unavailable, title="The service is busy"):
     """More requests are under way than can be served now; says how many. The same request may be sent again."""
 
-    title = "The service is busy"
 
-
-class TooManyRequests(Failure):
+class TooManyRequests(Failure, title="Too many requests"):
     """The API key or the address has sent more requests than its limit; says when the next one may be sent."""
 
-    title = "Too many requests"
 
-
-class ProcessLost(Unavailable):
+class ProcessLost(Unavailable, title="The process that served the request was lost"):
     """The process that served the request was ended from outside. The same request may be sent again."""
 
-    title = "The process that served the request was lost"
 
-
-class StorageFull(Unavailable):
+class StorageFull(Unavailable, title="The database has no space left"):
     """The disk of the database is full: nothing more can be stored until the operator makes space."""
 
-    title = "The database has no space left"
 
-
-class DatabaseUnavailable(Unavailable):
+class DatabaseUnavailable(Unavailable, title="The database is not available", code="unavailable"):
     """The database cannot be reached, or the connection to it was lost. The same request may be sent again.
 
     If the connection is lost during a commit, the change may have been made: an Idempotency-Key tells.
     """
-
-    code = "unavailable"
-    title = "The database is not available"

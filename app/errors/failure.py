@@ -16,16 +16,17 @@ class Failure(Exception):
 
     A subclass that states a `title` is a failure of its own; one that states none is a category. The `code` of a
     failure is its class name in snake_case unless the class states another one. Codes are part of the API contract:
-    a class that is renamed states the code that it had.
+    a class that is renamed states the code that it had. Both are arguments of the class:
+    `class PlanNotFound(NotFound, title="Plan not found")`.
     """
 
     code: ClassVar[str]
     title: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, title: str | None = None, code: str | None = None) -> None:
         super().__init_subclass__()
-        if "title" in vars(cls) and "code" not in vars(cls):
-            cls.code = _WORD_BOUNDARY.sub("_", cls.__name__).lower()
+        if title is not None:
+            cls.title, cls.code = title, code or _WORD_BOUNDARY.sub("_", cls.__name__).lower()
 
     def __init__(self, detail: str, *, path: FieldPath = (), **context: Json) -> None:
         super().__init__(detail)

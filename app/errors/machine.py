@@ -7,121 +7,81 @@ class MachineRefuses(Failure):
     """Base of the failures that only the operator of the server can fix."""
 
 
-class SettingNotValid(MachineRefuses):
+class SettingNotValid(MachineRefuses, title="A setting is not valid"):
     """A setting has a value that it may not have; names the environment variable, the value and what is allowed."""
 
-    title = "A setting is not valid"
 
-
-class DataFolderUnreachable(MachineRefuses):
+class DataFolderUnreachable(MachineRefuses, title="The data folder is not accessible"):
     """The data folder cannot be created, or the account of Postgres cannot access it; names the obstacle."""
 
-    title = "The data folder is not accessible"
 
-
-class DataFolderInUse(MachineRefuses):
+class DataFolderInUse(MachineRefuses, title="The data folder is in use by another process"):
     """Another running process has the embedded Postgres of this data folder open."""
 
-    title = "The data folder is in use by another process"
 
-
-class DataFolderOwnedByAnother(MachineRefuses):
+class DataFolderOwnedByAnother(MachineRefuses, title="The data folder belongs to another account"):
     """The data folder belongs to another account, whose files this account may not change."""
 
-    title = "The data folder belongs to another account"
 
-
-class DataFolderOtherVersion(MachineRefuses):
+class DataFolderOtherVersion(MachineRefuses, title="The data folder has another Postgres version"):
     """The data folder was written by another major version of Postgres than the installed one."""
 
-    title = "The data folder has another Postgres version"
 
-
-class EmbeddedPostgresFailed(MachineRefuses):
+class EmbeddedPostgresFailed(MachineRefuses, title="The embedded Postgres is not running"):
     """The embedded Postgres is missing, cannot be started or does not answer; has the end of its log."""
 
-    title = "The embedded Postgres is not running"
 
-
-class AccountUnusable(MachineRefuses):
+class AccountUnusable(MachineRefuses, title="The unprivileged account cannot be used"):
     """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
 
-    title = "The unprivileged account cannot be used"
 
-
-class ExtraNotInstalled(MachineRefuses):
+class ExtraNotInstalled(MachineRefuses, title="An optional part of Rackplan is not installed"):
     """The command requires an optional part of Rackplan that is not installed; names it."""
 
-    title = "An optional part of Rackplan is not installed"
 
-
-class ClusterUnreachable(MachineRefuses):
+class ClusterUnreachable(MachineRefuses, title="The Kafka cluster cannot be read"):
     """A Kafka cluster does not answer in time, or rejects the client; names the server and the reason."""
 
-    title = "The Kafka cluster cannot be read"
 
-
-class JavaNotFound(MachineRefuses):
+class JavaNotFound(MachineRefuses, title="No Java for Spark"):
     """No Java that Spark supports is installed; lists the places that were searched and the versions there."""
 
-    title = "No Java for Spark"
 
-
-class SparkNotInstalled(MachineRefuses):
+class SparkNotInstalled(MachineRefuses, title="Spark is not installed"):
     """The worker was installed without Spark; names the packages that a sweep needs."""
 
-    title = "Spark is not installed"
 
-
-class SparkUnavailable(MachineRefuses):
+class SparkUnavailable(MachineRefuses, title="Spark is not available"):
     """The Spark master does not answer, provides no executors or was lost; names its address."""
 
-    title = "Spark is not available"
 
-
-class SparkJobFailed(MachineRefuses):
+class SparkJobFailed(MachineRefuses, title="The Spark job failed"):
     """A job on Spark failed with an unexpected error; has the message of the executor or the driver."""
 
-    title = "The Spark job failed"
 
-
-class SparkJobCancelled(MachineRefuses):
+class SparkJobCancelled(MachineRefuses, title="The Spark job was cancelled"):
     """A job on Spark was cancelled on request."""
 
-    title = "The Spark job was cancelled"
 
-
-class TooFewDatabaseConnections(MachineRefuses):
+class TooFewDatabaseConnections(MachineRefuses, title="Postgres accepts too few connections"):
     """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
 
-    title = "Postgres accepts too few connections"
 
-
-class OutputNotWritable(MachineRefuses):
+class OutputNotWritable(MachineRefuses, title="The file cannot be written"):
     """The output file cannot be written."""
 
-    title = "The file cannot be written"
 
-
-class BackupUnreadable(MachineRefuses):
+class BackupUnreadable(MachineRefuses, title="The backup cannot be used"):
     """The file is no backup, is damaged, or was written by a newer version; or what it restored is not what it says."""
 
-    title = "The backup cannot be used"
 
-
-class DatabaseNotEmpty(MachineRefuses):
+class DatabaseNotEmpty(MachineRefuses, title="The database is not empty"):
     """A backup is to be restored into a database that has rows; names the tables."""
 
-    title = "The database is not empty"
 
-
-class AddressInUse(MachineRefuses):
+class AddressInUse(MachineRefuses, title="The address cannot be listened on"):
     """Another process listens at the host and port of the settings, or this account may not listen there."""
 
-    title = "The address cannot be listened on"
 
-
-class ApiKeyNeeded(MachineRefuses):
+class ApiKeyNeeded(MachineRefuses, title="An API key is required on this address"):
     """The address is reachable from other machines, and no API key exists."""
-
-    title = "An API key is required on this address"

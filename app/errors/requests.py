@@ -3,275 +3,184 @@
 from app.errors.failure import Conflict, Failure, FieldPath, Json, NotFound, Unprocessable
 
 
-class DuplicateBroker(Unprocessable):
+class DuplicateBroker(Unprocessable, title="A broker is listed twice"):
     """A broker id is listed more than once."""
 
-    title = "A broker is listed twice"
 
-
-class UnrelatedBrokers(Unprocessable):
+class UnrelatedBrokers(Unprocessable, title="The brokers and the topics are not of one cluster"):
     """No broker that holds a replica is among the listed ones, as when the texts are of two clusters."""
 
-    title = "The brokers and the topics are not of one cluster"
 
-
-class DuplicateTopic(Unprocessable):
+class DuplicateTopic(Unprocessable, title="A topic is listed twice"):
     """A topic is listed more than once, or two topics have the same topic id."""
 
-    title = "A topic is listed twice"
 
-
-class DuplicatePartition(Unprocessable):
+class DuplicatePartition(Unprocessable, title="A partition or one of its replicas is listed twice"):
     """A partition is listed more than once, lists a replica twice, or has two offsets of one group."""
 
-    title = "A partition or one of its replicas is listed twice"
 
-
-class DuplicateLogDir(Unprocessable):
+class DuplicateLogDir(Unprocessable, title="A log directory is listed twice"):
     """A log directory of a broker is listed more than once."""
 
-    title = "A log directory is listed twice"
 
-
-class UnknownPartition(Unprocessable):
+class UnknownPartition(Unprocessable, title="Unknown partition"):
     """The request names a partition that the topic does not have."""
 
-    title = "Unknown partition"
 
-
-class QueueSizesOverflow(Unprocessable):
+class QueueSizesOverflow(Unprocessable, title="The queue sizes overflow Kafka's 32-bit table"):
     """The queue sizes overflow Kafka's table of cumulative frequencies, so its result cannot be predicted."""
 
-    title = "The queue sizes overflow Kafka's 32-bit table"
 
-
-class DuplicateGroup(Unprocessable):
+class DuplicateGroup(Unprocessable, title="A group is listed twice"):
     """A consumer group is listed more than once."""
 
-    title = "A group is listed twice"
 
-
-class DuplicateMember(Unprocessable):
+class DuplicateMember(Unprocessable, title="A member is listed twice"):
     """A member id or group instance id is listed more than once."""
 
-    title = "A member is listed twice"
 
-
-class DuplicateClient(Unprocessable):
+class DuplicateClient(Unprocessable, title="A client is listed twice"):
     """A process id of a Streams client is listed more than once."""
 
-    title = "A client is listed twice"
 
-
-class MalformedKey(Unprocessable):
+class MalformedKey(Unprocessable, title="A key does not match its encoding"):
     """The key of a record does not match its encoding."""
 
-    title = "A key does not match its encoding"
 
-
-class InvalidField(Unprocessable):
+class InvalidField(Unprocessable, title="A field is invalid", code="validation"):
     """Fields are missing, unknown or out of range; `errors` lists each one, the detail states the first."""
 
-    code = "validation"
-    title = "A field is invalid"
 
-
-class UnsupportedKafkaVersion(Unprocessable):
+class UnsupportedKafkaVersion(Unprocessable, title="The Kafka version is not supported"):
     """The stated Kafka version is not a version, or older or newer than the supported releases."""
 
-    title = "The Kafka version is not supported"
 
-
-class AssignorUnavailable(Unprocessable):
+class AssignorUnavailable(Unprocessable, title="The Kafka version does not have the assignor"):
     """The assignor does not exist in the stated Kafka version; names the releases that have it."""
 
-    title = "The Kafka version does not have the assignor"
 
-
-class ConflictingFields(Unprocessable):
+class ConflictingFields(Unprocessable, title="Fields conflict"):
     """Two fields exclude each other, or a field requires another one that is missing."""
 
-    title = "Fields conflict"
 
-
-class DuplicateAttribute(Unprocessable):
+class DuplicateAttribute(Unprocessable, title="An attribute is listed twice"):
     """An awareness attribute, or a forced value of one, is listed more than once."""
 
-    title = "An attribute is listed twice"
 
-
-class AttributeMissing(Unprocessable):
+class AttributeMissing(Unprocessable, title="Brokers lack an awareness attribute"):
     """Live brokers lack an awareness attribute; names the brokers."""
 
-    title = "Brokers lack an awareness attribute"
 
-
-class ForcedAttributeNotListed(Unprocessable):
+class ForcedAttributeNotListed(Unprocessable, title="A forced attribute is not an awareness attribute"):
     """Values are forced for an attribute that is not in `attributes`; lists those that are."""
 
-    title = "A forced attribute is not an awareness attribute"
 
-
-class TooFewValues(Unprocessable):
+class TooFewValues(Unprocessable, title="Too few failure domains for the policy"):
     """The brokers have too few values of an attribute for the policy; has the number that it requires."""
 
-    title = "Too few failure domains for the policy"
 
-
-class CopysetsImpossible(Unprocessable):
+class CopysetsImpossible(Unprocessable, title="The brokers cannot have such replica sets"):
     """No replica sets have the scatter width, or racks are too unequal for them; states what lifts it."""
 
-    title = "The brokers cannot have such replica sets"
 
-
-class ImpossibleValue(Unprocessable):
+class ImpossibleValue(Unprocessable, title="A value is invalid"):
     """A value of a scenario has the wrong type, is out of range or unknown."""
 
-    title = "A value is invalid"
 
-
-class UnknownAxis(Unprocessable):
+class UnknownAxis(Unprocessable, title="Unknown axis"):
     """An axis of a sweep names a field that a scenario does not have; lists the fields."""
 
-    title = "Unknown axis"
 
-
-class EmptyAxis(Unprocessable):
+class EmptyAxis(Unprocessable, title="An axis has no values"):
     """An axis of a sweep has no values."""
 
-    title = "An axis has no values"
 
-
-class UnknownFigure(Unprocessable):
+class UnknownFigure(Unprocessable, title="Unknown figure"):
     """The sweep's kind does not have the requested figure; lists its figures."""
 
-    title = "Unknown figure"
 
-
-class NotForThisKind(Unprocessable):
+class NotForThisKind(Unprocessable, title="Not available for this kind of sweep"):
     """The operation does not exist for this kind of sweep; names an alternative."""
 
-    title = "Not available for this kind of sweep"
 
-
-class DatasetNotAllowed(Unprocessable):
+class DatasetNotAllowed(Unprocessable, title="The dataset is outside the allowed roots"):
     """The dataset is outside the roots that the operator allows; does not reveal whether it exists."""
 
-    title = "The dataset is outside the allowed roots"
 
-
-class DatasetNotFound(Unprocessable):
+class DatasetNotFound(Unprocessable, title="Dataset not found"):
     """The path of the dataset does not exist, or contains no file of the format."""
 
-    title = "Dataset not found"
 
-
-class DatasetUnreadable(Unprocessable):
+class DatasetUnreadable(Unprocessable, title="The dataset cannot be read"):
     """A file of the dataset is damaged, has another format, or cannot be opened; names the file."""
 
-    title = "The dataset cannot be read"
 
-
-class DatasetEmpty(Unprocessable):
+class DatasetEmpty(Unprocessable, title="The dataset has no records"):
     """The dataset has no records."""
 
-    title = "The dataset has no records"
 
-
-class ColumnNotFound(Unprocessable):
+class ColumnNotFound(Unprocessable, title="Column not found"):
     """The dataset has no column with this name; lists its columns if they are known."""
 
-    title = "Column not found"
 
-
-class KeyColumnOfAnotherType(Unprocessable):
+class KeyColumnOfAnotherType(Unprocessable, title="The key column has the wrong type"):
     """The type of the key column does not match the key encoding; names both."""
 
-    title = "The key column has the wrong type"
 
-
-class ValueColumnOfAnotherType(Unprocessable):
+class ValueColumnOfAnotherType(Unprocessable, title="The value column has the wrong type"):
     """The value column contains neither values nor their lengths; names its type."""
 
-    title = "The value column has the wrong type"
 
-
-class IllegalReassignment(Unprocessable):
+class IllegalReassignment(Unprocessable, title="Kafka rejects this reassignment"):
     """Kafka rejects the reassignment as a whole: an unknown broker or partition, or a replica listed twice."""
 
-    title = "Kafka rejects this reassignment"
 
-
-class MoveExceedsBatchLimit(Unprocessable):
+class MoveExceedsBatchLimit(Unprocessable, title="A replica exceeds the batch limit"):
     """A single replica is larger than a broker may receive in a batch; names the broker and both numbers of bytes."""
 
-    title = "A replica exceeds the batch limit"
 
-
-class BatchesOutOfDisk(Unprocessable):
+class BatchesOutOfDisk(Unprocessable, title="Disks have no capacity for the next move"):
     """No order of the moves keeps every disk within its limit; names the broker and the missing bytes."""
 
-    title = "Disks have no capacity for the next move"
 
-
-class LimitExceeded(Failure):
+class LimitExceeded(Failure, title="The request exceeds a limit of the service"):
     """The request exceeds a limit of the service's settings; names the limit and both numbers."""
 
-    title = "The request exceeds a limit of the service"
 
-
-class TooManySweeps(Failure):
+class TooManySweeps(Failure, title="Too many active sweeps"):
     """The API key has the maximum number of active sweeps."""
 
-    title = "Too many active sweeps"
 
-
-class QuotaExceeded(Failure):
+class QuotaExceeded(Failure, title="The team has reached a quota"):
     """The team would store more than its quota, or has too many unfinished jobs; names the quota and both numbers."""
 
-    title = "The team has reached a quota"
 
-
-class WebhooksDisabled(Conflict):
+class WebhooksDisabled(Conflict, title="Webhooks are not enabled"):
     """The operator has not allowed webhooks; names the setting."""
 
-    title = "Webhooks are not enabled"
 
-
-class TargetNotAllowed(Unprocessable):
+class TargetNotAllowed(Unprocessable, title="The URL may not be called"):
     """The URL of a webhook is not one that the service may call; says why, and which setting would allow it."""
 
-    title = "The URL may not be called"
 
-
-class SnapshotChanged(Failure):
+class SnapshotChanged(Failure, title="The cluster has changed since the snapshot"):
     """The cluster has changed since the snapshot that If-Match names."""
 
-    title = "The cluster has changed since the snapshot"
 
-
-class PlanChanged(Failure):
+class PlanChanged(Failure, title="The plan has changed"):
     """The status, labels or notes of the plan have changed since the version that If-Match names."""
 
-    title = "The plan has changed"
 
-
-class ImpossibleTransition(Conflict):
+class ImpossibleTransition(Conflict, title="The status cannot follow the present one"):
     """The status of a plan cannot follow its present one; lists those that can."""
 
-    title = "The status cannot follow the present one"
 
-
-class NotExportable(Unprocessable):
+class NotExportable(Unprocessable, title="The plan does not fit this format"):
     """The plan cannot be written in the requested format."""
 
-    title = "The plan does not fit this format"
 
-
-class MalformedText(Unprocessable):
+class MalformedText(Unprocessable, title="The text or bytes are malformed"):
     """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
-
-    title = "The text or bytes are malformed"
 
     def __init__(
         self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
@@ -301,79 +210,53 @@ class MalformedText(Unprocessable):
         return moved
 
 
-class SnapshotNotFound(NotFound):
+class SnapshotNotFound(NotFound, title="Snapshot not found"):
     """No snapshot has this id."""
 
-    title = "Snapshot not found"
 
-
-class SnapshotInUse(Conflict):
+class SnapshotInUse(Conflict, title="The snapshot is in use"):
     """Plans, sweeps or unfinished jobs read the snapshot, so that it cannot be deleted; has the number of each."""
 
-    title = "The snapshot is in use"
 
-
-class PlanNotFound(NotFound):
+class PlanNotFound(NotFound, title="Plan not found"):
     """No plan has this id."""
 
-    title = "Plan not found"
 
-
-class JobNotFound(NotFound):
+class JobNotFound(NotFound, title="Job not found"):
     """No job has this id."""
 
-    title = "Job not found"
 
-
-class JobEnded(Conflict):
+class JobEnded(Conflict, title="The job has ended"):
     """The job has ended, so that it cannot be cancelled; has its state."""
 
-    title = "The job has ended"
 
-
-class SweepNotFound(NotFound):
+class SweepNotFound(NotFound, title="Sweep not found"):
     """No sweep has this id."""
 
-    title = "Sweep not found"
 
-
-class ScenarioNotFound(NotFound):
+class ScenarioNotFound(NotFound, title="Scenario not found"):
     """The sweep has no scenario with this index, or has not scored it yet."""
 
-    title = "Scenario not found"
 
-
-class WebhookNotFound(NotFound):
+class WebhookNotFound(NotFound, title="Webhook not found"):
     """No webhook has this id."""
 
-    title = "Webhook not found"
 
-
-class DeliveryNotFound(NotFound):
+class DeliveryNotFound(NotFound, title="Delivery not found"):
     """The webhook has no delivery with this id, or it was deleted because of its age."""
 
-    title = "Delivery not found"
 
-
-class ShareLinkNotFound(NotFound):
+class ShareLinkNotFound(NotFound, title="Share link not found"):
     """No share link that is valid has this id."""
 
-    title = "Share link not found"
 
-
-class ApiKeyNotFound(NotFound):
+class ApiKeyNotFound(NotFound, title="API key not found"):
     """No API key has this name."""
 
-    title = "API key not found"
 
-
-class ApiKeyInUse(Conflict):
+class ApiKeyInUse(Conflict, title="An API key is not revoked"):
     """A key that was not revoked keeps the service closed."""
 
-    title = "An API key is not revoked"
 
-
-class ApiKeyNameTaken(Conflict):
+class ApiKeyNameTaken(Conflict, title="The name of the API key is taken"):
     """Another API key has this name."""
-
-    title = "The name of the API key is taken"

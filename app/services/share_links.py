@@ -16,6 +16,7 @@ from uuid import UUID
 from app.errors.access import ShareLinkRejected
 from app.errors.requests import PlanNotFound, SweepNotFound
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.store import transaction
 
 if TYPE_CHECKING:
@@ -47,14 +48,18 @@ class Subject:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class SharedLinks:
-    """A link to a page with its pictures and files, and one to its picture alone, with the host's name; one id."""
+@dataclass(frozen=True)
+class SharedLinks(AnswerRecord, schema="ShareLinkDocument"):
+    """A link to a page, and one to its picture alone."""
 
     id: UUID
+    """Id of both links (UUIDv7), by which they can be revoked."""
     page: str
+    """URL of the page, with its pictures and files."""
     picture: str
+    """URL of the picture alone, as SVG; `.png` is the same as PNG."""
     expires_at: datetime
+    """When both links expire."""
 
 
 def signing_key(uow: "UnitOfWork", team: str = transaction.DEFAULT) -> bytes:

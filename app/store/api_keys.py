@@ -12,9 +12,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.errors.requests import ApiKeyInUse, ApiKeyNameTaken, ApiKeyNotFound
 from app.store import audit, transaction
-from app.store.rows import uuid7
+from app.store.rows import Rows, uuid7
 from app.store.tables import api_keys
-from app.store.transaction import Store, columns_of
 
 PREFIX = "rackplan_"
 """The beginning of every key."""
@@ -59,11 +58,10 @@ class PresentedKey:
     is_use_due: bool
 
 
-_COLUMNS = columns_of(api_keys, ApiKey)
-
-
-class ApiKeys(Store):
+class ApiKeys(Rows[ApiKey]):
     """API keys in one transaction."""
+
+    _table, _record, _missing = api_keys, ApiKey, ApiKeyNotFound
 
     def create(
         self,
@@ -88,18 +86,16 @@ class ApiKeys(Store):
             scopes=list(scopes),
             expires_at=expires_at,
         )
-        created = self._writing.execute(
-            row.on_conflict_do_nothing(index_elements=[api_keys.c.team, api_keys.c.name]).returning(*_COLUMNS)
-        ).one_or_none()
+        created = self._written(row.on_conflict_do_nothing(index_elements=[api_keys.c.team, api_keys.c.name]))
         if created is None:
             raise ApiKeyNameTaken(f"there is a key named {name} already", path=("name",), value=name)
         audit.record(self._writing, "key.created", name, team=created.team)
-        return ApiKey(*created), secret
+        return created, secret
 
     def authenticate(self, secret: str) -> PresentedKey | None:
         """The key with this secret, expired or not; None if there is none or it was revoked."""
         has_expired = sa.func.coalesce(api_keys.c.expires_at <= sa.func.now(), False)
-        query = sa.select(has_expired, _is_use_due(), *_COLUMNS).where(
+        query = sa.select(has_expired, _is_use_due(), *self._columns).where(
             api_keys.c.key_hash == key_hash(secret), api_keys.c.revoked_at.is_(None)
         )
         row = self._reading.execute(query).one_or_none()
@@ -137,7 +133,7 @@ class ApiKeys(Store):
 
     def all(self) -> list[ApiKey]:
         """Every key that the transaction sees, oldest first, revoked ones included."""
-        query = sa.select(*_COLUMNS).where(*self._visible(api_keys)).order_by(api_keys.c.id)
+        query = sa.select(*self._columns).where(*self._visible(api_keys)).order_by(api_keys.c.id)
         return [ApiKey(*row) for row in self._reading.execute(query)]
 
     def revoke(self, name: str, *, team: str | None = None) -> ApiKey:
@@ -151,13 +147,12 @@ class ApiKeys(Store):
             api_keys.update()
             .where(api_keys.c.name == name, api_keys.c.team == (team or self._team), *self._visible(api_keys))
             .values(revoked_at=sa.func.coalesce(api_keys.c.revoked_at, sa.func.now()))
-            .returning(*_COLUMNS)
         )
-        row = self._writing.execute(revoked).one_or_none()
-        if row is None:
+        key = self._written(revoked)
+        if key is None:
             raise ApiKeyNotFound(f"there is no key named {name}", path=("name",), value=name)
-        audit.record(self._writing, "key.revoked", name, team=row.team)
-        return ApiKey(*row)
+        audit.record(self._writing, "key.revoked", name, team=key.team)
+        return key
 
 
 def _is_use_due() -> sa.ColumnElement[bool]:

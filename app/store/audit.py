@@ -4,12 +4,12 @@ Postgres enforces it: the role of requests may read and insert alone, and trigge
 of old entries by the owner of the table, which states the age in `SETTING`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import orjson
 import psycopg
@@ -98,27 +98,38 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An entry of the log.
+    """A change: the operation, its actor, the address and the time."""
 
-    Parameters
-    ----------
-    id : the order in which entries were added. at : by the clock of the database.
-    team : that was acted for; None if the request had no valid credentials. Others as in `NewEntry` and `Actor`.
-    """
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"title": "AuditEntryDocument"}
 
     id: int
+    """Number of the entry, in the order in which entries were added."""
     at: datetime
-    actor: str
+    """When it was added, by the clock of the database."""
+    actor: ActorKind
+    """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
+    credentials; `command`: a command of the operator."""
     name: str | None
+    """Name of the API key; null if there is none."""
     key_id: str | None
+    """Id of the API key, since names are used again; null if none."""
     team: str | None
+    """Team that was acted for, `*` for all; null if it is not known."""
     address: str | None
+    """IP address of the client; null if there is none."""
     request_id: str | None
+    """Id of the request, as in the log; null for a command."""
     action: str
+    """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, `share_link.created`,
+    `share_link.revoked`, `share_links.revoked`."""
     resource: str | None
+    """Path of what was made, else of the request; name of a key."""
     status: int | None
+    """HTTP status of the answer; null if the client left, or a change."""
     code: str | None
+    """Code of the problem that was the answer; null if there was none."""
     count: int
+    """Requests that the entry is for: denied ones of a sender within a minute."""
 
 
 @dataclass(frozen=True, slots=True)

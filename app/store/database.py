@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from hashlib import sha256
 from secrets import token_bytes, token_urlsafe
 from typing import Any, Self
 
@@ -15,13 +14,12 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors.access import DatabaseUnavailable, StorageFull
+from app.errors.access import DatabaseUnavailable
 from app.errors.requests import InvalidField
-from app.store import addresses, usage
-from app.store import transaction as row_security
+from app.store import addresses, transaction, usage
 from app.store.activity import Activities
 from app.store.answers import Answers
-from app.store.api_keys import ApiKeys
+from app.store.api_keys import ApiKeys, key_hash
 from app.store.audit import Audit
 from app.store.jobs import Jobs
 from app.store.plans import Plans
@@ -30,7 +28,7 @@ from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.tables import installation_keys, sessions
-from app.store.transaction import FULL, LOCKED, LOST, READ_ONLY, SLOW, RowSecurity, Store, Transaction
+from app.store.transaction import LOST, RowSecurity, Store, Transaction, failure_of
 from app.store.usage import Usage
 from app.store.webhooks import Webhooks
 
@@ -42,7 +40,7 @@ class Sessions(Store):
         """Begin a session; return its secret. Sessions that have expired are deleted."""
         self._writing.execute(sessions.delete().where(sessions.c.expires_at <= sa.func.now()))
         secret = token_urlsafe(32)
-        row = {"secret_hash": _hash(secret), "issuer": issuer, "caller": caller}
+        row = {"secret_hash": key_hash(secret), "issuer": issuer, "caller": caller}
         self._writing.execute(sessions.insert().values(**row, expires_at=sa.func.now() + valid_for))
         return secret
 
@@ -50,20 +48,16 @@ class Sessions(Store):
         """The caller of a session that has not expired; None if there is none."""
         c = sessions.c
         query = sa.select(c.caller).where(
-            c.secret_hash == _hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
+            c.secret_hash == key_hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
         )
         caller: Mapping[str, Any] | None = self._reading.scalar(query)
         return caller
 
     def end(self, secret: str) -> Mapping[str, Any] | None:
         """End a session; return its caller, or None if there is none."""
-        ended = sessions.delete().where(sessions.c.secret_hash == _hash(secret)).returning(sessions.c.caller)
+        ended = sessions.delete().where(sessions.c.secret_hash == key_hash(secret)).returning(sessions.c.caller)
         caller: Mapping[str, Any] | None = self._writing.scalar(ended)
         return caller
-
-
-def _hash(secret: str) -> str:
-    return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 _KEY_BYTES = 32
@@ -103,49 +97,30 @@ _PINGED_AFTER_S = 1.0
 _USED_AT = "used_at"
 
 
-class UnitOfWork:
+class UnitOfWork(Transaction):
     """One transaction over all stores. It takes a connection with its first statement.
 
     The creator commits or rolls back; a service does neither. `release` is for services: between reading the input of
-    a plan and storing the plan, no connection is in use.
+    a plan and storing the plan, no connection is in use. If something was written or locked, as an Idempotency-Key is,
+    it does nothing: that is one transaction.
     """
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-        self.snapshots = Snapshots(transaction)
-        self.plans = Plans(transaction)
-        self.jobs = Jobs(transaction)
-        self.api_keys = ApiKeys(transaction)
-        self.audit = Audit(transaction)
-        self.answers = Answers(transaction)
-        self.sweeps = Sweeps(transaction)
-        self.webhooks = Webhooks(transaction)
-        self.activities = Activities(transaction)
-        self.installation_keys = InstallationKeys(transaction)
-        self.sessions = Sessions(transaction)
-        self.share_links = ShareLinks(transaction)
-        self.queue = Queue(transaction)
-        self.usage = Usage(transaction)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the transaction has a connection."""
-        return self._transaction.is_open
-
-    def release(self) -> None:
-        """Return the connection to the pool until the next statement, which may see later commits of others.
-
-        If something was written or locked, as an Idempotency-Key is, nothing happens: that is one transaction.
-        """
-        self._transaction.release()
-
-    def commit(self) -> None:
-        """Commit, and return the connection to the pool."""
-        self._transaction.commit()
-
-    def rollback(self) -> None:
-        """Roll back, and return the connection to the pool."""
-        self._transaction.rollback()
+    def __init__(self, engine: sa.Engine, security: RowSecurity, *, is_own: bool = False) -> None:
+        super().__init__(engine, security, is_own=is_own)
+        self.snapshots = Snapshots(self)
+        self.plans = Plans(self)
+        self.jobs = Jobs(self)
+        self.api_keys = ApiKeys(self)
+        self.audit = Audit(self)
+        self.answers = Answers(self)
+        self.sweeps = Sweeps(self)
+        self.webhooks = Webhooks(self)
+        self.activities = Activities(self)
+        self.installation_keys = InstallationKeys(self)
+        self.sessions = Sessions(self)
+        self.share_links = ShareLinks(self)
+        self.queue = Queue(self)
+        self.usage = Usage(self)
 
 
 class Database:
@@ -224,12 +199,12 @@ class Database:
 
     def unit_of_work(self, *, is_own: bool = False) -> UnitOfWork:
         """One transaction, which the caller commits or rolls back."""
-        return UnitOfWork(Transaction(self.engine, self._security, is_own=is_own))
+        return UnitOfWork(self.engine, self._security, is_own=is_own)
 
     def has_row_security(self) -> bool:
         """Whether requests take a role from which policies hide the rows of other teams."""
         with self.engine.connect() as connection:
-            return row_security.is_usable(connection)
+            return transaction.is_usable(connection)
 
     def connections_accepted(self) -> int:
         """How many connections Postgres accepts in total from accounts that are not superusers."""
@@ -272,22 +247,15 @@ def _raise_failure(context: sa.engine.ExceptionContext) -> None:
     error = context.original_exception
     if isinstance(error, psycopg.Error) and error.sqlstate == usage.SQLSTATE:
         raise usage.failure_of(error.diag.message_detail or "") from error
-    if isinstance(context.original_exception, psycopg.errors.DiskFull):
-        raise StorageFull(FULL) from context.original_exception
-    if _has_nul(context.original_exception):
+    if _has_nul(error):
         raise InvalidField("a text has the character U+0000, which no text of the database can have")
-    if isinstance(context.original_exception, psycopg.errors.LockNotAvailable):
-        detail = LOCKED
-    elif isinstance(context.original_exception, psycopg.errors.QueryCanceled):
-        detail = SLOW
-    elif isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
-        detail = READ_ONLY
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
         context.is_disconnect = True  # another server may take writes by now: the pool connects anew
-    elif context.connection is None:
-        detail = "no connection to the database can be made; try again in a moment"
-    elif context.is_disconnect:
-        detail = LOST
-    else:
-        return
-    # The driver's own message names addresses and accounts: it is the cause, which the command line shows.
-    raise DatabaseUnavailable(detail) from context.original_exception
+    failure = failure_of(error)
+    if failure is None and context.connection is None:
+        failure = DatabaseUnavailable("no connection to the database can be made; try again in a moment")
+    elif failure is None and context.is_disconnect:
+        failure = DatabaseUnavailable(LOST)
+    if failure is not None:
+        # The driver's own message names addresses and accounts: it is the cause, which the command line shows.
+        raise failure from error

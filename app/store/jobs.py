@@ -11,7 +11,7 @@ from app.errors import Json
 from app.errors.requests import JobEnded, JobNotFound
 from app.store.attempts import ENDED, Attempted
 from app.store.queue import defer
-from app.store.rows import Page, equal, uuid7
+from app.store.rows import Page, equal
 from app.store.tables import jobs
 from app.store.webhooks import publish
 
@@ -63,15 +63,7 @@ class Jobs(Attempted[Job]):
         deadline_s: int | None = None,
     ) -> Job:
         """Store a job and put it on the queue, in the same transaction; `deadline_s` is the one that it asks for."""
-        new = jobs.insert().values(
-            id=job_id or uuid7(),
-            team=self._team,
-            kind=kind,
-            state="queued",
-            request=request,
-            deadline_s=deadline_s,
-        )
-        job = self._stored(new)
+        job = self._inserted(job_id, kind=kind, state="queued", request=request, deadline_s=deadline_s)
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
         return job
 

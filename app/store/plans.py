@@ -32,9 +32,6 @@ from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
 INT32_BYTES = 4
-
-
-_HEAD = columns_of(plans, PlanHead)
 _LISTED = columns_of(plans, ListedPlan)
 
 
@@ -76,9 +73,7 @@ class Plans(Rows[PlanHead]):
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of the team with this hash, or None."""
-        query = sa.select(*_HEAD).where(plans.c.hash == plan_hash, plans.c.team == self._team)
-        row = self._reading.execute(query).one_or_none()
-        return None if row is None else PlanHead(*row)
+        return self._first(sa.select(*self._columns).where(plans.c.hash == plan_hash, plans.c.team == self._team))
 
     def requests(self) -> Iterator[tuple[UUID, Mapping[str, Json], str]]:
         """Id, canonical request and hash of every plan, read a few at a time."""

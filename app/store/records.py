@@ -6,6 +6,7 @@ Apart from the stores, so that a plan can be made and written without a database
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 from uuid import UUID
 
 from app.core.model import Placement
@@ -58,13 +59,20 @@ class PlanHead:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedPlan:
-    """A plan in the ledger, with its relative errors; an error is None if nothing can be compared."""
+    """A plan whose execution was recorded. An error is null if nothing can be compared."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"title": "ExecutedPlanDocument"}
 
     id: UUID
+    """Id of the plan, whose `ledger` has its batches."""
     title: str
+    """What the plan does, in a few words."""
     cluster: str | None
+    """Cluster of the plan."""
     bytes_error: float | None
+    """Relative error of the copied bytes."""
     seconds_error: float | None
+    """Relative error of the duration."""
 
 
 @dataclass(frozen=True, slots=True)

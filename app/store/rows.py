@@ -13,6 +13,13 @@ from app.errors import FieldPath
 from app.errors.failure import NotFound
 from app.store.transaction import Store, columns_of
 
+
+def uuid7() -> UUID:
+    """A new UUIDv7: 48 bits of Unix milliseconds, then 74 random ones. Source: RFC 9562, section 5.7."""
+    milliseconds = time_ns() // 1_000_000
+    return UUID(int=milliseconds << 80 | 7 << 76 | randbits(12) << 64 | 2 << 62 | randbits(62))
+
+
 Item = TypeVar("Item")
 
 
@@ -72,10 +79,10 @@ class Rows(Store, Generic[Record]):
         """The row of this id, or the failure `_missing`; `for_update` locks it, but for rows that refer to it."""
         query = sa.select(*self._columns).where(*self._is(row_id))
         connection = self._writing if for_update else self._reading
-        row = connection.execute(query.with_for_update(key_share=True) if for_update else query).one_or_none()
-        if row is None:
+        found = self._one(connection.execute(query.with_for_update(key_share=True) if for_update else query))
+        if found is None:
             raise self._not_found(row_id)
-        return self._of(row)
+        return found
 
     def delete(self, row_id: UUID) -> None:
         """Delete the row, and what belongs to it, or raise the failure `_missing`."""
@@ -87,14 +94,26 @@ class Rows(Store, Generic[Record]):
         rows = self._reading.execute(newest_first(query, self._table.c.id, before=before, size=size))
         return Page.of([self._of(row) for row in rows], size)
 
+    def _inserted(self, row_id: UUID | None, **values: object) -> Record:
+        """A new row with these values; the id is a new one if it is None, and the team that of new rows by default."""
+        identity = {"id": row_id or uuid7(), "team": self._team}
+        return self._stored(self._table.insert().values(identity | values))
+
     def _written(self, statement: sa.Insert | sa.Update) -> Record | None:
         """The row that a statement has written; None if it has written none."""
-        row = self._writing.execute(statement.returning(*self._columns)).one_or_none()
-        return None if row is None else self._of(row)
+        return self._one(self._writing.execute(statement.returning(*self._columns)))
 
     def _stored(self, statement: sa.Insert | sa.Update) -> Record:
         """The row that a statement has inserted or changed."""
         return self._of(self._writing.execute(statement.returning(*self._columns)).one())
+
+    def _first(self, query: sa.Select[Any]) -> Record | None:
+        """The only row of a query over the columns, or None."""
+        return self._one(self._reading.execute(query))
+
+    def _one(self, result: sa.Result[Any]) -> Record | None:
+        row = result.one_or_none()
+        return None if row is None else self._of(row)
 
     def _of(self, row: Iterable[Any]) -> Record:
         record: Record = self._record(*row)
@@ -107,9 +126,3 @@ class Rows(Store, Generic[Record]):
         noun = self._missing.code.removesuffix("_not_found")
         context = {f"{noun}_id": str(row_id)}
         return self._missing(f"there is no {noun.replace('_', ' ')} {row_id}", path=self._path, **context)
-
-
-def uuid7() -> UUID:
-    """A new UUIDv7: 48 bits of Unix milliseconds, then 74 random ones. Source: RFC 9562, section 5.7."""
-    milliseconds = time_ns() // 1_000_000
-    return UUID(int=milliseconds << 80 | 7 << 76 | randbits(12) << 64 | 2 << 62 | randbits(62))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.errors.requests import ShareLinkNotFound
 from app.store import audit, transaction
-from app.store.rows import Page, Rows, uuid7
+from app.store.rows import Page, Rows
 from app.store.tables import share_links
 
 
@@ -44,15 +44,8 @@ class ShareLinks(Rows[ShareLink]):
     ) -> ShareLink:
         """Store a link of a team; links that have expired are deleted."""
         self._writing.execute(share_links.delete().where(share_links.c.expires_at <= sa.func.now()))
-        new = share_links.insert().values(
-            id=link_id or uuid7(),
-            team=team,
-            kind=kind,
-            name=name,
-            created_by=audit.acting().name,
-            expires_at=expires_at,
-        )
-        return self._stored(new)
+        made = {"kind": kind, "name": name, "created_by": audit.acting().name, "expires_at": expires_at}
+        return self._inserted(link_id, team=team, **made)
 
     def expiry_after(self, valid_for: timedelta) -> datetime:
         """When a link expires that is made now, by the clock that decides whether it has."""

@@ -13,9 +13,6 @@ from app.errors.requests import SnapshotInUse, SnapshotNotFound
 from app.store.records import Snapshot
 from app.store.rows import Page, Rows, equal, uuid7
 from app.store.tables import jobs, plans, snapshots, sweeps
-from app.store.transaction import columns_of
-
-_HEAD = columns_of(snapshots, Snapshot)
 
 
 class Snapshots(Rows[Snapshot]):
@@ -78,14 +75,12 @@ class Snapshots(Rows[Snapshot]):
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""
-        query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster, *self._visible(snapshots))
-        newest = query.order_by(snapshots.c.last_seen_at.desc()).limit(1)
-        row = self._reading.execute(newest).one_or_none()
-        return None if row is None else Snapshot(*row)
+        query = sa.select(*self._columns).where(snapshots.c.cluster == cluster, *self._visible(snapshots))
+        return self._first(query.order_by(snapshots.c.last_seen_at.desc()).limit(1))
 
     def newest_of_all(self, *, most: int) -> list[Snapshot]:
         """The snapshot of the latest known state of each cluster, by name; `most` clusters at most."""
-        of_cluster = sa.select(*_HEAD).ext(distinct_on(snapshots.c.cluster))
+        of_cluster = sa.select(*self._columns).ext(distinct_on(snapshots.c.cluster))
         query = of_cluster.where(*self._visible(snapshots)).limit(most)
         query = query.order_by(snapshots.c.cluster, snapshots.c.last_seen_at.desc())
         return [Snapshot(*row) for row in self._reading.execute(query)]

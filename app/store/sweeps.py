@@ -15,7 +15,7 @@ from app.errors import Json
 from app.errors.requests import SweepNotFound
 from app.store.attempts import ENDED, Attempted
 from app.store.queue import defer
-from app.store.rows import Page, equal, uuid7
+from app.store.rows import Page, equal
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import driver_failures
 from app.store.usage import ROW_BYTES
@@ -112,9 +112,8 @@ class Sweeps(Attempted[Sweep]):
         deadline_s: int | None = None,
     ) -> Sweep:
         """Store a sweep; `go_on` puts its first chunk on the queue."""
-        new = sweeps.insert().values(
-            id=sweep_id or uuid7(),
-            team=self._team,
+        return self._inserted(
+            sweep_id,
             kind=kind,
             state="queued",
             definition=definition,
@@ -123,7 +122,6 @@ class Sweeps(Attempted[Sweep]):
             principal=principal,
             deadline_s=deadline_s,
         )
-        return self._stored(new)
 
     def enqueue(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
         """Put the next chunk on the queue."""

@@ -1,5 +1,7 @@
 """Every table. The migrations create the same; a test compares them."""
 
+from collections.abc import Iterator
+
 from sqlalchemy import (
     ARRAY,
     JSON,
@@ -22,6 +24,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData(
     naming_convention={
@@ -34,24 +37,49 @@ metadata = MetaData(
 )
 
 
-def _team() -> Column[object]:
-    """Whose the row is; the migrations have policies that hide it from others."""
-    return Column("team", Text, nullable=False, server_default="default")
-
-
-_IS_UNFINISHED = "state IN ('queued', 'running')"
+_MOMENT = DateTime(timezone=True)
 _IS_TEAM = "team ~ '^[a-z0-9][a-z0-9_-]{0,62}$'"
 
 
+def _of_teams(*, is_listed: bool = True) -> Iterator[SchemaItem]:
+    """What rows of teams have: an id, the team, for which the migrations have policies, and the time of creation.
+
+    Parameters
+    ----------
+    is_listed : whether pages of a team's rows are read by an index.
+    """
+    yield Column("id", Uuid, primary_key=True)
+    yield Column("team", Text, CheckConstraint(_IS_TEAM, name="team"), nullable=False, server_default="default")
+    yield _created_at()
+    if is_listed:
+        yield Index(None, "team", "id")
+
+
+def _of_runs(table: str) -> Iterator[SchemaItem]:
+    """What jobs and sweeps have: a state, a deadline and the attempts."""
+    yield Column("kind", Text, nullable=False)
+    yield Column("state", Text, nullable=False)
+    # Code, detail and context of the failure of one that failed.
+    yield Column("error", JSON)
+    # The longest time from the first start that the request states; null if it states none.
+    yield Column("deadline_s", Integer)
+    # Attempts that failed unexpectedly, and workers that were lost during one; of a sweep, for the chunk in progress.
+    yield Column("failures", Integer, nullable=False, server_default="0")
+    yield Column("losses", Integer, nullable=False, server_default="0")
+    yield Column("started_at", _MOMENT)
+    yield Column("finished_at", _MOMENT)
+    yield Index(f"ix_{table}_unfinished", "team", postgresql_where=text("state IN ('queued', 'running')"))
+    yield CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state")
+
+
 def _created_at() -> Column[object]:
-    return Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now())
+    return Column("created_at", _MOMENT, nullable=False, server_default=func.now())
 
 
 snapshots = Table(
     "snapshots",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
+    *_of_teams(),
     Column("cluster", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     # The canonical document, of which content_hash is the hash; plans are made from it.
@@ -61,20 +89,16 @@ snapshots = Table(
     Column("columns", LargeBinary),
     # Counts and warnings, so that a list parses no document.
     Column("summary", JSON, nullable=False),
-    _created_at(),
     # A cluster may return to an earlier state: the newest snapshot is the one last seen, not the one last created.
-    Column("last_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    Column("last_seen_at", _MOMENT, nullable=False, server_default=func.clock_timestamp()),
     UniqueConstraint("team", "cluster", "content_hash"),
     Index(None, "team", "cluster", "last_seen_at"),
-    Index(None, "team", "id"),
-    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 plans = Table(
     "plans",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
+    *_of_teams(),
     Column("kind", Text, nullable=False),
     # SHA-256 of the canonical request and the engine's version: the same hash is the same plan.
     Column("hash", Text, nullable=False),
@@ -99,17 +123,14 @@ plans = Table(
     Column("ledger", JSON(none_as_null=True)),
     # Bytes of its topics and of its ledger, which count for the team as soon as the plan is stored; see `team_usage`.
     Column("part_bytes", BigInteger, nullable=False, server_default="0"),
-    _created_at(),
     Index(None, "cluster"),
     Index(None, "kind"),
     UniqueConstraint("team", "hash"),
-    Index(None, "team", "id"),
     Index("ix_plans_ledger", "team", "id", postgresql_where=text("ledger IS NOT NULL")),
     CheckConstraint(
         "status IN ('proposed', 'approved', 'executing', 'executed', 'failed', 'superseded')", name="status"
     ),
     Index("ix_plans_labels", "labels", postgresql_using="gin", postgresql_ops={"labels": "jsonb_path_ops"}),
-    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 plan_topics = Table(
@@ -130,38 +151,20 @@ plan_topics = Table(
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
-    Column("kind", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    *_of_teams(),
+    *_of_runs("jobs"),
     # Empty once the job has ended.
     Column("request", JSON, nullable=False),
     # The step that a running job is at.
     Column("step", Text),
     Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="SET NULL")),
-    # Code, detail and context of the failure of a failed job.
-    Column("error", JSON),
-    # The longest time from the first start that the request states; null if it states none.
-    Column("deadline_s", Integer),
-    # Attempts that failed unexpectedly, and workers that were lost during one.
-    Column("failures", Integer, nullable=False, server_default="0"),
-    Column("losses", Integer, nullable=False, server_default="0"),
-    _created_at(),
-    Column("started_at", DateTime(timezone=True)),
-    Column("finished_at", DateTime(timezone=True)),
-    Index(None, "team", "id"),
-    Index("ix_jobs_unfinished", "team", postgresql_where=text(_IS_UNFINISHED)),
-    CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
-    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 sweeps = Table(
     "sweeps",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
-    Column("kind", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    *_of_teams(),
+    *_of_runs("sweeps"),
     Column("definition", JSON, nullable=False),
     Column("scenarios", Integer, nullable=False),
     Column("labels", JSONB, nullable=False),
@@ -169,20 +172,9 @@ sweeps = Table(
     Column("principal", Text, nullable=False, index=True),
     # Why the sweep is paused, for example because Spark cannot be reached; null if it is not.
     Column("waiting", JSON),
-    Column("error", JSON),
-    # As in `jobs`; the counts are those of the chunk in progress.
-    Column("deadline_s", Integer),
-    Column("failures", Integer, nullable=False, server_default="0"),
-    Column("losses", Integer, nullable=False, server_default="0"),
     # Bytes of its rows, as in `plans`.
     Column("part_bytes", BigInteger, nullable=False, server_default="0"),
-    _created_at(),
-    Column("started_at", DateTime(timezone=True)),
-    Column("finished_at", DateTime(timezone=True), index=True),
-    Index(None, "team", "id"),
-    Index("ix_sweeps_unfinished", "team", postgresql_where=text(_IS_UNFINISHED)),
-    CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
-    CheckConstraint(_IS_TEAM, name="team"),
+    Index(None, "finished_at"),
 )
 
 # The ledger: a chunk's line is written in the transaction of its rows, so that each chunk is stored once.
@@ -193,7 +185,7 @@ sweep_chunks = Table(
     Column("start", Integer, primary_key=True),
     Column("stop", Integer, nullable=False),
     Column("seconds", Double, nullable=False),
-    Column("finished_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("finished_at", _MOMENT, nullable=False, server_default=func.now()),
 )
 
 sweep_rows = Table(
@@ -209,7 +201,7 @@ api_keys = Table(
     "api_keys",
     metadata,
     Column("id", Uuid, primary_key=True),
-    _team(),
+    Column("team", Text, nullable=False, server_default="default"),
     Column("name", Text, nullable=False),
     # SHA-256: the key has 256 random bits, so that a slower hash would not make it harder to guess.
     Column("key_hash", Text, nullable=False, unique=True),
@@ -217,28 +209,25 @@ api_keys = Table(
     UniqueConstraint("team", "name"),
     _created_at(),
     # Null if it does not expire.
-    Column("expires_at", DateTime(timezone=True)),
+    Column("expires_at", _MOMENT),
     # To the minute; null if it was never used.
-    Column("last_used_at", DateTime(timezone=True)),
-    Column("revoked_at", DateTime(timezone=True)),
+    Column("last_used_at", _MOMENT),
+    Column("revoked_at", _MOMENT),
     CheckConstraint(f"{_IS_TEAM} OR team = '*'", name="team"),
 )
 
 webhooks = Table(
     "webhooks",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
+    *_of_teams(is_listed=False),
     Column("url", Text, nullable=False),
     Column("events", ARRAY(Text), nullable=False),
     # Readable, unlike an API key: a signature needs the secret itself.
     Column("secret", Text, nullable=False),
-    _created_at(),
     # When the first of the attempts failed of which none has succeeded since; null if the last one succeeded.
-    Column("failing_since", DateTime(timezone=True)),
-    Column("disabled_at", DateTime(timezone=True)),
+    Column("failing_since", _MOMENT),
+    Column("disabled_at", _MOMENT),
     Column("disabled_reason", Text),
-    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 # The outbox: a delivery is written in the transaction of the change that its event reports.
@@ -258,8 +247,8 @@ webhook_deliveries = Table(
     Column("error", Text),
     Column("response", Text),
     _created_at(),
-    Column("attempted_at", DateTime(timezone=True)),
-    Column("next_attempt_at", DateTime(timezone=True)),
+    Column("attempted_at", _MOMENT),
+    Column("next_attempt_at", _MOMENT),
     CheckConstraint("state IN ('pending', 'succeeded', 'failed')", name="state"),
     Index(None, "webhook_id", "id"),
     Index(None, "created_at"),
@@ -287,7 +276,7 @@ audit_entries = Table(
     metadata,
     # The order in which entries were added, whatever the clock says.
     Column("id", BigInteger, Identity(always=True), primary_key=True),
-    Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    Column("at", _MOMENT, nullable=False, server_default=func.clock_timestamp()),
     # Null if a request had no valid key.
     Column("team", Text),
     Column("actor", Text, nullable=False),
@@ -318,16 +307,12 @@ installation_keys = Table(
 share_links = Table(
     "share_links",
     metadata,
-    Column("id", Uuid, primary_key=True),
-    _team(),
+    *_of_teams(),
     Column("kind", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("created_by", Text),
-    _created_at(),
-    Column("expires_at", DateTime(timezone=True), nullable=False),
-    Index(None, "team", "id"),
+    Column("expires_at", _MOMENT, nullable=False),
     Index(None, "expires_at"),
-    CheckConstraint(_IS_TEAM, name="team"),
 )
 
 # Of browsers that have signed in at the OIDC issuer, with the caller as its ID token had it.
@@ -338,7 +323,7 @@ sessions = Table(
     Column("issuer", Text, nullable=False),
     Column("caller", JSON, nullable=False),
     _created_at(),
-    Column("expires_at", DateTime(timezone=True), nullable=False),
+    Column("expires_at", _MOMENT, nullable=False),
     Index(None, "expires_at"),
 )
 

@@ -134,10 +134,18 @@ def acting_as(team: str | None) -> Iterator[None]:
 
 
 LOST = "the connection to the database was lost; try again in a moment"
-SLOW = "a statement of the database took longer than its limit; try again in a moment"
-LOCKED = "a table of the database is locked; try again in a moment"
-READ_ONLY = "the database is read-only at present; try again in a moment"
-FULL = "the disk of the database is full; nothing is stored until its operator makes space"
+_UNAVAILABLE = {
+    psycopg.errors.LockNotAvailable: "a table of the database is locked; try again in a moment",
+    psycopg.errors.QueryCanceled: "a statement of the database took longer than its limit; try again in a moment",
+    psycopg.errors.ReadOnlySqlTransaction: "the database is read-only at present; try again in a moment",
+}
+
+
+def failure_of(error: BaseException) -> StorageFull | DatabaseUnavailable | None:
+    """The failure that an error of Postgres is, whatever the statement; None of others, such as a lost connection."""
+    if isinstance(error, psycopg.errors.DiskFull):
+        return StorageFull("the disk of the database is full; nothing is stored until its operator makes space")
+    return next((DatabaseUnavailable(detail) for kind, detail in _UNAVAILABLE.items() if isinstance(error, kind)), None)
 
 
 @contextmanager
@@ -145,12 +153,8 @@ def driver_failures() -> Iterator[None]:
     """Raise what statements raise from those that go to the driver itself, such as COPY."""
     try:
         yield
-    except psycopg.errors.DiskFull as full:
-        raise StorageFull(FULL) from full
-    except psycopg.errors.ReadOnlySqlTransaction as read_only:
-        raise DatabaseUnavailable(READ_ONLY) from read_only
-    except psycopg.OperationalError as lost:
-        raise DatabaseUnavailable(LOST) from lost
+    except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
+        raise failure_of(error) or DatabaseUnavailable(LOST) from error
 
 
 class RowSecurity:

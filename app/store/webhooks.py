@@ -132,10 +132,7 @@ class Webhooks(Rows[Webhook]):
 
     def create(self, *, url: str, events: Sequence[str], secret: str, webhook_id: UUID | None = None) -> Webhook:
         """Store a webhook."""
-        new = webhooks.insert().values(
-            id=webhook_id or uuid7(), team=self._team, url=url, events=list(events), secret=secret
-        )
-        return self._stored(new)
+        return self._inserted(webhook_id, url=url, events=list(events), secret=secret)
 
     def page(self, *, before: UUID | None, size: int) -> Page[Webhook]:
         """Webhooks, newest first; `before` is the last id of the page before."""

@@ -26,7 +26,7 @@ from app.slots.admission import Caller
 from app.store.audit import Actor, AuditConnection, NewEntry
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_METHODS = READING | {"POST", "PUT", "PATCH", "DELETE"}
+METHODS = READING | {"POST", "PUT", "PATCH", "DELETE"}
 _DENIED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 _TABLES = ("text/csv", "application/x-ndjson", "application/vnd.apache.")
 """Beginnings of the media types of answers that are exports, whatever the path."""
@@ -92,23 +92,22 @@ class AuditLog:
         loop = asyncio.get_running_loop()
         while self._pending:
             batch, self._pending = self._pending[:_MOST_ENTRIES], self._pending[_MOST_ENTRIES:]
+            failure: Failure | None = DatabaseUnavailable("the audit log cannot be written; try again")
             try:
                 await loop.run_in_executor(self._thread, self._connection.add, [entry for entry, _ in batch])
-            except (DatabaseUnavailable, StorageFull) as failure:
-                for _, is_stored in batch:
-                    if not is_stored.done():
-                        is_stored.set_exception(failure)
-            except BaseException as unexpected:
-                for _, is_stored in batch:
-                    if not is_stored.done():
-                        is_stored.set_exception(DatabaseUnavailable("the audit log cannot be written; try again"))
-                if not isinstance(unexpected, Exception):
-                    raise
+                failure = None
+            except (DatabaseUnavailable, StorageFull) as known:
+                failure = known
+            except Exception as unexpected:  # noqa: BLE001 -- those that wait for the entries get a failure
                 structlog.get_logger().error("audit.failed", exc_info=unexpected)
-            else:
+            finally:
                 for _, is_stored in batch:
-                    if not is_stored.done():
+                    if is_stored.done():
+                        continue
+                    if failure is None:
                         is_stored.set_result(None)
+                    else:
+                        is_stored.set_exception(failure)
 
     def close(self) -> None:
         """End the thread once it has stored what it has, and close the connection."""
@@ -190,7 +189,7 @@ def _entry(scope: Scope, *, status: int | None, made: str = "") -> NewEntry:
     made : the Location of the answer; the entry has the path of the request if it is empty.
     """
     state = scope.setdefault("state", {})
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    method = scope["method"] if scope["method"] in METHODS else "other"
     route = getattr(scope.get("route"), "path", None)
     code = state.get("failure_code")
     return NewEntry(

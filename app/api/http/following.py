@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import orjson
 from anyio import CapacityLimiter, to_thread
@@ -71,39 +71,34 @@ def _seconds(stated: dict[str, str], name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
-def _preferences(request: Request, longest_wait_s: int) -> Preferences:
-    return parsed(", ".join(request.headers.getlist("prefer")), longest_wait_s=longest_wait_s)
+def _stated(description: str) -> Any:
+    """The dependency that reads the header, of which there may be several; the document has its description."""
+
+    async def preferences(
+        request: Request,
+        prefer: Annotated[str | None, Header(description=description)] = None,  # noqa: ARG001 -- documents the header
+    ) -> Preferences:
+        longest_wait_s: int = request.app.state.limits.max_wait_seconds
+        return parsed(", ".join(request.headers.getlist("prefer")), longest_wait_s=longest_wait_s)
+
+    return Depends(preferences)
 
 
-async def _wait(
-    request: Request,
-    prefer: Annotated[  # noqa: ARG001 -- documents the header, of which there may be several
-        str | None,
-        Header(
-            description="`wait=20`: answer when it has ended, after so many seconds at the latest (RFC 7240). "
-            "`deadline=600`: a sweep that is created fails if it takes longer, in seconds."
-        ),
-    ] = None,
-) -> Preferences:
-    return _preferences(request, request.app.state.limits.max_wait_seconds)
-
-
-async def _job(
-    request: Request,
-    prefer: Annotated[  # noqa: ARG001 -- as above
-        str | None,
-        Header(
-            description="`respond-async`: answer 202 with a job. `respond-async, wait=20`: answer as without it if the "
-            "job ends within so many seconds (RFC 7240). `deadline=600`: the job fails if it takes longer, in seconds."
-        ),
-    ] = None,
-) -> Preferences:
-    return _preferences(request, request.app.state.limits.max_wait_seconds)
-
-
-WaitPreference = Annotated[Preferences, Depends(_wait)]
+WaitPreference = Annotated[
+    Preferences,
+    _stated(
+        "`wait=20`: answer when it has ended, after so many seconds at the latest (RFC 7240). "
+        "`deadline=600`: a sweep that is created fails if it takes longer, in seconds."
+    ),
+]
 """`Prefer: wait=…`, of a job or sweep."""
-JobPreference = Annotated[Preferences, Depends(_job)]
+JobPreference = Annotated[
+    Preferences,
+    _stated(
+        "`respond-async`: answer 202 with a job. `respond-async, wait=20`: answer as without it if the "
+        "job ends within so many seconds (RFC 7240). `deadline=600`: the job fails if it takes longer, in seconds."
+    ),
+]
 """`Prefer: respond-async, wait=…`, of a request that may become a job."""
 
 

@@ -6,6 +6,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.api.http.audit import READING
 from app.errors import Failure
 from app.errors.access import Forbidden
 from app.services import callers
@@ -15,8 +16,6 @@ from app.services.oidc.options import OidcOptions
 from app.services.oidc.tokens import Tokens
 from app.store.api_keys import PREFIX
 from app.store.database import Database
-
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Identification:
@@ -51,7 +50,7 @@ class Identification:
         if scheme or not secret:
             return None
         stored = await run_in_threadpool(self._of_session, secret)
-        if stored is not None and request.method not in _SAFE_METHODS:
+        if stored is not None and request.method not in READING:
             _require_own_origin(request)
         return stored
 

@@ -4,7 +4,8 @@ What this process does is counted as it happens; jobs, sweeps and the queue, whi
 database when metrics are scraped. Labels are operations, kinds, states and codes of failures: their values are bounded.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from prometheus_client import (
     CollectorRegistry,
@@ -114,36 +115,23 @@ class _ActivityCollector(Collector):
         self._activity = activity
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        activity = self._activity
-        yield _by_state("rackplan_jobs", "Jobs by kind, state and code of the failure.", activity.jobs)
-        yield _by_state("rackplan_sweeps", "Sweeps by kind, state and code of the failure.", activity.sweeps)
-        deliveries = GaugeMetricFamily(
-            "rackplan_webhook_deliveries", "Stored deliveries to webhooks, by state.", labels=["state"]
-        )
-        for state, count in activity.deliveries.items():
-            deliveries.add_metric([state], count)
-        yield deliveries
-        rates = GaugeMetricFamily(
-            "rackplan_scenarios_per_second", "Scenarios scored per second in the last minute, by kind.", labels=["kind"]
-        )
-        for kind, rate in activity.scenarios_per_s.items():
-            rates.add_metric([kind], rate)
-        yield rates
-        length = GaugeMetricFamily(
-            "rackplan_queue_length", "Tasks on the queue that are due and no worker runs, by task.", labels=["task"]
-        )
-        age = GaugeMetricFamily(
-            "rackplan_queue_oldest_seconds", "Seconds that the oldest of these tasks has been due.", labels=["task"]
-        )
-        for task, due in activity.queue.items():
-            length.add_metric([task], due.tasks)
-            age.add_metric([task], due.oldest_s)
-        yield length
-        yield age
+        activity, by_state, by_task = self._activity, ("kind", "state", "code"), ("task",)
+        yield _gauge("rackplan_jobs", "Jobs by kind, state and code of the failure.", by_state, activity.jobs)
+        yield _gauge("rackplan_sweeps", "Sweeps by kind, state and code of the failure.", by_state, activity.sweeps)
+        text = "Stored deliveries to webhooks, by state."
+        yield _gauge("rackplan_webhook_deliveries", text, ("state",), activity.deliveries)
+        text = "Scenarios scored per second in the last minute, by kind."
+        yield _gauge("rackplan_scenarios_per_second", text, ("kind",), activity.scenarios_per_s)
+        text = "Tasks on the queue that are due and no worker runs, by task."
+        yield _gauge("rackplan_queue_length", text, by_task, {task: due.tasks for task, due in activity.queue.items()})
+        text = "Seconds that the oldest of these tasks has been due."
+        ages = {task: due.oldest_s for task, due in activity.queue.items()}
+        yield _gauge("rackplan_queue_oldest_seconds", text, by_task, ages)
 
 
-def _by_state(name: str, text: str, counts: dict[tuple[str, str, str], int]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, text, labels=["kind", "state", "code"])
-    for labels, count in counts.items():
-        family.add_metric(labels, count)
+def _gauge(name: str, text: str, labels: Sequence[str], values: Mapping[Any, float]) -> GaugeMetricFamily:
+    """A metric with one value for each label, or each tuple of labels."""
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for stated, value in values.items():
+        family.add_metric([stated] if isinstance(stated, str) else stated, value)
     return family

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.http.audit import METHODS, READING
 from app.api.http.metrics import count_plan, count_request
 from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
@@ -27,8 +28,6 @@ from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 from app.slots.admission import Admission
 
 _LONGEST_REQUEST_ID = 64
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 _TRUSTED = "rackplan.trusted_host"
 
 
@@ -72,7 +71,7 @@ class RequestLog:
             seconds = time.perf_counter() - started
             # The path of the operation, not of the request: each id would be a time series of its own.
             route = "none" if status == HTTPStatus.METHOD_NOT_ALLOWED else getattr(scope.get("route"), "path", "none")
-            method = scope["method"] if scope["method"] in _METHODS else "other"
+            method = scope["method"] if scope["method"] in METHODS else "other"
             count_request(method, route, status, seconds)
             for plan in plans:
                 count_plan(plan)
@@ -254,7 +253,7 @@ class SameOrigin:
         self._allowed = frozenset(allowed_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
+        if scope["type"] == "http" and scope["method"] not in READING:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             # An origin is a scheme and then host and port as in `Host`; any other text equals no host.

@@ -2,14 +2,17 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
+from collections.abc import Iterable
 from math import isnan
 from struct import Struct
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Query, Response
 
+from app.api.http.negotiation import json_response
 from app.errors.access import InvalidPageToken
+from app.store.rows import Page
 
 _PLACE = Struct(">?dq")
 PageSize = Annotated[int, Query(ge=1, le=1000, description="Largest number of items on a page.")]
@@ -18,9 +21,10 @@ PageToken = Annotated[
 ]
 
 
-def token_of_id(last: UUID) -> str:
-    """A token for the items older than this one."""
-    return urlsafe_b64encode(last.bytes).decode().rstrip("=")
+def page_response(page: Page[Any], documents: Iterable[object]) -> Response:
+    """A page of a list whose items have ids, as these documents; the next one has the items older than the last."""
+    token = _encoded(page.items[-1].id.bytes) if page.has_more else None
+    return json_response({"items": list(documents), "next_page_token": token})
 
 
 def id_of_token(token: str | None) -> UUID | None:
@@ -30,7 +34,7 @@ def id_of_token(token: str | None) -> UUID | None:
 
 def token_of_offset(offset: int) -> str:
     """A token for the items from this offset on."""
-    return urlsafe_b64encode(offset.to_bytes(8)).decode().rstrip("=")
+    return _encoded(offset.to_bytes(8))
 
 
 def offset_of_token(token: str | None) -> int:
@@ -44,8 +48,7 @@ def offset_of_token(token: str | None) -> int:
 def token_of_place(place: tuple[float | None, int]) -> str:
     """A token for the items after this one in a sorted list: the value that it is sorted by, and an index."""
     value, index = place
-    packed = _PLACE.pack(value is not None, 0.0 if value is None else value, index)
-    return urlsafe_b64encode(packed).decode().rstrip("=")
+    return _encoded(_PLACE.pack(value is not None, 0.0 if value is None else value, index))
 
 
 def place_of_token(token: str | None) -> tuple[float | None, int] | None:
@@ -56,6 +59,10 @@ def place_of_token(token: str | None) -> tuple[float | None, int] | None:
     if isnan(value) or not 0 <= index < 2**31:
         raise _invalid(token)
     return (value if has_value else None), index
+
+
+def _encoded(place: bytes) -> str:
+    return urlsafe_b64encode(place).decode().rstrip("=")
 
 
 def _decoded(token: str, *, length: int) -> bytes:

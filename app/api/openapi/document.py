@@ -1,6 +1,6 @@
 """The OpenAPI document: FastAPI's own, completed.
 
-Descriptions of fields in the OpenAPI document: the string literals below them, as `FieldT` has one here.
+Descriptions of fields in the OpenAPI document, and of settings: the string literals below them.
 
 They are read from the sources when the document is built. Pydantic's `use_attribute_docstrings` would read them at the
 creation of each class, which adds 0.7 s to the import of the app, and reads none of the dataclasses of the core.
@@ -46,7 +46,7 @@ def describe(schemas: Mapping[str, Any], types: list[Any]) -> None:
     """
     for name, model in {_name(one): one for of in types for one in _models(TypeAdapter(of).core_schema)}.items():
         properties = schemas.get(name, {}).get("properties", {})
-        for field, description in _of_class(model).items():
+        for field, description in of_class(model).items():
             if (shown := _alias(model, field)) in properties:
                 # In the place that FastAPI gives the description of a `Field`.
                 below = {member: properties[shown].pop(member) for member in _BELOW if member in properties[shown]}
@@ -75,7 +75,7 @@ def _alias(model: type, name: str) -> str:
     return name if field is None else field.serialization_alias or field.alias or name
 
 
-def _of_class(model: type) -> dict[str, str]:
+def of_class(model: type) -> dict[str, str]:
     """The descriptions of a class and its bases; the class's own override those of its bases."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
@@ -133,8 +133,8 @@ _TEAM = {
 
 def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
     """The document of an application whose routers are all built, with its limits."""
-    values = {name: getattr(limits, name) for name in Limits.numbers()}
-    table = "\n".join(f"- `{name}`: {values[name]:,}. {meaning}" for name, meaning in Limits.numbers().items())
+    values, meanings = {name: getattr(limits, name) for name in Limits.numbers()}, of_class(Limits)
+    table = "\n".join(f"- `{name}`: {value:,}. {meanings[name]}" for name, value in values.items())
     document = get_openapi(
         title=TITLE,
         version=app.version,

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Query, Response, Security
 from pydantic import Field
 
 from app.api.http.auth import Uow, principal
-from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.plan_documents import PlansPage
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
@@ -53,5 +52,4 @@ def list_plans(
         created_before=created_before,
     )
     page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": page.items, "next_page_token": token})
+    return page_response(page, page.items)

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Collection
 from threading import Event, Thread
+from typing import Any
+from uuid import UUID
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -18,22 +20,28 @@ from app.errors.failure import NotFound
 from app.errors.requests import QuotaExceeded
 from app.store import transaction
 from app.store.database import Database
+from app.store.rows import Rows
 
 
 def lacks_examples(database: Database, *, has_webhooks: bool) -> bool:
     """Whether any example has to be stored."""
     with database.begin() as uow:
-        try:
-            uow.snapshots.get(examples.EXAMPLE_SNAPSHOT_ID)
-            uow.snapshots.get(examples.EXAMPLE_GROUPS_SNAPSHOT_ID)
-            for plan_id in examples.EXAMPLE_PLAN_IDS:
-                uow.plans.get(plan_id)
-            uow.jobs.get(examples.EXAMPLE_JOB_ID)
-            uow.sweeps.get(examples.EXAMPLE_SWEEP_ID)
-            if has_webhooks:
-                uow.webhooks.get(examples.EXAMPLE_WEBHOOK_ID)
-        except NotFound:
-            return True
+        return (
+            is_missing(uow.snapshots, examples.EXAMPLE_SNAPSHOT_ID)
+            or is_missing(uow.snapshots, examples.EXAMPLE_GROUPS_SNAPSHOT_ID)
+            or any(is_missing(uow.plans, plan_id) for plan_id in examples.EXAMPLE_PLAN_IDS)
+            or is_missing(uow.jobs, examples.EXAMPLE_JOB_ID)
+            or is_missing(uow.sweeps, examples.EXAMPLE_SWEEP_ID)
+            or (has_webhooks and is_missing(uow.webhooks, examples.EXAMPLE_WEBHOOK_ID))
+        )
+
+
+def is_missing(rows: Rows[Any], row_id: UUID) -> bool:
+    """Whether a store has no row of this id."""
+    try:
+        rows.get(row_id)
+    except NotFound:
+        return True
     return False
 
 

@@ -11,9 +11,9 @@ from app.api import examples
 from app.api.groups import PlanGroupRequest
 from app.api.models.clusters import SnapshotRequest
 from app.api.replicas import PlaceRequest
+from app.api.start.preparation import is_missing
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.errors.requests import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound, WebhookNotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps, webhooks
 from app.services.limits import Limits
 from app.services.outbound import Outbound
@@ -40,9 +40,7 @@ def store_examples(database: Database) -> None:
         _store_plan(uow, examples.EXAMPLE_GROUP_PLAN_ID, groups.PLANNER, group)
         application = TypeAdapter(PlanStreamsRequest).validate_python(examples.STORED_STREAMS_PLAN).service()
         _store_plan(uow, examples.EXAMPLE_STREAMS_PLAN_ID, streams.PLANNER, application)
-        try:
-            uow.jobs.get(examples.EXAMPLE_JOB_ID)
-        except JobNotFound:
+        if is_missing(uow.jobs, examples.EXAMPLE_JOB_ID):
             uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(place), job_id=examples.EXAMPLE_JOB_ID)
 
 
@@ -57,9 +55,7 @@ def store_example_sweep(database: Database) -> None:
     """Store the example sweep. Scoring it loads compiled loops, so it follows the other examples."""
     request = CapacitySweepRequest.model_validate(examples.SWEEP).service()
     with database.begin() as uow:
-        try:
-            uow.sweeps.get(examples.EXAMPLE_SWEEP_ID)
-        except SweepNotFound:
+        if is_missing(uow.sweeps, examples.EXAMPLE_SWEEP_ID):
             sweeps.store_scored(uow, request, principal="documentation", sweep_id=examples.EXAMPLE_SWEEP_ID)
 
 
@@ -68,9 +64,7 @@ def store_example_webhook(database: Database) -> None:
     value = examples.WEBHOOK_REQUEST["all"]["value"]
     webhook_id = examples.EXAMPLE_WEBHOOK_ID
     with database.begin() as uow:
-        try:
-            uow.webhooks.get(webhook_id)
-        except WebhookNotFound:
+        if is_missing(uow.webhooks, webhook_id):
             secret = examples.WEBHOOK_REQUEST["secret"]["value"]["secret"]
             uow.webhooks.create(url=value["url"], events=value["events"], secret=secret, webhook_id=webhook_id)
             webhooks.ping(uow, webhook_id, Outbound(is_enabled=True), delivery_id=examples.EXAMPLE_DELIVERY_ID)
@@ -78,14 +72,10 @@ def store_example_webhook(database: Database) -> None:
 
 
 def _store_snapshot(uow: UnitOfWork, snapshot_id: UUID, body: dict[str, Any]) -> None:
-    try:
-        uow.snapshots.get(snapshot_id)
-    except SnapshotNotFound:
+    if is_missing(uow.snapshots, snapshot_id):
         snapshots.store(uow, SnapshotRequest.model_validate(body).core(), _LIMITS, snapshot_id=snapshot_id)
 
 
 def _store_plan(uow: UnitOfWork, plan_id: UUID, planner: Planner[Any, Any, Any], request: Any) -> None:
-    try:
-        uow.plans.get(plan_id)
-    except PlanNotFound:
+    if is_missing(uow.plans, plan_id):
         make_plan(uow, planner, request, _LIMITS, plan_id=plan_id)

@@ -14,7 +14,7 @@ from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitP
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.http.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.jobs import State
 from app.api.problems.responses import responses
 from app.api.sweeps.documents import (
@@ -116,8 +116,7 @@ def list_sweeps(
 ) -> Response:
     """Page through the sweeps."""
     page = uow.sweeps.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
-    token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [_document(uow, sweep) for sweep in page.items], "next_page_token": token})
+    return page_response(page, (_document(uow, sweep) for sweep in page.items))
 
 
 @router.get(

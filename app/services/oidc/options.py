@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, FilePath, field_validator, model_validator
@@ -26,58 +26,39 @@ class OidcOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    oidc_issuer: str | None = Field(
-        None,
-        description="OIDC issuer whose tokens are accepted, as its `iss` has it: https, or http on loopback.",
-    )
-    oidc_audience: str | None = Field(
-        None, description="Audience that access tokens need in `aud`; if empty, the API accepts no tokens."
-    )
-    oidc_authorized_parties: tuple[str, ...] = Field(
-        (), description="Clients whose access tokens are accepted, by `azp`, separated by commas; if empty, any."
-    )
-    oidc_client_id: str | None = Field(
-        None, description="Client id with which browsers sign in; if empty, pages need an API key."
-    )
-    oidc_client_secret_file: FilePath | None = Field(
-        None, description="File with the client secret; a public client has none."
-    )
-    oidc_sign_in_scopes: str = Field(
-        "openid profile", pattern=r"^[!-~ ]*\bopenid\b[!-~ ]*$", description="`scope` of the request to sign in."
-    )
-    oidc_session_hours: int = Field(8, ge=1, le=168, description="Hours after which a browser has to sign in again.")
-    oidc_algorithms: tuple[Algorithm, ...] = Field(
-        ("RS256", "PS256", "ES256"), min_length=1, description="Algorithms of signatures, separated by commas."
-    )
-    oidc_skew_seconds: int = Field(
-        60, ge=0, le=300, description="Difference of clocks that `exp`, `nbf` and `iat` may have, in seconds."
-    )
-    oidc_name_claim: str = Field(
-        "sub", max_length=LONGEST_CLAIM_NAME, description="Claim with the name that changes are recorded under."
-    )
-    oidc_team_claim: str = Field(
-        "team",
-        max_length=LONGEST_CLAIM_NAME,
-        description="Claim with the team, or a list; dots lead into objects.",
-    )
-    oidc_teams: Mapping[str, str] = Field(
-        {},
-        description="Team of each value of the claim, such as group-1=payments, separated by commas; * is all teams. "
-        "If empty, a value is the name of a team.",
-    )
-    oidc_scopes_claim: str = Field(
-        "roles", max_length=LONGEST_CLAIM_NAME, description="Claim with the scopes; dots lead into objects."
-    )
-    oidc_scopes: Mapping[str, Scope] = Field(
-        {},
-        description="Scope of each value of the claim, such as planner=sweep, separated by commas. If empty, a value "
-        "is the name of a scope.",
-    )
-    public_url: str | None = Field(
-        None,
-        description="Address at which browsers reach the service, such as https://rackplan.example.org; needed by "
-        "RACKPLAN_OIDC_CLIENT_ID.",
-    )
+    oidc_issuer: str | None = None
+    """OIDC issuer whose tokens are accepted, as its `iss` has it: https, or http on loopback."""
+    oidc_audience: str | None = None
+    """Audience that access tokens need in `aud`; if empty, the API accepts no tokens."""
+    oidc_authorized_parties: tuple[str, ...] = ()
+    """Clients whose access tokens are accepted, by `azp`, separated by commas; if empty, any."""
+    oidc_client_id: str | None = None
+    """Client id with which browsers sign in; if empty, pages need an API key."""
+    oidc_client_secret_file: FilePath | None = None
+    """File with the client secret; a public client has none."""
+    oidc_sign_in_scopes: Annotated[str, Field(pattern=r"^[!-~ ]*\bopenid\b[!-~ ]*$")] = "openid profile"
+    """`scope` of the request to sign in."""
+    oidc_session_hours: Annotated[int, Field(ge=1, le=168)] = 8
+    """Hours after which a browser has to sign in again."""
+    oidc_algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "PS256", "ES256")
+    """Algorithms of signatures, separated by commas."""
+    oidc_skew_seconds: Annotated[int, Field(ge=0, le=300)] = 60
+    """Difference of clocks that `exp`, `nbf` and `iat` may have, in seconds."""
+    oidc_name_claim: Annotated[str, Field(max_length=LONGEST_CLAIM_NAME)] = "sub"
+    """Claim with the name that changes are recorded under."""
+    oidc_team_claim: Annotated[str, Field(max_length=LONGEST_CLAIM_NAME)] = "team"
+    """Claim with the team, or a list; dots lead into objects."""
+    oidc_teams: Mapping[str, str] = {}
+    """Team of each value of the claim, such as group-1=payments, separated by commas; * is all teams. If empty, a value
+    is the name of a team."""
+    oidc_scopes_claim: Annotated[str, Field(max_length=LONGEST_CLAIM_NAME)] = "roles"
+    """Claim with the scopes; dots lead into objects."""
+    oidc_scopes: Mapping[str, Scope] = {}
+    """Scope of each value of the claim, such as planner=sweep, separated by commas. If empty, a value is the name of a
+    scope."""
+    public_url: str | None = None
+    """Address at which browsers reach the service, such as https://rackplan.example.org; needed by
+    RACKPLAN_OIDC_CLIENT_ID."""
 
     @field_validator("oidc_algorithms", "oidc_authorized_parties", mode="before")
     @classmethod
