@@ -115,6 +115,12 @@ class DatabaseNotEmpty(MachineRefuses):
     title = "The database is not empty"
 
 
+class DatabaseNewer(MachineRefuses):
+    """The schema of the database is for newer versions of Rackplan alone, or not Rackplan's; names both revisions."""
+
+    title = "The database is of a newer version"
+
+
 class AddressInUse(MachineRefuses):
     """Another process listens at the host and port of the settings, or this account may not listen there."""
 
