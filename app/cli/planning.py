@@ -177,6 +177,8 @@ def _snapshot(upload: Upload) -> Json:
 
 
 _ABOUT_SNAPSHOTS = ("snapshot_id", "cluster")
+_OF_A_CLUSTER = ("reassignment", "restart")
+"""Kinds of plans that need the files of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
     require("export", export.name, tuple(found.formats))
     request = validated(model, body).service()
     with uncollected():
-        described = None if inputs.is_empty else inputs.cluster()
+        described = None if inputs.is_empty and kind not in _OF_A_CLUSTER else inputs.cluster()
         plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
         if export.name is None:
             return printed(plan_json(plan))

@@ -113,7 +113,12 @@ def suffices(revision: str | None) -> bool:
 
 def newest() -> str:
     """The revision that this version of the code was written for: the names of the files begin with their revisions."""
-    return max(file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*_*.py"))
+    return max(revisions())
+
+
+def revisions() -> list[str]:
+    """Every revision, in no order."""
+    return [file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*_*.py")]
 
 
 def _config(connection: sa.Connection) -> "Config":
