@@ -20,6 +20,7 @@ import structlog
 
 from app import __version__, logs, tracing
 from app.deferred import IMPORTING
+from app.errors.machine import SettingNotValid
 from app.jobs import housekeeping, plans, queue
 from app.settings import SLOT_CONNECTIONS, Settings
 from app.slots import process, server
@@ -46,7 +47,9 @@ def main() -> None:
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
-        raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
+        raise SettingNotValid(
+            "RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres"
+        )
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
     tracing.start("worker", __version__)

@@ -507,6 +507,42 @@ class TestPlanKeys:
         assert "line 2" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nope",), "No such command 'nope'; `rackplan --help`"),
+        (("check", "--nope"), "No such option: --nope; `rackplan check --help`"),
+        (("check", "/nope"), "/nope: No such file or directory"),
+        (("check",), "expected the text of at least one Kafka tool, found none"),
+        (("plan", "reassignment", "--remove-broker", "1"), "expected the text of at least one Kafka tool, found none"),
+        (("audit", "export", "--format", "nope"), "'nope' is not one of 'jsonl', 'csv'"),
+        (("bench", "instance", "nope"), "there is no instance 'nope'"),
+        (("usage",), "set RACKPLAN_URL"),
+    ],
+)
+def test_failures_have_one_form_and_code(arguments: tuple[str, ...], words: str) -> None:
+    done = within_this_process(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.match(r"rackplan: [A-Z][A-Za-z ]+: ", done.stderr)
+    assert words in done.stderr
+
+
+def test_settings_of_the_database_are_judged(data_dir: Path) -> None:
+    for arguments, url, words in (
+        (("migrate",), "nonsense", "RACKPLAN_DATABASE_URL is no URL of a database"),
+        (("worker", "--allow-root"), "", "RACKPLAN_DATABASE_URL is not set"),
+    ):
+        done = rackplan(*arguments, env=environment(data_dir, RACKPLAN_DATABASE_URL=url))
+        assert done.returncode == 1
+        assert f"rackplan: A setting is not valid: {words}" in done.stderr
+
+
+def test_a_revision_that_does_not_exist(used_data_dir: Path) -> None:
+    done = rackplan("migrate", "--to", "0000", env=environment(used_data_dir))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no 0000; the newest is" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_failure_acts_on_no_terminal(data_dir: Path) -> None:
     """What an option or a file holds is repeated as escapes."""

@@ -193,6 +193,42 @@ class TestGate:
         alone = within_this_process("check", str(topics), "--allow-lower-factor")
         assert (alone.returncode, "about a reassignment" in alone.stderr) == (2, True)
 
+    def test_a_loss_that_makes_partitions_unwritable_fails_the_gate(self, tmp_path: Path) -> None:
+        """Of a cluster whose factor is min.insync.replicas; one whose factor is above it passes."""
+        topics = tmp_path / "topics.txt"
+        for least, code in ((3, 3), (2, 0)):
+            header = f"Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas={least}\n"
+            topics.write_text(header + "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n")
+            done = within_this_process("check", str(topics), "--json")
+            assert done.returncode == code
+            document = json.loads(done.stdout)
+            conditions = {one["condition"]: one["value"] for one in document["conditions"]}
+            assert conditions["unwritable_after_broker_loss"] == (1 if code else 0)
+            assert document["undecided"] == []
+
+    def test_what_cannot_be_decided_is_said(self) -> None:
+        done = within_this_process("check", *TEXTS)
+        assert "not decided: unwritable_after_broker_loss" in done.stdout
+        assert json.loads(within_this_process("check", *TEXTS, "--json").stdout)["undecided"]
+
+    def test_a_reassignment_after_which_a_loss_costs_more_fails_the_gate(self, tmp_path: Path) -> None:
+        """Two replicas in one rack of three: its loss leaves one, and two have to be in sync."""
+        topics, file, brokers = (tmp_path / name for name in ("topics.txt", "r.json", "brokers.txt"))
+        header = "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
+        topics.write_text(header + "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n")
+        brokers.write_text(
+            "".join(
+                f"10.0.0.{id_}:9092 (id: {id_} rack: {rack} isFenced: false) -> (\n)\n"
+                for id_, rack in zip(range(1, 6), "abcab", strict=True)
+            )
+        )
+        for replicas, code in (([1, 2, 5], 3), ([4, 2, 3], 0)):
+            file.write_text(lists(("t", 0, replicas)))
+            done = within_this_process("check", str(topics), str(brokers), "--reassignment", str(file), "--json")
+            assert done.returncode == code, done.stderr
+            worse = next(one for one in json.loads(done.stdout)["conditions"] if one["condition"] == "worse_after_loss")
+            assert worse["value"] == (1 if code else 0)
+
     def test_a_plan_is_checked_as_it_is_written(self, tmp_path: Path) -> None:
         plan = tmp_path / "plan.json"
         assert (

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from app.api.http import metrics
 from app.errors.access import DatabaseUnavailable, ServiceBusy
-from app.errors.machine import SparkUnavailable
+from app.errors.machine import DatabaseNewer, SparkUnavailable
 from app.services.spark_master import SparkMaster
 from app.slots.pool import NO_PROCESS
 from app.store import migrations
@@ -182,7 +182,10 @@ def _database(database: Database) -> str:
             if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
                 connection.invalidate()  # the next check looks whether another server takes writes
                 return "is read-only; nothing can be stored"
+            migrations.check_age(connection)
             revision = migrations.current(connection)
+    except DatabaseNewer as failure:
+        return failure.detail
     except DatabaseUnavailable as failure:
         return f"cannot be reached: {type(failure.__cause__).__name__}"
     except sa.exc.SQLAlchemyError as failure:

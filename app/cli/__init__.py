@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from app import __version__
 from app.cli import (
@@ -41,7 +42,7 @@ from app.cli import (
     plan_commands,
     service_commands,
 )
-from app.cli.output import fail_with, hand_over, read_input
+from app.cli.output import FAILED, fail_of_usage, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
@@ -81,7 +82,9 @@ def main() -> None:
     # Python's last collections would look at all that was imported and read: 0.3 s after the plan of a large cluster.
     atexit.register(gc.freeze)
     try:
-        app()
+        raise SystemExit(app(prog_name="rackplan", standalone_mode=False))
+    except TyperException as wrong:
+        fail_of_usage(wrong)
     except DatabaseUnavailable as failure:
         reason, *_ = str(failure.__cause__ or failure.detail).splitlines()  # the driver's hints follow
         fail_with(DatabaseUnavailable(reason))
@@ -135,6 +138,8 @@ def migrate(
     with serving.database() as database:
         with database.engine.connect() as connection:
             before = migrations.current(connection)
+        if revision not in ("head", "base", *migrations.revisions()):
+            raise typer.BadParameter(f"there is no {revision}; the newest is {migrations.newest()}", param_hint="--to")
         if revision == "base":
             migrations.downgrade(database.engine, revision)
         else:

@@ -12,10 +12,17 @@ bench = typer.Typer(help="List, print and score the instances of KafkaBench.", n
 
 
 @bench.command("list")
-def list_instances() -> None:
+def list_instances(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the instances of KafkaBench with the best known values and lower bounds."""
     from rackplan.bench import entries  # noqa: PLC0415 — `rackplan --help` is fast without it
 
+    if as_json:
+        found = [
+            {"instance": each.name, "objectives": each.objectives, "best": each.best, "bound": each.bound}
+            for each in entries().values()
+        ]
+        hand_over(json.dumps(found, indent=2).encode() + b"\n", None)
+        return
     rows = [
         (each.name, *(", ".join(map(str, column)) for column in (each.objectives, each.best, each.bound)))
         for each in entries().values()

@@ -20,7 +20,6 @@ from app.errors.requests import ConflictingFields, IllegalReassignment, Malforme
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.sources import desired_topics
-from app.formats.sources.desired_topics import DesiredTopic
 from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
@@ -72,6 +71,7 @@ class Verdict:
 
     Parameters
     ----------
+    undecided : partitions whose unknown `min.insync.replicas` leaves out a condition that is usual; 0 if there is none.
     places : of the topics that files state. place : of everything else.
     """
 
@@ -79,6 +79,7 @@ class Verdict:
     check: Check
     differences: Differences | None
     outcomes: Sequence[Outcome]
+    undecided: int
     places: Mapping[str, Place]
     place: Place
 
@@ -98,6 +99,7 @@ class Verdict:
             "cluster": self.cluster,
             "passed": not self.fails,
             "conditions": conditions,
+            "undecided": ["unwritable_after_broker_loss"] if self.undecided else [],
             **self.check.as_json(),
             **compared,
         }
@@ -122,6 +124,11 @@ class Verdict:
             show_differences(self.differences)
         for caution in self.check.cautions:
             typer.echo(f"warning: {caution.code}: {escaped(caution.detail)}")
+        if self.undecided:
+            typer.echo(
+                f"not decided: unwritable_after_broker_loss, as min.insync.replicas of {self.undecided} partitions is "
+                "unknown; defaults in --request state it"
+            )
         rows = [
             (outcome.condition.text, f"{outcome.value:g}", "fails" if outcome.fails else "passes")
             for outcome in self.outcomes
@@ -139,25 +146,39 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     given = list(_read(gate.reassignments, _reassignment, malformed))
     _require_none(malformed)
     desired = [topic for _, topics in wanted for topic in topics]
-    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, desired)))
     request = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
     checked = _checked(cluster, replace(gate, request=request), given)
     differences = checks.compare(cluster, desired) if desired else None
-    subject = Subject(checked, None if differences is None else len(differences.differences))
+    before = checks.losses_before(cluster, _together(given), request) if given else None
+    subject = Subject(checked, None if differences is None else len(differences.differences), before)
+    undecided = (
+        0 if gate.fail_on or given or checked.measures.losses is None else checked.measures.losses.min_isr_unknown
+    )
+    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, subject, is_decided=not undecided)))
     places = {each.topic: Place(str(file)) for file, one in given for each in one.partitions}
     places |= {topic.name: Place(str(file), topic.line) for file, topics in wanted for topic in topics}
     outcomes = [condition.outcome(subject) for condition in conditions]
     place = Place(next((str(file) for file in (*gate.reassignments, *gate.files, *gate.desired)), "cluster"))
-    return Verdict(cluster.name, checked, differences, outcomes, places, place)
+    return Verdict(cluster.name, checked, differences, outcomes, undecided, places, place)
 
 
-def _default_conditions(gate: Gate, desired: Sequence[DesiredTopic]) -> Iterator[str]:
-    """The conditions that hold of what the gate states."""
+def _default_conditions(gate: Gate, subject: Subject, *, is_decided: bool) -> Iterator[str]:
+    """The conditions for what the gate states: violations, and losses as far as they can be decided."""
     yield "violations"
-    if desired:
+    if subject.losses_before is None:
+        yield "offline_after_broker_loss"
+        if is_decided:
+            yield "unwritable_after_broker_loss"
+    elif not gate.request.allow_lower_factor:
+        yield "worse_after_loss"
+    if subject.differences is not None:
         yield "differences"
     if gate.request.limits.stated() or gate.request.limits.log_dirs is not None:
         yield "over_limit"
+
+
+def _together(given: Sequence[tuple[Path, Reassignment]]) -> Reassignment:
+    return Reassignment(tuple(each for _, one in given for each in one.partitions))
 
 
 def _checked(cluster: Cluster, gate: Gate, given: Sequence[tuple[Path, Reassignment]]) -> Check:
@@ -169,9 +190,10 @@ def _checked(cluster: Cluster, gate: Gate, given: Sequence[tuple[Path, Reassignm
             raise ConflictingFields(detail, path=("allow_lower_factor",))
         return checks.check_cluster(cluster, gate.kafka_version, gate.request, allowance)
     running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
-    together = Reassignment(tuple(each for _, one in given for each in one.partitions))
     try:
-        return checks.check_reassignment(cluster, together, running, gate.kafka_version, gate.request, allowance)
+        return checks.check_reassignment(
+            cluster, _together(given), running, gate.kafka_version, gate.request, allowance
+        )
     except IllegalReassignment as illegal:
         _name_files(illegal, given)
         raise

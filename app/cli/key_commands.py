@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from orjson import OPT_APPEND_NEWLINE, OPT_INDENT_2, dumps
 
+from app.cli.output import WRONG_INPUT, fail, hand_over
 from app.errors.quotation import escaped
 
 if TYPE_CHECKING:
@@ -50,13 +52,17 @@ def create_key(
 
 
 @keys.command("list")
-def list_keys() -> None:
+def list_keys(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import transaction  # noqa: PLC0415 — as above
 
     with serving.database(migrated=True) as database, database.begin() as uow:
-        for key in uow.api_keys.all():
+        listed = list(uow.api_keys.all())
+        if as_json:
+            hand_over(dumps(listed, option=OPT_INDENT_2 | OPT_APPEND_NEWLINE), None)
+            return
+        for key in listed:
             used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d %H:%M}"
             team = "all teams" if key.team == transaction.ALL else key.team
             fields = (key.name, team, ",".join(key.scopes), f"{key.created_at:%Y-%m-%d %H:%M}", used, _state(key))
@@ -91,8 +97,8 @@ def open_service(
     if yes:
         typer.echo(f"{count} revoked keys are deleted; the service is open to every process of this machine")
     else:
-        typer.echo(f"{count} revoked keys would be deleted, and the service be open; add --yes", err=True)
-        raise typer.Exit(2)
+        detail = f"{count} revoked keys would be deleted, and the service be open; add --yes"
+        fail("Nothing is changed", detail, {}, code=WRONG_INPUT)
 
 
 def _team(team: str, *, all_teams: bool) -> str:

@@ -6,9 +6,10 @@ Exit codes: 0 success, 1 a failure, 2 an option or an input is wrong, 3 violatio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from app.errors import Failure, Json
 from app.errors.failure import Unprocessable
@@ -26,7 +27,7 @@ def read_input(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as unreadable:
-        raise typer.BadParameter(str(unreadable), param_hint="file") from None
+        raise typer.BadParameter(f"{file}: {unreadable.strerror}", param_hint="file") from None
 
 
 def hand_over(document: bytes, output: Path | None) -> None:
@@ -80,6 +81,17 @@ def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> 
         lines += [f"  lifted by: {one}" for one in lifted_by]
     typer.echo("\n".join(escaped(line, keep="\n") for line in lines), err=True)
     raise SystemExit(code)
+
+
+def fail_of_usage(wrong: TyperException) -> NoReturn:
+    """End the command because of its options: help if there is none of them, else the failure and where help is."""
+    context: Any = getattr(wrong, "ctx", None)
+    message = wrong.format_message().replace("Value error, ", "").rstrip(".")
+    if context is None or message.startswith("Usage: "):
+        typer.echo(message, err=True)
+        raise SystemExit(wrong.exit_code)
+    detail = f"{message}; `{context.command_path} --help` lists what it takes"
+    fail("The command is not valid", detail, {}, code=wrong.exit_code)
 
 
 def fail_with(failure: Failure) -> NoReturn:

@@ -135,6 +135,9 @@ def plan_replicas(
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
     ] = None,
     forced: Annotated[list[str] | None, typer.Option(help="For the policy forced: expected racks.")] = None,
+    load: Annotated[
+        str | None, typer.Option(help="For awareness: what brokers have already counts, their replicas or their bytes.")
+    ] = None,
     scatter_width: Annotated[
         int | None, typer.Option(help="For copysets: brokers that share partitions with a broker, at least.")
     ] = None,

@@ -190,6 +190,8 @@ _MODELS = Registry[Any](
     }
 )
 """The bodies of the API by kind; nothing of other kinds is imported."""
+_OF_A_CLUSTER = ("reassignment", "restart")
+"""Kinds of plans that need the files of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,7 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
     require("export", export.name, tuple(found.formats))
     request = validated(_MODELS[kind], body).service()
     with uncollected():
-        described = None if inputs.is_empty else inputs.cluster()
+        described = None if inputs.is_empty and kind not in _OF_A_CLUSTER else inputs.cluster()
         plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
         if export.name is None:
             return printed(plan_json(plan))

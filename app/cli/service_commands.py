@@ -280,7 +280,7 @@ def _of_quota(value: Any) -> Any:
 def address(url: str | None) -> str:
     """The address of the service; without one the command ends."""
     if url is None:
-        fail("No service", "set RACKPLAN_URL, or state --url: these are of a service", {}, code=WRONG_INPUT)
+        fail("No service", "the command needs a service; set RACKPLAN_URL, or state --url", {}, code=WRONG_INPUT)
     return url
 
 

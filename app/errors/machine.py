@@ -79,6 +79,10 @@ class DatabaseNotEmpty(MachineRefuses, title="The database is not empty"):
     """A backup is to be restored into a database that has rows; names the tables."""
 
 
+class DatabaseNewer(MachineRefuses, title="The database is of a newer version"):
+    """The schema of the database is for newer versions of Rackplan alone, or not Rackplan's; names both revisions."""
+
+
 class AddressInUse(MachineRefuses, title="The address cannot be listened on"):
     """Another process listens at the host and port of the settings, or this account may not listen there."""
 

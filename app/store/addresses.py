@@ -5,6 +5,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.errors.machine import SettingNotValid
+
 DRIVER = "postgresql+psycopg"
 _PORT = 5432
 _PARTS = re.compile(
@@ -31,7 +33,10 @@ def parsed(url: str) -> sa.URL:
         hosts = [each if ":" in each else f"{each}:{_PORT}" for each in found["hosts"].split(",")]
         query = "&".join([*(f"host={each}" for each in hosts), *([found["query"]] if found["query"] else [])])
         url = f"{found['before']}{found['database'] or '/'}?{query}"
-    return sa.make_url(url).set(drivername=DRIVER)
+    try:
+        return sa.make_url(url).set(drivername=DRIVER)
+    except sa.exc.ArgumentError as invalid:
+        raise SettingNotValid("RACKPLAN_DATABASE_URL is no URL of a database: postgresql://host:5432/name") from invalid
 
 
 def parameters(url: sa.URL) -> dict[str, Any]:

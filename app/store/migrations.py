@@ -11,6 +11,8 @@ import sqlalchemy as sa
 import structlog
 
 from app.errors.access import DatabaseUnavailable
+from app.errors.machine import DatabaseNewer
+from app.errors.quotation import quoted
 from app.shipped import shipped
 from app.store import transaction
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 FOLDER = shipped("migrations")
 # An arbitrary number that all Rackplan processes share.
 _LOCK = 0x7261636B706C616E
+OLDEST_CODE = "0018"
+"""Code that was written for an older revision cannot work with this schema: raised by a migration that takes something
+from it. The schema states it, for older code to read."""
+_OLDEST_CODE = "SELECT substring(obj_description(to_regclass('alembic_version')) FROM 'code from ([0-9]+)')"
 WAITS_FOR_LOCKS_S = 1.0
 """A statement that waits for the lock of a table makes every later statement on the table wait, of a service too."""
 TRIED_FOR_S = 120.0
@@ -35,8 +41,10 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> bool:
     Raises
     ------
     DatabaseUnavailable : a table was in use at each of the attempts, for `TRIED_FOR_S`. Nothing has been changed.
+    DatabaseNewer : this version cannot work with the schema.
     """
     with engine.connect() as connection:
+        check_age(connection)
         if revision == "head" and suffices(current(connection)):
             # Roles belong to the server: a database that was restored on another one lacks it.
             transaction.establish(connection)
@@ -62,6 +70,7 @@ def _upgrade(engine: sa.Engine, revision: str) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         connection.execute(sa.text(f"SET LOCAL lock_timeout = '{WAITS_FOR_LOCKS_S * 1000:.0f}ms'"))
         command.upgrade(_config(connection), revision)
+        connection.execute(sa.text(f"COMMENT ON TABLE alembic_version IS 'code from {OLDEST_CODE}'"))
         if revision == "head":
             transaction.establish(connection)
 
@@ -83,6 +92,20 @@ def current(connection: sa.Connection) -> str | None:
     return revision
 
 
+def check_age(connection: sa.Connection) -> None:
+    """Raise `DatabaseNewer` if the schema states that it is for newer code, or has a revision of another software."""
+    revision, oldest = current(connection), connection.scalar(sa.text(_OLDEST_CODE))
+    if revision is not None and not revision.isdecimal():
+        detail = f"the schema has revision {quoted(revision)}, which is none of Rackplan's"
+        raise DatabaseNewer(detail, revision=revision)
+    if oldest is not None and oldest > newest():
+        raise DatabaseNewer(
+            f"the schema {revision} needs Rackplan with schema {oldest} or newer, and this version has {newest()}: "
+            "start the newer version, or restore the backup from before its upgrade",
+            revision=revision,
+        )
+
+
 def suffices(revision: str | None) -> bool:
     """Whether this version can work with a schema: its own, or a newer one, which only adds to it."""
     return revision is not None and revision.isdecimal() and revision >= newest()
@@ -90,7 +113,12 @@ def suffices(revision: str | None) -> bool:
 
 def newest() -> str:
     """The revision that this version of the code was written for: the names of the files begin with their revisions."""
-    return max(file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*_*.py"))
+    return max(revisions())
+
+
+def revisions() -> list[str]:
+    """Every revision, in no order."""
+    return [file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*_*.py")]
 
 
 def _config(connection: sa.Connection) -> "Config":

@@ -56,6 +56,13 @@ class TestBadInput:
         found = problem(aware(client, brokers=listed[:-1], attributes=["region", "zone"]), 422, "attribute_missing")
         assert only_error(found, "/attributes/1")["brokers"] == [7]
 
+    def test_the_load_of_listed_brokers_is_unknown(self, client: httpx.Client) -> None:
+        found = problem(aware(client, load="replicas"), 422, "conflicting_fields")
+        assert only_error(found, "/load")["value"] == "replicas"
+        only_error(problem(aware(client, load="cpu"), 422, "validation"), "/load")
+        found = place(client, algorithm="striped", load="replicas")
+        only_error(problem(found, 422, "conflicting_fields"), "/load")
+
     def test_a_fenced_broker_needs_none(self, client: httpx.Client) -> None:
         assert aware(client, brokers=[*SIX, {"id": 8, "fenced": True}]).status_code == 201
 

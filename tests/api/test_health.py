@@ -98,7 +98,7 @@ class TestReadyz:
     def test_the_schema_is_another_versions(self, scratch: Database, serve: Serve) -> None:
         client = serve(scratch)
         with scratch.engine.begin() as connection:
-            connection.execute(sa.text("UPDATE alembic_version SET version_num = 'before'"))
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
         response = client.get("/readyz")
         assert response.status_code == 503
         assert "rackplan migrate" in response.json()["checks"]["database"]

@@ -240,6 +240,11 @@ class TestDisks:
         )
         assert only_error(found, "/batches/max_disk_share")["value"] == 0.5
 
+    def test_batches_are_not_spread(self, client: httpx.Client) -> None:
+        fields = {"batches": {"max_disk_share": 0.5, "hottest": "spread"}}
+        found = rejection(client, 422, "conflicting_fields", self._on_disks(client, 200), **fields)
+        assert only_error(found, "/batches/hottest")["value"] == "spread"
+
 
 class TestUnknowns:
     """Figures that a request needs and does not state."""

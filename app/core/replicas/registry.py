@@ -147,6 +147,7 @@ def place_topics(
     for index, topic in enumerate(topics):
         try:
             placements.append(place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
+            place = place.after(placements[-1]) if isinstance(place, Aware) else place
         except Failure as failure:
             if failure.path and failure.path[0] in _OF_A_TOPIC:
                 failure.path = ("topics", index, *failure.path)

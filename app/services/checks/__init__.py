@@ -15,4 +15,11 @@ from app.services.checks.conditions import MEASURES, Condition, Outcome, Subject
 from app.services.checks.desired import Differences, TopicDifference, compare, placement_of
 from app.services.checks.health import MOST_LOADS_OF_LOSSES, Health, HealthRequest, LeastRepair
 from app.services.checks.minimum import Minimum, minimum_for
-from app.services.checks.verification import Check, check, check_cluster, check_health, check_reassignment
+from app.services.checks.verification import (
+    Check,
+    check,
+    check_cluster,
+    check_health,
+    check_reassignment,
+    losses_before,
+)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from app.core.measures.losses import LossCounts
+from app.core.measures.losses import LossCounts, Losses
 from app.core.measures.placement import PerBroker
 from app.errors.quotation import quoted, suggestion
 from app.errors.requests import ConflictingFields
@@ -35,10 +35,17 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What conditions are about: a check, and how many differences there are from a desired state, if there is one."""
+    """What conditions are about.
+
+    Parameters
+    ----------
+    differences : from a desired state; None if there is none.
+    losses_before : those of the partitions of a reassignment before it; None of a cluster as it is.
+    """
 
     check: Check
     differences: int | None = None
+    losses_before: Losses | None = None
 
 
 def skew(counts: PerBroker) -> float:
@@ -58,10 +65,24 @@ def _after(kind: str, name: str) -> Measured:
         losses = subject.check.measures.losses
         if losses is None or (name == "unwritable" and losses.min_isr_unknown):
             return None
-        each: Mapping[Any, LossCounts] = getattr(losses, kind)
-        return max((getattr(counts, name) or 0 for counts in each.values()), default=0)
+        return max(_counts(losses, kind, name), default=0)
 
     return measured
+
+
+def _worse(subject: Subject) -> float | None:
+    """Sums over losses are compared, since a larger worst loss is no fault of a reassignment to fewer brokers."""
+    before, after = subject.losses_before, subject.check.measures.losses
+    if before is None or after is None:
+        return None
+    losses = [(kind, name) for kind in ("brokers", "racks") for name in ("offline", "unwritable")]
+    return max(sum(_counts(after, *each)) - sum(_counts(before, *each)) for each in losses)
+
+
+def _counts(losses: Losses, kind: str, name: str) -> list[int]:
+    """The count of each loss of a kind; partitions whose `min.insync.replicas` is unknown are writable."""
+    each: Mapping[Any, LossCounts] = getattr(losses, kind)
+    return [getattr(counts, name) or 0 for counts in each.values()]
 
 
 def _during_restart(subject: Subject) -> float | None:
@@ -126,6 +147,10 @@ MEASURES: Mapping[str, tuple[str, Measured]] = {
     "unwritable_during_restart": (
         f"Share of failures during the restart of another broker that make a partition unwritable; {_IF_KNOWN}.",
         _during_restart,
+    ),
+    "worse_after_loss": (
+        "Partitions offline or unwritable after the loss of a broker or rack, beyond those before; of a reassignment.",
+        _worse,
     ),
     "min_isr_unknown": ("Partitions whose `min.insync.replicas` is unknown.", _min_isr_unknown),
     "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),

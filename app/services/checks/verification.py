@@ -11,6 +11,7 @@ import numpy as np
 
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.log_dir_losses import log_dir_losses
+from app.core.measures.losses import Losses
 from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.partition_table import PartitionTable
 from app.core.measures.placement import AttributeExposure, PlacementMeasures, exposure_by_attribute, measure
@@ -226,6 +227,13 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
         health=health,
         cautions=(*assumed, *health.cautions),
     )
+
+
+def losses_before(cluster: Cluster, reassignment: Reassignment, request: HealthRequest = UNSTATED) -> Losses | None:
+    """The losses of the partitions of a legal reassignment before it, as if all of their replicas were in sync."""
+    after = _placed(reassignment)
+    cluster, _ = with_defaults(cluster, request.defaults, after)
+    return measure(tally(_where(cluster, after), cluster.known_brokers), min_isr_of(cluster.topics)).losses
 
 
 def _checked(

@@ -10,9 +10,10 @@ import numpy as np
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import Controller, KafkaRange, KafkaVersion, controller_of
 from app.core.measures.placement import measure
-from app.core.measures.tally import tally
+from app.core.measures.tally import positions_of, tally
 from app.core.measures.violations import violations
-from app.core.model import MIN_INSYNC_REPLICAS, Broker, Cluster, NewTopic, Placement, cordoned_brokers
+from app.core.model import MIN_INSYNC_REPLICAS, UNKNOWN_SIZE, Broker, Cluster, NewTopic, Placement, cordoned_brokers
+from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.copyset_rounds import front_of, rounds_of_width
 from app.core.replicas.copysets import SetChoice
@@ -21,7 +22,7 @@ from app.core.replicas.options import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.reassignments import UnknownBroker
+from app.errors.reassignments import SizesMissing, UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted, share
 from app.services.cautions import Caution
@@ -141,6 +142,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         cordoned = _cordoned(request, cluster, listed)
         about = _algorithm_cautions(request, cluster, algorithm, site.version, is_assumed=is_assumed)
         brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm, cordoned)
+        if isinstance(options, Rules) and options.load is not None:
+            algorithm = replace(algorithm, place=Aware(options, _present(request, cluster, brokers, options.load)))
         known, about_defaults = _min_isr(request, cluster)
         return ReplicasProblem(
             topics=tuple(request.topics),
@@ -259,6 +262,32 @@ def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, i
         return known, ()
     unknown = [topic.name for topic in request.topics if topic.name not in known]
     return {**dict.fromkeys(unknown, default), **known}, assumed(unknown, default)
+
+
+def _present(
+    request: ReplicasRequest, cluster: Cluster, brokers: Sequence[Broker], load: str
+) -> Mapping[int, tuple[int, int]]:
+    """By broker its leaders, and its replicas or its bytes in mean replicas.
+
+    Raises `ConflictingFields` without a snapshot, `SizesMissing` if the size of a partition is unknown.
+    """
+    if request.brokers is not None:
+        detail = "load is that of brokers of a snapshot, and the request lists brokers"
+        raise ConflictingFields(detail, path=("load",), value=load)
+    ids = np.array(sorted(broker.id for broker in brokers), np.int32)
+    leaders, replicas, size = np.zeros((3, len(ids) + 1))  # the last entry is of other brokers, and of padding
+    for topic in cluster.topics:
+        if load == "bytes" and (topic.size_bytes == UNKNOWN_SIZE).any():
+            detail = f"sizes of partitions of {topic.name} are unknown, and load is bytes"
+            raise SizesMissing(detail, path=("load",), value=load)
+        place = positions_of(topic.destination.replicas, ids)
+        np.add.at(leaders, place[:, 0], 1)
+        np.add.at(replicas, place, 1)
+        np.add.at(size, place, np.broadcast_to(topic.size_bytes[:, None], place.shape))
+    if load == "bytes" and size[:-1].any():
+        replicas = np.rint(size * (replicas[:-1].sum() / size[:-1].sum()))
+    present = np.stack([leaders, replicas], axis=1).astype(int)
+    return {broker: (leads, has) for broker, (leads, has) in zip(ids.tolist(), present[:-1].tolist(), strict=True)}
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:

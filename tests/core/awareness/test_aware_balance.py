@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.model import Broker, Placement
+from app.core.jvm import JavaRandom
+from app.core.model import Broker, NewTopic, Placement
+from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
 from tests import draws as st
@@ -136,3 +138,17 @@ class TestLargeTopics:
         for policy in (Policy.SPREAD, Policy.HDFS, Policy.REDIS, Policy.KAFKA):
             rules = Rules(policy, ("region", "zone", "rack"))
             assert broken(place(brokers, rules, partitions=40_000), brokers, rules, 3) == []
+
+
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 60), st.integers(1, 60))
+def test_present_replicas_are_balanced_with_those_of_several_topics(has: list[int], first: int, second: int) -> None:
+    """A broker with new replicas of a factor of 1 has at most one more in all than any other."""
+    listed = [Broker(number, "a") for number in range(len(has))]
+    place = Aware(Rules(), {number: (count, count) for number, count in enumerate(has)})
+    totals, new = Counter(dict(enumerate(has))), Counter[int]()
+    for partitions in (first, second):
+        placed = place(listed, NewTopic("t", partitions, 1), random=JavaRandom(1))
+        new.update(placed.replicas[:, 0].tolist())
+        place = place.after(placed)
+    totals.update(new)
+    assert all(totals[one] <= totals[other] + 1 for one in new for other in range(len(has)))

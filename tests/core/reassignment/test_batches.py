@@ -113,7 +113,36 @@ class TestLaws:
             small(lists[:3000], lists[3000:], size=sizes, brokers=9), random.integers(0, 5, 9).tolist()
         )
         limits = BatchLimits(max_moves_out_per_broker=3, max_bytes_in_per_broker=300, max_partitions=20)
-        assert batch_violations(reassigned, cut_batches(reassigned, limits), limits) == []
+        last, spread = limits, replace(limits, hottest=Hottest.SPREAD)
+        of = {each.hottest: cut_batches(reassigned, each) for each in (last, spread)}
+        assert batch_violations(reassigned, of[Hottest.LAST], last) == []
+        assert batch_violations(reassigned, of[Hottest.SPREAD], spread) == []
+        assert len(of[Hottest.SPREAD]) == len(of[Hottest.LAST])
+        assert of[Hottest.SPREAD].moved_bytes.max() < of[Hottest.LAST].moved_bytes.max()
+
+    @given(reassignments(), all_limits)
+    def test_spread_batches_are_as_many_and_the_largest_has_no_more_bytes(
+        self, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
+        last, even = (cut_batches(reassigned, replace(limits, hottest=each)) for each in (Hottest.LAST, Hottest.SPREAD))
+        assert len(even) == len(last)
+        assert even.moved_bytes.max(initial=0) <= last.moved_bytes.max(initial=0)
+
+    def test_a_decommission_with_heavy_tailed_sizes_has_even_batches_if_they_are_spread(self) -> None:
+        """One of 60 brokers is removed: most bytes are in one batch, or none has more than its share or a partition."""
+        random = np.random.default_rng(0)
+        others = [
+            [1 + (row + shift) % 59 for shift in random.choice(range(1, 59), 2, replace=False).tolist()]
+            for row in range(1000)
+        ]
+        before = [[0, *each] for each in others]
+        after = [[1 + row % 59, *each] for row, each in enumerate(others)]
+        sizes = (1e6 * (1 + random.pareto(0.9, 1000))).astype(int).tolist()
+        reassigned = replace(small(before, after, size=sizes, brokers=60), heat=np.array(sizes))
+        last, even = (cut_batches(reassigned, BatchLimits(hottest=each)) for each in (Hottest.LAST, Hottest.SPREAD))
+        assert len(even) == len(last)
+        assert last.moved_bytes.max() > 0.79 * sum(sizes)
+        assert even.moved_bytes.max() <= max(*sizes, 1.1 * sum(sizes) / len(even))
 
     @given(reassignments(), all_limits)
     def test_the_same_again_is_the_same(self, reassigned: ReassignedPartitions, limits: BatchLimits) -> None:

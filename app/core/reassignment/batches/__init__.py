@@ -10,4 +10,5 @@ verifier.py           violations of any batches, by replaying them
 replay.py             their steps replayed, by row; violations of moves between log directories
 steps_kernel.py       the replica lists that each partition passes through
 first_fit_kernel.py   steps packed into batches, first fit
+spreading_kernel.py   steps exchanged between batches, so that bytes are even
 """

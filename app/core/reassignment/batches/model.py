@@ -20,10 +20,11 @@ from app.core.replica_lists import not_among, widened
 
 
 class Hottest(StrEnum):
-    """When the hottest partitions (by ingress rate, else by size) are scheduled."""
+    """When the hottest partitions (by ingress rate, else by size) are scheduled; spread if bytes are even instead."""
 
     LAST = "last"
     FIRST = "first"
+    SPREAD = "spread"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ class BatchLimits:
     max_partitions : partitions in one batch.
     throttle_bytes_per_s : of every broker, in and out alike; determines how long a batch takes, not what is in it.
     record_batch_bytes : size of the record batches in the logs, which determines the time, too; None if unknown.
-    hottest : whether the hottest partitions are in the first or the last batches.
+    hottest : whether the hottest partitions are in the first or the last batches, or bytes are even over batches.
     """
 
     max_moves_in_per_broker: int | None = 4

@@ -22,6 +22,9 @@ the hottest partitions last, batches are filled from the last one back, the hott
 possible; with the hottest first, from the first one on. If disks are limited, what can move depends on what was deleted
 before, so that batches are filled forwards only, and hottest last means that the coldest are packed first.
 
+To spread bytes, batches are packed with the hottest partitions last, and then exchange steps: their number stays, and
+the largest has no more bytes than before. If disks are limited they exchange none.
+
 The search is greedy: `cutting.batches_lower_bound` bounds how far it is from the fewest batches, and if it finds no
 order that full disks allow, there may still be one.
 """
@@ -32,12 +35,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches import first_fit_kernel, steps_kernel
+from app.core.reassignment.batches import first_fit_kernel, spreading_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.model import NO_LIMIT
 from app.core.replica_lists import not_among, widened
 from app.errors.quotation import quoted
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
+
+_MOST_SPREAD = 2**22
+"""Batches × brokers up to which steps are exchanged: tables of 128 MiB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +167,7 @@ def _ordered(reassigned: ReassignedPartitions, chosen: NDArray[np.bool_], *, hot
 
 def is_backwards(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
     """Whether batches are filled from the last one back."""
-    return limits.hottest is Hottest.LAST and disks is None
+    return limits.hottest is not Hottest.FIRST and disks is None
 
 
 def is_hottest_first(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
@@ -211,6 +217,8 @@ def pack(
             raise _out_of_disk(reassigned, chains, replace(disks, used_bytes=used), progress[:stop])
         if goes_backwards:
             batch_of[begin:end] = n_batches - 1 - batch_of[begin:end]
+            if limits.hottest is Hottest.SPREAD and n_batches * brokers <= _MOST_SPREAD:
+                spreading_kernel.spread(work, capacity, brokers, n_batches, batch_of[begin:end])
     return batch_of
 
 

@@ -17,8 +17,8 @@ Four brokers, zones a: 1 2 and b: 3 4, factor 2, `spread`: every partition has o
 of four partitions each broker leads one and has two.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isqrt
 
@@ -40,9 +40,27 @@ LEAST_TABLE = 2048
 
 @dataclass(frozen=True, slots=True)
 class Aware:
-    """The placement by some rules: a `registry.Place`."""
+    """The placement by some rules: a `registry.Place`.
+
+    Parameters
+    ----------
+    present : by broker, the leaders and the replicas that it has already and that are balanced with the new ones. Of a
+        topic with copies of a table, the rows after the copies compensate for them.
+    """
 
     rules: Rules
+    present: Mapping[int, tuple[int, int]] = field(default_factory=dict, hash=False)
+
+    def after(self, placed: Placement) -> "Aware":
+        """The placement of the next topic; if present replicas count, the new ones count too."""
+        if not self.present:
+            return self
+        present = dict(self.present)
+        for row in placed.replicas.tolist():
+            for place, broker in enumerate(row):
+                leads, has = present.get(broker, (0, 0))
+                present[broker] = (leads + (place == 0), has + 1)
+        return replace(self, present=present)
 
     def __call__(
         self, brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
@@ -82,25 +100,24 @@ class Aware:
         self.rules.require_attributes(brokers)
         layout = Layout.of(brokers, self.rules.attributes)
         demands = POLICIES[self.rules.policy].demands(layout, self.rules, topic.replication_factor)
-        return Placement(topic.name, topic.start_partition_id, _rows(layout, demands, topic.partitions, random))
+        return Placement(topic.name, topic.start_partition_id, self._rows(layout, demands, topic.partitions, random))
 
-
-def _rows(layout: Layout, demands: Sequence[RowDemand], partitions: int, random: JavaRandom) -> Int32s:
-    """(partitions, row_width) int32 broker ids."""
-    brokers, deals = len(layout.ids), dealer(layout, demands)
-    # The last rows compensate for rounding in each copy; a broker has about rows · row_width / brokers of them.
-    rounding_rows = isqrt(2 * partitions * brokers // deals.row_width)
-    table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
-    copies = max(partitions // table_rows - 1, 0)
-    last = partitions - copies * table_rows
-    rows = np.empty((partitions, deals.row_width), np.int32)
-    load = Load.none(layout)
-    make = partial(table, layout=layout, demands=demands, deals=deals, random=random)
-    if copies:
-        rows[: partitions - last].reshape(copies, table_rows, -1)[:] = make(table_rows, load=load)
-        load = load.times(copies)
-    rows[partitions - last :] = make(last, load=load)
-    return rows
+    def _rows(self, layout: Layout, demands: Sequence[RowDemand], partitions: int, random: JavaRandom) -> Int32s:
+        """(partitions, row_width) int32 broker ids."""
+        brokers, deals = len(layout.ids), dealer(layout, demands)
+        # The last rows compensate for rounding in each copy; a broker has about rows · row_width / brokers of them.
+        rounding_rows = isqrt(2 * partitions * brokers // deals.row_width)
+        table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
+        copies = max(partitions // table_rows - 1, 0)
+        last = partitions - copies * table_rows
+        rows = np.empty((partitions, deals.row_width), np.int32)
+        load = Load.none(layout)
+        make = partial(table, layout=layout, demands=demands, deals=deals, random=random)
+        if copies:
+            rows[: partitions - last].reshape(copies, table_rows, -1)[:] = make(table_rows, load=load)
+            load = load.times(copies)
+        rows[partitions - last :] = make(last, load=load.plus(self.present, layout) if self.present else load)
+        return rows
 
 
 def check(
@@ -148,6 +165,7 @@ def _read(values: OptionValues) -> Rules:
         policy=_DEFAULT.policy if policy is None else Policy(policy),
         attributes=_DEFAULT.attributes if attributes is None else tuple(attributes),
         forced={name: tuple(listed) for name, listed in (forced or {}).items()},
+        load=values.get("load"),
     )
     rules.check()
     return rules
@@ -155,7 +173,8 @@ def _read(values: OptionValues) -> Rules:
 
 def _canonical(rules: Rules) -> dict[str, Json]:
     forced: dict[str, Json] = {name: rules.forced[name] for name in rules.attributes if name in rules.forced}
-    return {"policy": rules.policy.value, "attributes": rules.attributes, "forced": forced}
+    load: dict[str, Json] = {} if rules.load is None else {"load": rules.load}
+    return {"policy": rules.policy.value, "attributes": rules.attributes, "forced": forced, **load}
 
 
 OPTIONS = OptionSet(
@@ -177,6 +196,13 @@ OPTIONS = OptionSet(
             "values_by_name",
             "By attribute, the values that are expected: the share of a value without a live broker is not assigned. "
             "For the policy `forced` alone.",
+        ),
+        Option(
+            "load",
+            "choice",
+            "What brokers have in the snapshot and is balanced with the new replicas, each of which counts as much as "
+            "the mean of those; by default nothing, as in Kafka: each broker gets as many new replicas.",
+            choices=("replicas", "bytes"),
         ),
     ),
     read=_read,

@@ -59,11 +59,13 @@ class Rules:
     ----------
     attributes : distinct names, at least one, the most important first.
     forced : for `Policy.FORCED` alone: by attribute, the values that are expected, with live brokers or not.
+    load : what brokers have already and is balanced with the new replicas: `replicas` or `bytes`; None is nothing.
     """
 
     policy: Policy = Policy.SPREAD
     attributes: tuple[str, ...] = ("rack",)
     forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    load: str | None = None
 
     def check(self) -> None:
         """Validate the rules by themselves.

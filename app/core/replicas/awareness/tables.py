@@ -6,7 +6,7 @@ The least cost of each attribute alone is a lower bound. If the greedy row reach
 CP-SAT minimises the cost of the first attribute, then that of the second with the first fixed, and so on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -123,6 +123,11 @@ class Load:
     def none(cls, layout: Layout) -> "Load":
         """No load."""
         return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
+
+    def plus(self, present: Mapping[int, tuple[int, int]], layout: Layout) -> "Load":
+        """With leaders and replicas that brokers have already, by id."""
+        more = np.array([present.get(broker, (0, 0)) for broker in layout.ids.tolist()], np.int64)
+        return Load(self.leaders + more[:, 0], self.replicas + more[:, 1])
 
     def times(self, count: int) -> "Load":
         """The load of `count` copies."""

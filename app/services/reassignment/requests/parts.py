@@ -83,8 +83,9 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     record_batch_bytes: _Bytes | None = None
     """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB: batches
     that a fetch cuts off are sent again, so that copying takes longer."""
-    hottest: Literal["last", "first"] = "last"
-    """When the partitions with the highest ingress rate move; without rates, the largest ones."""
+    hottest: Literal["last", "first", "spread"] = "last"
+    """When the partitions with the highest ingress rate move; without rates, the largest ones. `spread`: batches of
+    about as many bytes each, which take longer in sum. Batches of limited disks are not spread."""
 
 
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]

@@ -62,6 +62,9 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         what = request.minimise if isinstance(request.minimise, str) else "bytes_per_replica"
         detail = f"max_moved_bytes is a budget of bytes, and minimise is {what}"
         yield ("max_moved_bytes",), request.max_moved_bytes, detail
+    if request.batches.hottest == "spread" and request.batches.max_disk_share is not None:
+        detail = "what fits on disks depends on the order of the batches, which hottest spread changes"
+        yield ("batches", "hottest"), "spread", detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
             if getattr(request, name):
