@@ -61,9 +61,9 @@ test-kafka: $(VENV)/development $(VENV)/compiled kafka-jars ## execute plans on 
 kills: $(VENV)/development $(VENV)/compiled kafka-jars ## kill the script of a plan and brokers of a real Kafka at random (KILLS=20 SEED=7 VERSION=4.2.2)
 	KILLS=$(or $(KILLS),20) SEED=$(or $(SEED),1) KAFKA_VERSION=$(VERSION) $(BIN)/python -m pytest -s -m kafka tests/kafka/test_kills.py
 
-# The classes of a release answer the vectors: FOLDER=folder keeps the answers, for `make conformance VECTORS=folder`.
-vectors: $(VENV)/development kafka-jars ## compare the vectors with the code of a release of Kafka (VERSION=4.2.2)
-	$(BIN)/python -m tests.kafka.vectors $(VERSION) $(FOLDER)
+# Released classes answer the vectors: FOLDER=folder keeps their answers, for `make conformance VECTORS=folder/4.2.2`.
+vectors: $(VENV)/development kafka-jars ## compare the vectors with the code of releases of Kafka (VERSION=4.2.2, VERSIONS=all)
+	@$(BIN)/python -m tests.kafka.vectors $(VERSIONS) $(if $(FOLDER),--folder $(FOLDER))
 
 FAULTS ?= 1000
 faults: $(VENV)/development $(VENV)/compiled $(VENV)/archived ## kill and pause parts of the service at random, then check what is left (FAULTS=100 SEED=7)
@@ -102,8 +102,9 @@ fuzz: $(VENV)/development $(VENV)/compiled ## fuzz readers, request models and p
 	@$(INSTALL) -r requirements-fuzz.lock
 	$(BIN)/python -m tests.fuzz --hours $(HOURS)
 
-conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
+conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others, RELEASES=all asks released classes, too)
 	@$(BIN)/python -m tests.conformance $(VECTORS)
+	@[ -z "$(RELEASES)" ] || $(BIN)/python -m tests.kafka.vectors $(RELEASES)
 
 # Independent of app.core; tests/oracle/test_oracle.py runs 2,010 instances, the same ones each time.
 INSTANCES ?= 1000

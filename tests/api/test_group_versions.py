@@ -57,8 +57,10 @@ def test_the_optimum_is_of_no_release(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("version", "exception", "message"),
     [
-        ("4.3.0", "RuntimeException", "Error reading byte array of 5 byte(s): only 4 byte(s) available"),
-        ("4.3.1", "SchemaException", "Malformed consumer protocol subscription"),
+        ("4.2.1", "RuntimeException", "Error reading byte array of 5 byte(s): only 4 byte(s) available"),
+        ("4.2.2", "SchemaException", "Malformed consumer protocol subscription"),
+        ("4.3.1", "RuntimeException", "Error reading byte array of 5 byte(s): only 4 byte(s) available"),
+        ("4.4", "SchemaException", "Malformed consumer protocol subscription"),
     ],
 )
 def test_bytes_that_clients_cannot_read_raise_the_exception_of_the_release(

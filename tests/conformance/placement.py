@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.core.jvm import JavaRandom
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import Broker, NewTopic
 from app.core.replicas import admin_utils, striped
 from app.core.replicas.striped import SINCE_4_3, UNTIL_4_2, Rejections
@@ -55,6 +56,7 @@ def _generate(given: Mapping[str, Any]) -> Any:
         topics,
         random=JavaRandom(given["random_seed"]),
         is_rack_aware=given["rack_aware"],
+        rejections=SINCE_4_3 if KafkaVersion.of(given["kafka_version"]) >= KafkaVersion(4, 3) else UNTIL_4_2,
     )
     return {"proposed": {topic: replicas.tolist() for topic, replicas in proposed.items()}}
 

@@ -55,7 +55,7 @@ def _serialize_assignment(given: Mapping[str, Any]) -> Any:
 
 
 def _deserialize_subscription(given: Mapping[str, Any]) -> Any:
-    read = read_subscription(b64decode(given["bytes_base64"]))
+    read = read_subscription(b64decode(given["bytes_base64"]), wraps_errors=given.get("wraps_errors", False))
     return {
         "topics": list(read.topics),
         "owned": _listed(read.owned),
@@ -66,7 +66,7 @@ def _deserialize_subscription(given: Mapping[str, Any]) -> Any:
 
 
 def _deserialize_assignment(given: Mapping[str, Any]) -> Any:
-    read = read_assignment(b64decode(given["bytes_base64"]))
+    read = read_assignment(b64decode(given["bytes_base64"]), wraps_errors=given.get("wraps_errors", False))
     return {"partitions": _listed(read.partitions), "user_data_base64": _encoded(read.user_data)}
 
 

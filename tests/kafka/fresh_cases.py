@@ -6,6 +6,7 @@ Names decide in Kafka, by the order of Java's hash maps, so that a renamed membe
 import base64
 import copy
 import random
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,15 +23,60 @@ def fresh(cases: Sequence[Case], kind: str, *, count: int, seed: int) -> list[Ca
         if kind == "murmur2":
             keys = (chance.randbytes(chance.randrange(40)) for _ in range(chance.randrange(1, 20)))
             given["keys_base64"] = [base64.b64encode(key).decode() for key in keys]
-        elif kind == "striped_placer":
+        elif kind in {"striped_placer", "generate"}:
             given["random_seed"] = chance.randrange(-(2**63), 2**63)
             chance.shuffle(given["brokers"])
+            chance.shuffle(given.get("topics", []))
+        elif kind == "topic_hash":
+            _change_racks(given, chance)
+        elif kind == "streams_client":
+            _change_clients(given, chance)
+        elif kind == "consumer_protocol":
+            _change_bytes(given, chance)
         else:
             _change_members(given["members"], chance)
         if kind == "streams_group_sticky":
             _change_processes(given, chance)
         found.append({"name": f"{case['name']}, fresh {number}", "input": given})
     return found
+
+
+def _text(chance: random.Random) -> str:
+    """Letters of one, two and three bytes of UTF-8, and of two units of UTF-16."""
+    return "".join(chance.choices("aZ0.-_é日😀", k=chance.randrange(1, 12)))
+
+
+def _change_racks(given: Case, chance: random.Random) -> None:
+    chance.shuffle(given["brokers"])
+    for broker in given["brokers"]:
+        broker["rack"] = _text(chance) if chance.random() < 0.8 else None
+    for topic in given["topics"]:
+        topic["id"] = base64.urlsafe_b64encode(chance.randbytes(16)).decode().rstrip("=")
+
+
+def _change_clients(given: Case, chance: random.Random) -> None:
+    """Other process ids, orders and lags, and sometimes a client less."""
+    clients = given["clients"]
+    chance.shuffle(clients)
+    if len(clients) > 1 and chance.random() < 0.3:
+        clients.pop()
+    for client in clients:
+        client["process_id"] = str(uuid.UUID(int=chance.getrandbits(128)))
+        client["lags"] = {task: chance.choice([-2, -3, 0, 5, 10_001, lag]) for task, lag in client["lags"].items()}
+
+
+def _change_bytes(given: Case, chance: random.Random) -> None:
+    """Other names, generations and racks to write; to read, bytes of which one may differ."""
+    for name in {"generation_id", "rack_id"} & given.keys():
+        fresh_value = chance.randrange(2**31) if name == "generation_id" else _text(chance)
+        given[name] = fresh_value if chance.random() < 0.8 else given[name]
+    if given["op"].startswith("deserialize"):
+        data = bytearray(base64.b64decode(given["bytes_base64"]))
+        if data and chance.random() < 0.7:
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        given["bytes_base64"] = base64.b64encode(data).decode()
+    elif "topics" in given:
+        given["topics"] = [_text(chance) for _ in given["topics"]]
 
 
 def _change_members(members: list[Any], chance: random.Random) -> None:

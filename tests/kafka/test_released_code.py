@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.core.kafka_versions import KafkaVersion
+from app.formats.groups.consumer_protocol import wraps_errors_in
 from tests.conformance.comparison import run
 from tests.kafka import vectors
 from tests.kafka.conftest import missing, release
@@ -36,6 +38,15 @@ def test_a_release_answers_as_the_vectors_say(classes: Path, name: str) -> None:
     assert not differ
 
 
+def test_errors_of_the_consumer_protocol_are_wrapped_as_stated(classes: Path) -> None:
+    """KAFKA-20570 is in some patch releases only. Without it, errors of fields have other classes."""
+    cases = [
+        case for case in vectors.stored("consumer_protocol") if case["expected"].get("error") == "RuntimeException"
+    ]
+    answers = vectors.answered(release(), cases, "consumer_protocol", classes)
+    assert {vectors.is_wrapped(found) for found in answers} == {wraps_errors_in(KafkaVersion.of(release()))}
+
+
 OPEN = {"server_simple_4_2": "a member that owns a partition that does not exist: 1 of 400 cases"}
 """Kinds that do not answer all fresh cases, and why."""
 
@@ -50,6 +61,11 @@ OPEN = {"server_simple_4_2": "a member that owns a partition that does not exist
 def test_fresh_cases_are_answered_alike(classes: Path, tmp_path: Path, name: str) -> None:
     kind = vectors.KINDS[name][0]
     cases = fresh(vectors.stored(name), kind, count=FRESH_CASES, seed=SEED)
+    for case in cases:
+        if kind == "consumer_protocol":
+            case["input"]["wraps_errors"] = wraps_errors_in(KafkaVersion.of(release()))
+        elif kind == "generate":
+            case["input"]["kafka_version"] = release()
     answers = vectors.answered(release(), cases, kind, classes)
     rows = (json.dumps(case | {"expected": found}) for case, found in zip(cases, answers, strict=True))
     (tmp_path / f"{name}.jsonl").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")

@@ -17,8 +17,8 @@ A subscription is the `member_metadata` that the group coordinator keeps for eac
 
 A version from the future is read as 3, as Kafka does: later versions may only add fields at the end.
 
-If the fields cannot be read, released clients up to 4.3.0 throw whatever the field's reader does. Later ones wrap it in
-a `SchemaException` of one text (KAFKA-20570; in the branches of 4.2 and later since June 2026): `wraps_errors`.
+If the fields cannot be read, clients throw whatever the field's reader does. With KAFKA-20570, which 4.2.2 and 4.4.0
+have and 4.3.1 has not, they wrap it in a `SchemaException` of one text: `wraps_errors`.
 Source: KIP-429, KIP-792, KIP-881; `ConsumerProtocol` of Apache Kafka.
 """
 
@@ -77,8 +77,8 @@ class Assignment:
 
 
 def wraps_errors_in(version: KafkaVersion) -> bool:
-    """Whether clients of a release wrap the errors of fields (KAFKA-20570): 4.3.0 does not, its branch does since."""
-    return version >= KafkaVersion(4, 3, 1)
+    """Whether clients of a release wrap the errors of fields (KAFKA-20570): 4.2.2 does, 4.3.0 and 4.3.1 do not."""
+    return KafkaVersion(4, 2, 2) <= version < KafkaVersion(4, 3) or version >= KafkaVersion(4, 3, 2)
 
 
 def read_subscription(data: bytes, *, wraps_errors: bool = False) -> Subscription:

@@ -49,6 +49,7 @@ import org.apache.kafka.metadata.placement.ClusterDescriber;
 import org.apache.kafka.metadata.placement.PlacementSpec;
 import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
 import org.apache.kafka.metadata.placement.UsableBroker;
+import org.apache.kafka.streams.processor.internals.assignment.StreamsClients;
 
 /**
  * Answers the inputs of vectors with the classes of a release of Kafka: a line of standard input is
@@ -70,11 +71,18 @@ public final class Oracle {
             kinds.put(kind, Oracle::coordinator);
         }
         kinds.put("murmur2", Oracle::murmur2);
+        kinds.put("consumer_protocol", ProtocolBytes::answered);
+        kinds.put("streams_client", StreamsClients::assigned);
         kinds.put("striped_placer", Oracle::placed);
         kinds.put("streams_group_sticky", input -> (JsonNode) Class.forName("StreamsGroups")
             .getDeclaredMethod("assigned", JsonNode.class).invoke(null, input));
+        for (String kind : List.of("generate", "topic_hash")) { // since Kafka 4.1
+            kinds.put(kind, input -> (JsonNode) Class.forName("Reassignments")
+                .getDeclaredMethod(kind, JsonNode.class).invoke(null, input));
+        }
         BufferedReader read = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         BufferedWriter write = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8));
+        System.setOut(System.err); // tools print there
         for (String line = read.readLine(); line != null; line = read.readLine()) {
             JsonNode asked = JSON.readTree(line);
             write.write(JSON.writeValueAsString(answered(kinds.get(asked.get("kind").asText()), asked.get("input"))));
@@ -115,7 +123,7 @@ public final class Oracle {
         return answer;
     }
 
-    private static Optional<String> text(JsonNode node, String name) {
+    static Optional<String> text(JsonNode node, String name) {
         return node.hasNonNull(name) ? Optional.of(node.get(name).asText()) : Optional.empty();
     }
 
@@ -193,7 +201,7 @@ public final class Oracle {
         return new Cluster("cluster", nodes.values(), partitions, Set.of(), Set.of());
     }
 
-    private static List<TopicPartition> listed(JsonNode runs) {
+    static List<TopicPartition> listed(JsonNode runs) {
         List<TopicPartition> partitions = new ArrayList<>();
         if (runs != null) {
             for (JsonNode run : runs) {
@@ -232,19 +240,21 @@ public final class Oracle {
             assignor.assign(cluster(input), new GroupSubscription(subscriptions)).groupAssignment();
         ObjectNode answer = JSON.createObjectNode();
         ObjectNode members = answer.putObject("assignment");
-        assigned.forEach((member, assignment) -> {
-            ArrayNode runs = members.putArray(member);
-            String last = null;
-            ArrayNode run = null;
-            for (TopicPartition partition : assignment.partitions()) {
-                if (!partition.topic().equals(last)) {
-                    last = partition.topic();
-                    run = runs.addArray().add(last).addArray();
-                }
-                run.add(partition.partition());
-            }
-        });
+        assigned.forEach((member, assignment) -> write(members.putArray(member), assignment.partitions()));
         return answer;
+    }
+
+    /** A list of partitions: neighbours of one topic are one entry. */
+    static void write(ArrayNode runs, List<TopicPartition> partitions) {
+        String last = null;
+        ArrayNode run = null;
+        for (TopicPartition partition : partitions) {
+            if (!partition.topic().equals(last)) {
+                last = partition.topic();
+                run = runs.addArray().add(last).addArray();
+            }
+            run.add(partition.partition());
+        }
     }
 
     private static JsonNode coordinator(JsonNode input) throws Exception {
