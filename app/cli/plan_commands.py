@@ -211,7 +211,8 @@ def plan_reassignment(
         str | None, typer.Option(help="A budget in bytes, such as 3.4TB: the best balance within it.")
     ] = None,
     copysets: Annotated[
-        str | None, typer.Option(help="no_new: open no replica set that the cluster does not have.")
+        str | None,
+        typer.Option(help="no_new: open no replica set that the cluster does not have. A number: sets of that width."),
     ] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[

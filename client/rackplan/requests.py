@@ -1457,11 +1457,12 @@ class PlanReassignmentRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
-    copysets: Literal["no_new"] | None
+    copysets: Literal["no_new"] | ScatterWidthFields | None
     """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
     simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
-    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
-    null: sets do not count."""
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. A
+    scatter width: all partitions that may move are on few sets, equally many on each, instead of a balance of
+    brokers. null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1805,11 +1806,12 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: float | str | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
-    copysets: Literal["no_new"] | None
+    copysets: Literal["no_new"] | ScatterWidthFields | None
     """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
     simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
-    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput.
-    null: sets do not count."""
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. A
+    scatter width: all partitions that may move are on few sets, equally many on each, instead of a balance of
+    brokers. null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1928,6 +1930,14 @@ class ScaleOutRequest(TypedDict, total=False):
 
     scale_out: Required[Sequence[JoiningClient]]
     """Clients that join together."""
+
+
+class ScatterWidthFields(TypedDict, total=False):
+    """The replica sets that partitions are on."""
+
+    scatter_width: Required[int]
+    """Number of other brokers with which a broker shares its sets, at least; the sets are those of `copysets`, the
+    algorithm for new topics."""
 
 
 class SeedsRequest(TypedDict, total=False):

@@ -112,6 +112,7 @@ def verify(problem: Problem, plan: Plan) -> list[str]:
     return [
         *([] if problem.leaders_only else plan.placed.violations(problem)),
         *_opened_sets(problem, plan),
+        *plan.placed.violations_of_sets(problem),
         *(
             violation
             for part in plan.leaders.parts

@@ -261,7 +261,9 @@ class Problem:
         directories of replicas are not chosen.
     batches : what one batch may do.
     max_moved_bytes : the budget; None without a budget. has_trade_off : whether movement against balance is tabulated.
-    known_sets : of the cluster, if no others may be opened. leaders_only : whether no replica may move.
+    known_sets : of the cluster, if no others may be opened.
+    sets_of_width : of each part, by replication factor, (sets, factor) int32 positions of the sets that its partitions
+        are on, instead of a balance of brokers; None if they may be on any. leaders_only : whether no replica may move.
     relaxes : whether a conflict is relaxed instead of rejected.
     remaining_s : the seconds until the deadline.
     """
@@ -293,6 +295,7 @@ class Problem:
     leaders_only: bool
     relaxes: bool
     known_sets: KnownSets | None = None
+    sets_of_width: Sequence[Mapping[int, Int32s]] | None = None
     remaining_s: Callable[[], float] = without_deadline
 
     @property

@@ -157,7 +157,7 @@ def _check_racks(sizes: Int64s, names: Sequence[str], factor: int) -> None:
         if least * brokers <= size * factor <= most * brokers:
             continue
         few, many = -(-least * brokers // factor), most * brokers // factor
-        bounds = f"{few} to {many}" if least else f"{many} or fewer"
+        bounds = "equally many in each rack" if few > many else f"{few} to {many}" if least else f"{many} or fewer"
         raise CopysetsImpossible(
             f"rack {name} has {size} of {brokers} brokers; sets of {factor} over {racks} racks with equally many for "
             f"each broker need {bounds}: brokers added to small racks, cordoned_brokers in large ones, or rack_mode "

@@ -93,12 +93,20 @@ def _partitions_failure(problem: ReassignmentProblem, conflict: SetsConflict | E
         lifts = ["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"]
     else:
         words, path = _opened(problem, rows), "copysets"
-        wider, relaxed = "a wider balance.replicas, or `keep`", '"on_conflict": "relax" for the plan that opens them'
+        wider = (
+            "a wider balance.replicas, or `keep`" if problem.sets_of_width is None else "more brokers that may receive"
+        )
+        relaxed = '"on_conflict": "relax" for the plan that opens them'
         lifts = ["copysets null, which opens replica sets", wider, relaxed]
     return NotFeasible(words, path=(path,), lifted_by=lifts, count=len(rows))
 
 
 def _opened(problem: ReassignmentProblem, rows: Int64s) -> str:
+    if problem.sets_of_width is not None:
+        return (
+            f"{len(rows)} partitions cannot be distributed equally over the sets of the scatter width: brokers that "
+            "may not receive, racks or replicas that must stay do not allow it"
+        )
     named = ", ".join(problem.scope.name(row) for row in rows[:20].tolist())
     return (
         f"no plan on the replica sets of the cluster was found, which does not prove that none exists; without the "

@@ -1,12 +1,13 @@
 """Place replicas by count, bytes or throughput, part by part; and what is violated by a placement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA
+from app.core.flow import InfeasibleFlow
+from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.counts.destinations import spread_destinations
 from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.counts.per_topic import balance_topics
@@ -16,6 +17,7 @@ from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
 from app.core.reassignment.resources.by_load import place_by_load
 from app.core.reassignment.stages.known_sets import on_known_sets
+from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
 
@@ -74,6 +76,16 @@ class PlacedReplicas:
             for violation in (*_violations(problem, part, placement), *_outside(part, placement))
         ]
 
+    def violations_of_sets(self, problem: Problem) -> list[str]:
+        """Violations of the sets of a scatter width, part by part; empty without any, or if they are relaxed."""
+        if problem.sets_of_width is None or any(isinstance(each, SetsConflict) for each in self.conflicts):
+            return []
+        return [
+            violation
+            for part, placement, sets in zip(problem.parts, self.parts, problem.sets_of_width, strict=True)
+            for violation in sets_of_width_violations(placement.replicas[~np.isin(part.rows, list(problem.pins))], sets)
+        ]
+
 
 def place(problem: Problem) -> PlacedReplicas:
     """Place the replicas. Raises `BudgetConflict`, `SetsConflict`, `TooManyPairs`."""
@@ -105,7 +117,25 @@ def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -
     return replace(placed, whole=PlacedReplicas.of(problem, parts).whole, parts=parts, conflicts=conflicts)
 
 
+def _on_sets_of_width(problem: Problem, sets: Sequence[Mapping[int, Int32s]]) -> PlacedReplicas:
+    """Every part on its sets; the plan without them if they conflict and that is relaxed. Raises `SetsConflict`."""
+    parts = list[ReplicaPlacement]()
+    for part, of_part in zip(problem.parts, sets, strict=True):
+        is_pinned = np.isin(part.rows, list(problem.pins))
+        try:
+            parts.append(place_on_sets(part.movement, of_part, is_pinned, problem.is_over))
+        except InfeasibleFlow:
+            conflict = SetsConflict(part.rows[~is_pinned])
+            if not problem.relaxes:
+                raise conflict from None
+            placed = _place(replace(problem, sets_of_width=None))
+            return replace(placed, conflicts=[*placed.conflicts, conflict])
+    return PlacedReplicas.of(problem, parts)
+
+
 def _place(problem: Problem) -> PlacedReplicas:
+    if problem.sets_of_width is not None:
+        return _on_sets_of_width(problem, problem.sets_of_width)
     if problem.leaders_only:
         return PlacedReplicas.of(problem, [_as_it_is(problem)])
     if problem.topics is not None:

@@ -208,7 +208,7 @@ def _of_cluster(request: ReassignmentRequest) -> Iterator[Option]:
         words = f"each broker leads {minimum} partitions of topic {topic} at least"
         yield _part(MINIMUMS, topic, words, f"a smaller minimum of {topic}")
     for whole, words, lift in (
-        ("copysets", "no partition is on a replica set that the cluster does not have", "copysets null"),
+        ("copysets", "no partition is on a replica set that copysets does not allow", "copysets null"),
         ("max_moved_bytes", f"{request.max_moved_bytes} bytes are moved at most", "a larger max_moved_bytes"),
         ("preferred_racks", "leaders are in the first preferred rack that has a replica", "other preferred_racks"),
         ("evacuate_leaders", "brokers of evacuate_leaders lead no partition", "fewer of evacuate_leaders"),

@@ -1,6 +1,6 @@
 """From a request and a cluster to one frozen problem; nothing below reads the request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -10,7 +10,7 @@ import numpy as np
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
-from app.core.model import CORDONS_SINCE, LISTS_CHECKED_SINCE, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s
+from app.core.model import CORDONS_SINCE, LISTS_CHECKED_SINCE, NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Int32s, Int64s
 from app.core.reassignment import (
     TOLERATES_KEPT_SINCE,
     BatchLimits,
@@ -28,8 +28,9 @@ from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
+from app.core.replicas.copyset_rounds import rounds_of_width
 from app.core.replicas.options import RackMode
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, CopysetsImpossible
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
@@ -55,7 +56,7 @@ from app.services.reassignment.problem.scope import (
     scope_of,
     with_source_kept,
 )
-from app.services.reassignment.requests.parts import LogDirsRequest
+from app.services.reassignment.requests.parts import LogDirsRequest, SetsOfWidth
 from app.services.reassignment.requests.request import (
     ReassignmentRequest,
     bytes_per_replica,
@@ -152,6 +153,7 @@ def resolve(
             request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
         ),
         known_sets=_known_sets(request, brokers, scope, before),
+        sets_of_width=_sets_of_width(request, brokers, shares, movement.factors),
         prices=request.prices,
         batches=_batch_rules(
             *(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
@@ -186,10 +188,39 @@ def _known_sets(
     """The replica sets of all topics, with successors in place of the brokers that they replace; None if sets do not
     count.
     """
-    if request.copysets is None:
+    if request.copysets != "no_new":
         return None
     others = [positions_of(topic.destination.replicas, brokers.ids) for topic in scope.others]
     return KnownSets.of(np.append(brokers.successor_of, [-1, -1])[stacked([before, *others])], len(brokers.ids))
+
+
+def _sets_of_width(
+    request: ReassignmentRequest, brokers: BrokerTable, shares: Sequence[Share], factors: Int64s
+) -> Sequence[Mapping[int, Int32s]] | None:
+    """By part and replication factor, the sets of the brokers that may receive; None if no scatter width is requested.
+
+    Raises `CopysetsImpossible`.
+    """
+    if not isinstance(request.copysets, SetsOfWidth):
+        return None
+    width, path, of_parts = request.copysets.scatter_width, ("copysets", "scatter_width"), list[Mapping[int, Int32s]]()
+    for share in shares:
+        at = np.flatnonzero(share.brokers & brokers.may_receive).astype(np.int32)
+        receiving = [brokers.known[broker] if brokers.racks else Broker(int(brokers.ids[broker])) for broker in at]
+        sets, needed = dict[int, Int32s](), np.unique(factors[share.rows]).tolist()
+        for factor in needed:
+            if factor > len(at):
+                detail = f"sets of {factor} brokers need as many that may receive replicas, and {len(at)} may"
+                raise CopysetsImpossible(detail, path=path, value=width, maximum=len(at))
+            try:
+                rounds = rounds_of_width(receiving, factor, width).rounds
+            except CopysetsImpossible as impossible:
+                raise CopysetsImpossible(
+                    impossible.detail, path=path, **impossible.context | {"value": width}
+                ) from None
+            sets[factor] = at[np.concatenate(rounds)]
+        of_parts.append(sets)
+    return of_parts
 
 
 def _remaining(deadline_s: float) -> float:

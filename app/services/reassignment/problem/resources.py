@@ -22,6 +22,7 @@ from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownTopic
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
+from app.services.plans import as_json
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.capacities import capacities_of, require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
@@ -339,7 +340,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
             yield (name,), balanced[0], words
     if request.copysets is not None:
         detail = f"{together}, and copysets restricts replicas that are balanced by one load"
-        yield ("copysets",), request.copysets, detail
+        yield ("copysets",), as_json(request.copysets), detail
     if request.trade_off:
         yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
     if request.balance.leaders_by != "count":

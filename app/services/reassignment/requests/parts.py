@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.core.reassignment import KEEP, TIGHT, Balance
+from app.core.replicas.copysets import WIDEST
 from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBrokerSet
@@ -52,6 +53,15 @@ class MovementCost(RequestRecord, schema="MovementCostFields"):
 
     bytes_per_replica: Annotated[int, InBytes(le=2**50)]
     """Bytes that one replica less is worth."""
+
+
+@dataclass(frozen=True)
+class SetsOfWidth(RequestRecord, schema="ScatterWidthFields"):
+    """The replica sets that partitions are on."""
+
+    scatter_width: Annotated[int, Field(ge=1, le=WIDEST)]
+    """Number of other brokers with which a broker shares its sets, at least; the sets are those of `copysets`, the
+    algorithm for new topics."""
 
 
 @dataclass(frozen=True)

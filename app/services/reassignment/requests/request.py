@@ -39,6 +39,7 @@ from app.services.reassignment.requests.parts import (
     Number,
     PinRequest,
     ResourceFields,
+    SetsOfWidth,
     Tolerance,
     TopicSetsRequest,
     stated_fields,
@@ -146,11 +147,20 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     ] = None
     max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
-    copysets: Literal["no_new"] | None = None
-    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that simultaneous
-    losses do not become more likely to lose data; sets with a broker that has no replica yet, as an added one, and
-    those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. null: sets do not
-    count."""
+    copysets: Annotated[
+        Annotated[
+            Annotated[Literal["no_new"], Tag("word")] | Annotated[SetsOfWidth, Tag("share")],
+            Discriminator(word_or_object),
+        ]
+        | None,
+        Field(
+            description="`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, "
+            "so that simultaneous losses do not become more likely to lose data; sets with a broker that has no "
+            "replica yet, as an added one, and those of `pins`, are exempt. For replicas that are balanced by count, "
+            "bytes or throughput. A scatter width: all partitions that may move are on few sets, equally many on each, "
+            "instead of a balance of brokers. null: sets do not count."
+        ),
+    ] = None
     trade_off: bool = False
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None = None
@@ -294,6 +304,7 @@ def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"
         return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
     is_of_leaders = (request.leaders_only and not request.spread_leaders) or request.balance.leaders_move_replicas
+    is_of_leaders |= isinstance(request.copysets, SetsOfWidth)  # with which most partitions move
     return "tight" if is_of_leaders else "moved" if is_removal else "keep"
 
 

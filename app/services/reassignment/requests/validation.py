@@ -9,6 +9,7 @@ from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePar
 from app.services.limits import Limits
 from app.services.reassignment.requests.parts import (
     PerTopicRequest,
+    SetsOfWidth,
     Tolerance,
     check_broker_sets,
     check_log_dirs,
@@ -55,6 +56,8 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     if request.balance.per_topic is not None:
         yield from _per_topic_conflicts(request, request.balance.per_topic)
     yield from _rack_conflicts(request)
+    if isinstance(request.copysets, SetsOfWidth):
+        yield from _width_conflicts(request)
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
@@ -71,6 +74,24 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
                 by = request.balance.replicas_by
                 detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
                 yield (name,), by, detail
+
+
+def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """What does not go together with partitions that are balanced over the sets of a scatter width."""
+    together = "a scatter width has equally many partitions on each set, by count"
+    for name in ("max_moved_bytes", "trade_off", "leaders_only"):
+        if value := getattr(request, name):
+            yield (name,), value, f"{together}, and {name} is given"
+    balance, per_topic = request.balance, request.balance.per_topic
+    for name, is_given in (
+        ("replicas", balance.replicas not in (None, "keep")),
+        ("replicas_by", balance.replicas_by != "count"),
+        ("leaders_move_replicas", balance.leaders_move_replicas),
+        ("weights", balance.weights is not None),
+        ("per_topic", per_topic is not None and per_topic.replicas is not None),
+    ):
+        if is_given:
+            yield ("balance", name), True, f"{together}, and balance.{name} is given"
 
 
 def _rack_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
