@@ -311,10 +311,12 @@ def _plain(upload: Upload, is_known: Callable[[str], bool]) -> Upload:
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
+    if starts_document(line):  # a document may be one line of many megabytes
+        return True
     owner = _owner(line)
     if owner == _GROUPS:
         return line.startswith(("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")) or group_tables.prose(line) is not None
-    return owner is not None or starts_document(line)
+    return owner is not None
 
 
 def _unwrapped(text: str) -> str:

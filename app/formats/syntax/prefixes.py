@@ -118,7 +118,7 @@ def _sample(text: str) -> list[str]:
     found: list[str] = []
     for start in (0, len(text) // 2):
         position = start if start == 0 else text.find("\n", start) + 1
-        for _ in range(64):
+        for _ in range(64 if position or start == 0 else 0):
             end = text.find("\n", position)
             line = text[position : end if end >= 0 else None]
             if line and not line.isspace():
