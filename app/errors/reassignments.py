@@ -27,6 +27,12 @@ class UnknownTopic(Unprocessable):
     title = "Unknown topic"
 
 
+class ObserversNotKept(Unprocessable):
+    """The request names a topic with observers or placement constraints of Confluent Server, which a plan loses."""
+
+    title = "Observers are not kept"
+
+
 class UnknownRack(Unprocessable):
     """The request names a rack without brokers."""
 

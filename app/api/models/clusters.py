@@ -23,7 +23,7 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
 from app.formats.groups import recorded_groups
-from app.formats.snapshots.snapshot_json import eligible, ingress_rates
+from app.formats.snapshots.snapshot_json import ingress_rates, padded_if_any
 from app.formats.syntax.unique_json import members_of
 from app.services.bodies import Request as RequestModel
 from app.services.fields import (
@@ -189,6 +189,8 @@ class PartitionRequest(RequestModel):
     """In-sync replicas; if missing, all replicas."""
     elr: list[BrokerId] = Field(default_factory=list)
     """Eligible leader replicas (KIP-966)."""
+    observers: list[BrokerId] = Field(default_factory=list)
+    """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
     size_bytes: Bytes | None = None
@@ -300,6 +302,9 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
                 path=path,
                 value=partition.replicas,
             )
+        if unknown := set(partition.observers).difference(partition.replicas):
+            detail = f"observer {min(unknown)} of {topic.name}-{partition.partition} is none of its replicas"
+            raise ConflictingFields(detail, path=path, value=min(unknown))
     replicas = padded([partition.replicas for partition in partitions])
     return Topic(
         name=topic.name,
@@ -315,7 +320,8 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
         log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
-        elr=eligible([*map(attrgetter("elr"), partitions)]),
+        elr=padded_if_any([*map(attrgetter("elr"), partitions)]),
+        observers=padded_if_any([*map(attrgetter("observers"), partitions)]),
     )
 
 

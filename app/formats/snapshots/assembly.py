@@ -31,7 +31,6 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.{0,400}\sObservers:[ \t]*\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,6 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
-        *_of_observers(texts.topics),
         *_applying(found, cluster),
         *deciders.of_configs(disks.configs.deciding),
     )
@@ -210,16 +208,6 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
         )
         notes.append(Note("reassignment_in_progress", detail))
     return tuple(notes)
-
-
-def _of_observers(topics: str | None) -> Iterator[Note]:
-    """A warning of Confluent's observers, which plans and their files do not have."""
-    if topics is not None and "Observers:" in topics and (first := _OBSERVERS.search(topics)) is not None:
-        partition = f"{first['topic']}-{first['partition']}"
-        detail = (
-            "plans take observers for replicas, and their files are without observers, which Kafka then no longer has"
-        )
-        yield Note("observers_not_kept", f"{detail}: {partition} has some, as other partitions may")
 
 
 def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from app.core.model import INT32_MAX, Broker
 from app.errors import FieldPath
@@ -249,8 +250,8 @@ def _ids(item: LooseObject, *names: str) -> tuple[int, ...]:
     path, values = item.get(*names)
     listed = item.document.array(values, path)
     # Nearly all lists are of valid ids; checking one by one takes four times as long.
-    ids = tuple([value.get("id") if type(value) is dict else value for value in listed])
-    if not all([type(broker) is int and 0 <= broker <= INT32_MAX for broker in ids]):
+    ids: tuple[Any, ...] = tuple([value.get("id") if type(value) is dict else value for value in listed])
+    if not all(type(broker) is int and 0 <= broker <= INT32_MAX for broker in ids):
         ids = tuple([_broker_id(item.document, value, (*path, i)) for i, value in enumerate(listed)])
     if (broker := first_repeated(ids)) is not None:
         raise item.document.reject(path, expected="each replica once", actual=f"broker {broker} twice")
