@@ -224,9 +224,12 @@ def read(text: str) -> ToolOutput:
         Nothing in it is recognized, or what is recognized is not as the tool prints it.
     """
     first: MalformedText | None = None
-    for (upload,) in pasted.readings([Upload(text)], _is_known):
+    for uploads in pasted.readings([Upload(text)], _is_known):
         try:
-            return _read(upload)
+            output, *others = map(_read, uploads)
+            if any(replace(one, skipped=()) != replace(output, skipped=()) for one in others):
+                raise rejection(1, expected="the output of one host", actual="those of several, which differ")
+            return replace(output, skipped=tuple([place for one in (output, *others) for place in one.skipped]))
         except MalformedText as malformed:
             first = first or malformed
     assert first is not None  # noqa: S101 — there is one reading at least

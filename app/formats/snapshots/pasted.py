@@ -194,7 +194,7 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     ----------
     is_known : whether a line is of one of the texts; by default those of this file.
     """
-    plain = tuple([_plain(upload, is_known or _is_known) for upload in uploads])
+    plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
     unwrapped = tuple([replace(upload, text=_unwrapped(upload.text)) for upload in plain])
     if unwrapped != plain:
@@ -301,12 +301,12 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
     return Place(last, line)
 
 
-def _plain(upload: Upload, is_known: Callable[[str], bool]) -> Upload:
-    """The upload without escape sequences and prefixes of its lines, and with plain blanks."""
+def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
+    """The upload, or its part of each host, without escape sequences and prefixes of lines, and with plain blanks."""
     text = _ANSI_ESCAPE.sub("", upload.text) if "\x1b" in upload.text else upload.text
     text = text if text.isascii() else text.translate(_BLANK_CHARACTERS)
-    text, prefix = without_prefixes(text, is_known)
-    return replace(upload, text=older_tables.with_groups(text), prefix=prefix)
+    texts, prefix = without_prefixes(text, is_known)
+    return [replace(upload, text=older_tables.with_groups(one), prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
