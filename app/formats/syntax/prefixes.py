@@ -8,6 +8,7 @@
     Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
     ### Topic: orders …                         comments, quotations
     "stdout_lines": ["Topic: orders …", …]      Ansible
+    kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
 
 A prefix is removed if most lines have it and more of them are known without it. So `Topic: ` stays, though most lines
 of a description begin with it.
@@ -16,6 +17,7 @@ of a description begin with it.
 import json
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 from app.formats.syntax.lines import says_something
@@ -41,6 +43,9 @@ _PREFIXES = (
     _HOSTS[3],
     re.compile(r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)"),
 )
+_ANSIBLE = re.compile(
+    r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
+)
 _MOST_PREFIXES, _MOST_HOSTS = 4, 64
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
@@ -61,6 +66,9 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     is_known : whether a tool prints such a line.
     """
     removed, hosts = "", list[str]()
+    if len(set(_ANSIBLE.findall(text))) > 1:
+        heads = map(_ANSIBLE.match, text.split("\n"))
+        hosts = list(accumulate((head["host"] if head else "" for head in heads), lambda last, host: host or last))
     may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
     if may_be_json and _STDOUT.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
