@@ -227,7 +227,7 @@ def test_hosts_that_print_in_turns_read_as_one(name: str, prefix: str) -> None:
         mixed += [prefix.format(host) + line for line in left[host][:taken]]
         left[host] = left[host][taken:]
     assert stored("\n".join([*mixed, ""])) == stored(TEXTS[name])
-    one_by_one = [f"{host} | CHANGED | rc=0 >>\n{TEXTS[name]}" for host in ("kafka-1", "kafka-2")]
+    one_by_one = [f"{host} | CHANGED | rc=0 >>\n{TEXTS[name]}\n" for host in ("kafka-1", "kafka-2")]
     assert stored("".join(one_by_one)) == stored(TEXTS[name])
 
 

@@ -17,7 +17,6 @@ of a description begin with it.
 import json
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import TypeAlias
 
 from app.formats.syntax.lines import says_something
@@ -67,8 +66,10 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     """
     removed, hosts = "", list[str]()
     if len(set(_ANSIBLE.findall(text))) > 1:
-        heads = map(_ANSIBLE.match, text.split("\n"))
-        hosts = list(accumulate((head["host"] if head else "" for head in heads), lambda last, host: host or last))
+        host = ""
+        for line in text.split("\n"):
+            host = head["host"] if (head := _ANSIBLE.match(line)) else host
+            hosts.append(host)
     may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
     if may_be_json and _STDOUT.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
