@@ -47,7 +47,10 @@ Limit = Annotated[
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
 ]
 Request = Annotated[
-    Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
+    Path | None,
+    typer.Option(
+        help="The JSON of the API's request, without snapshot_id, or a KafkaRebalance, in place of its options."
+    ),
 ]
 KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
 ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such as csv; a wrong name lists all.")]

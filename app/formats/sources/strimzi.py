@@ -32,7 +32,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
     f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGTPE")
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
-_SUMS = "; rackplan plan reassignment --remove-broker plans the same, and checks take Cruise Control's proposals"
+_SUMS = "; rackplan plan reassignment --request takes it, and checks take Cruise Control's proposals"
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
