@@ -130,8 +130,10 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
-    if texts.sources and not (brokers or topics or joined.groups):
-        actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
+    if not (brokers or topics or joined.groups):
+        of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
+        why = [*[note.detail for note in found.notes], *[group.detail for group in joined.undescribed]]
+        actual = ": ".join([f"none in the texts{of_tools}", *why])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
     notes = (

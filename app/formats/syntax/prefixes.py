@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from app.formats.syntax.lines import says_something
+from app.formats.syntax.lines import rejection, says_something
 
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
@@ -87,6 +87,14 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
         else:
             break
     return _by_host(text, hosts, is_known), removed
+
+
+def of_one_host(text: str, is_known: Callable[[str], bool]) -> str:
+    """The text without what is around its lines. Raises `MalformedText` if it is of several hosts that differ."""
+    first, *others = without_prefixes(text, is_known)[0]
+    if others:
+        raise rejection(1, expected="the text of one host", actual="those of several, which differ")
+    return first
 
 
 def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -> list[str]:
