@@ -221,7 +221,7 @@ def plan_reassignment(
         list[str] | None, typer.Option(help="broker:path=bytes, or *:path=bytes: sizes of log directories, by commas.")
     ] = None,
     max_disk_share: Annotated[
-        float | None, typer.Option(help="Share of a disk, or log directory, in use at any step, such as 0.8.")
+        str | None, typer.Option(help="Share of a disk, or log directory, in use at any step: 0.8 or 80%.")
     ] = None,
     relax: Annotated[
         bool,
@@ -287,7 +287,9 @@ def plan_restart(
     restart_seconds: Annotated[
         float | None, typer.Option(help="Seconds that a broker is down. Default: 120.", min=0)
     ] = None,
-    catch_up_bytes_per_s: Annotated[float | None, typer.Option(help="Rate at which a broker catches up.")] = None,
+    catch_up_bytes_per_s: Annotated[
+        str | None, typer.Option(help="Rate at which a broker catches up, as 5e7 or 50MB/s.")
+    ] = None,
     min_insync_replicas: Annotated[
         int | None, typer.Option(help="min.insync.replicas of topics whose own is unknown. Default: 1.")
     ] = None,

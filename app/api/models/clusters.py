@@ -25,12 +25,12 @@ from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePar
 from app.formats.groups import recorded_groups
 from app.formats.snapshots.snapshot_json import ingress_rates, padded_if_any
 from app.formats.syntax.unique_json import members_of
+from app.services.amounts import AnyBytes, InBytes
 from app.services.bodies import Request as RequestModel
 from app.services.fields import (
     Base64,
     BrokerId,
     BrokerRequest,
-    Bytes,
     Generation,
     GroupString,
     Int32,
@@ -149,9 +149,9 @@ class LogDirectoryRequest(RequestModel):
 
     path: LogDirPath
     """Absolute path, as `log.dirs` lists it."""
-    total_bytes: Bytes | None = None
+    total_bytes: AnyBytes | None = None
     """Bytes of its file system; null if unknown."""
-    usable_bytes: Bytes | None = None
+    usable_bytes: AnyBytes | None = None
     """Free bytes of its file system; null if unknown."""
     offline: bool = False
     """Whether the directory is offline, as when its disk has failed: it takes no replica."""
@@ -193,14 +193,14 @@ class PartitionRequest(RequestModel):
     """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
-    size_bytes: Bytes | None = None
+    size_bytes: AnyBytes | None = None
     """Bytes of one replica; null if unknown."""
-    local_bytes: Bytes | None = None
+    local_bytes: AnyBytes | None = None
     """Of a tiered topic, the bytes of one replica on its broker's disk: these are copied and fill disks. Null: all
     of `size_bytes` are."""
-    remote_bytes: Bytes | None = None
+    remote_bytes: AnyBytes | None = None
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
-    ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
+    ingress_bytes_per_s: Annotated[float, InBytes(le=1e18)] | None = None
     """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment adds."""
