@@ -14,6 +14,8 @@
      [{"broker": 1, "leader": true, "inSync": true}]}]}]}                         kafka-ui (Kafbat, Provectus)
     [{"ns": "kafka", "topic": "orders", "partition_id": 0, "leader_id": 1, "replicas": [{"node_id": 1, "core": 0}]}]
                                                                                   rpk cluster partitions list
+    {"cluster_name": "redpanda.x", "controller_id": 1, "brokers": [{"id": 1}], "topics": [{"name": "orders",
+     "partitions": [{"partition": 0, "leader": 1, "replicas": [1], "offline_replicas": []}]}]}     rpk cluster info
     {"is_healthy": true, "all_nodes": [0, 1], "nodes_down": [1]}                  rpk cluster health
     {"kind": "KafkaReplicaList", "data": [{"topic_name": "orders", "partition_id": 0, "broker_id": 1,
      "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
@@ -281,7 +283,7 @@ def _owns(document: object) -> bool:
 SOURCE = Source(
     "a client's or an API's JSON",
     read,
-    re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|{_COMMAND.pattern}"),
-    ROW,
+    re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|cluster_name:\s|{_COMMAND.pattern}"),
+    re.compile(rf"{ROW.pattern}|(?:controller_id|brokers|topics):(?:\s|$)"),
     _owns,
 )
