@@ -48,7 +48,10 @@ Limit = Annotated[
     typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity or disk=80%, replicas=4000."),
 ]
 Request = Annotated[
-    Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
+    Path | None,
+    typer.Option(
+        help="The JSON of the API's request, without snapshot_id, or a KafkaRebalance, in place of its options."
+    ),
 ]
 KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
 ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such as csv; a wrong name lists all.")]
@@ -234,7 +237,7 @@ def plan_reassignment(
         list[str] | None, typer.Option(help="broker:path=bytes, or *:path=bytes: sizes of log directories, by commas.")
     ] = None,
     max_disk_share: Annotated[
-        float | None, typer.Option(help="Share of a disk, or log directory, in use at any step, such as 0.8.")
+        str | None, typer.Option(help="Share of a disk, or log directory, in use at any step: 0.8 or 80%.")
     ] = None,
     relax: Annotated[
         bool,
@@ -300,7 +303,9 @@ def plan_restart(
     restart_seconds: Annotated[
         float | None, typer.Option(help="Seconds that a broker is down. Default: 120.", min=0)
     ] = None,
-    catch_up_bytes_per_s: Annotated[float | None, typer.Option(help="Rate at which a broker catches up.")] = None,
+    catch_up_bytes_per_s: Annotated[
+        str | None, typer.Option(help="Rate at which a broker catches up, as 5e7 or 50MB/s.")
+    ] = None,
     min_insync_replicas: Annotated[
         int | None, typer.Option(help="min.insync.replicas of topics whose own is unknown. Default: 1.")
     ] = None,

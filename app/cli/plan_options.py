@@ -76,6 +76,14 @@ def _minimised(text: str) -> Json:
         return text
 
 
+def _written(text: str) -> Json:
+    """A number, with its unit or without; the API rejects anything else."""
+    try:
+        return number_of(text)
+    except ValueError:
+        return text
+
+
 def _receivers(texts: list[str]) -> Any:
     """`added`, or the ids of brokers."""
     return "added" if texts == ["added"] else _numbers("receivers")(texts)
@@ -268,7 +276,8 @@ REASSIGNMENT: Fields = MappingProxyType(
             "kafka_version",
         ),
         **_plain("leaders_move_replicas", within="balance."),
-        **_plain("max_disk_share", "max_moves_in_per_broker", within="batches."),
+        "max_disk_share": ("batches.max_disk_share", _written),
+        **_plain("max_moves_in_per_broker", within="batches."),
     }
 )
 GROUP: Fields = MappingProxyType(
@@ -298,7 +307,8 @@ RESTART: Fields = MappingProxyType(
         "capacity": ("capacity", capacities),
         "controllers_last": ("order", lambda _: "controllers_last"),
         "min_insync_replicas": ("defaults.min_insync_replicas", _as_typed),
-        **_plain("per", "max_brokers_per_wave", "restart_seconds", "catch_up_bytes_per_s", "pod_name", "kafka_version"),
+        "catch_up_bytes_per_s": ("catch_up_bytes_per_s", _written),
+        **_plain("per", "max_brokers_per_wave", "restart_seconds", "pod_name", "kafka_version"),
     }
 )
 CONSUMERS: Fields = MappingProxyType(

@@ -28,6 +28,7 @@ from app.errors.requests import ConflictingFields, InvalidField
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.formats.snapshots.plain_names import require_plain_names
+from app.formats.sources import rebalances
 from app.formats.syntax import unique_json
 from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
@@ -209,7 +210,7 @@ def body_of(options: Mapping[str, Json], request: Path | None) -> Json:
     Raises
     ------
     ConflictingFields : there are options and a file, or the file names a snapshot.
-    MalformedText : the file is no JSON.
+    MalformedText : the file is neither JSON nor a `KafkaRebalance`.
     """
     if request is None:
         return options
@@ -218,7 +219,12 @@ def body_of(options: Mapping[str, Json], request: Path | None) -> Json:
         raise ConflictingFields(
             f"a request file has every field, and options state {names}: they exclude each other", path=("request",)
         )
-    body = read_json(request, "request")
+    text = decode(read_input(request), "request")
+    if (rebalance := rebalances.read(text)) is not None:
+        for note in rebalance.notes:
+            typer.echo(f"rackplan: warning: {escaped(note)}", err=True)
+        return rebalance.fields
+    body = json_of(text, "request")
     for name in _ABOUT_SNAPSHOTS:
         if isinstance(body, Mapping) and name in body:
             detail = f"the cluster is that of the files or of --snapshot; leave {name} out of the request"

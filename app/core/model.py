@@ -48,6 +48,8 @@ NO_LOG_DIR = -1
 """In an array of log directories: the directory of the replica is unknown."""
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 """The configuration of a topic: with fewer in-sync replicas Kafka rejects writes with `acks=all`."""
+PLACEMENT_CONSTRAINTS = "confluent.placement.constraints"
+"""The configuration of a topic by which Confluent Server places its replicas and observers."""
 NO_RACK = -1
 """In an array of rack numbers: the broker, replica, member or client has no rack."""
 
@@ -150,6 +152,7 @@ class Topic:
     configs : known configurations of the topic, its own or defaults of the cluster, by Kafka's names.
     elr : (partitions, widest) int32 eligible leader replicas (KIP-966), padded; None if no partition is known to have
         any.
+    observers : likewise, replicas that are observers in Confluent Server: never in sync unless they are promoted.
     """
 
     name: str
@@ -166,6 +169,12 @@ class Topic:
     future_log_dirs: Int32s | None = None
     configs: Mapping[str, str] = field(default_factory=dict)
     elr: Int32s | None = None
+    observers: Int32s | None = None
+
+    @property
+    def is_placed_by_confluent(self) -> bool:
+        """Whether the topic has observers, or constraints by which Confluent Server places its replicas."""
+        return self.observers is not None or PLACEMENT_CONSTRAINTS in self.configs
 
     @property
     def min_insync_replicas(self) -> int | None:

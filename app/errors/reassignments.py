@@ -19,6 +19,10 @@ class UnknownTopic(Unprocessable, title="Unknown topic"):
     """The request names a topic that the cluster does not have."""
 
 
+class ObserversNotKept(Unprocessable, title="Observers are not kept"):
+    """The request names a topic with observers or placement constraints of Confluent Server, which a plan loses."""
+
+
 class UnknownRack(Unprocessable, title="Unknown rack"):
     """The request names a rack without brokers."""
 

@@ -98,6 +98,8 @@ class Written(GroupedMetadata):
 
 InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
 """Bytes or bytes/s; of a field that also has counts, those without a unit."""
+AnyBytes: TypeAlias = Annotated[int, InBytes()]
+"""A number of bytes, as a number or with its unit."""
 InShares = partial(Written, stated_share, PercentText, le=1)
 
 

@@ -82,6 +82,8 @@ CAUTIONS: Mapping[str, str] = {
     "no_standbys": "Tags are listed, and there are no standbys to keep apart.",
     "not_preferred": "The leader of partitions is not the first of their replicas.",
     "not_settled": "Members exchange partitions without end.",
+    "observers_dropped": "Partitions have fewer observers after the reassignment.",
+    "observers_stay": "Topics with observers or placement constraints of Confluent Server stay as they are.",
     "offline_log_dirs": "Log directories are offline.",
     "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, and `uniform` out "

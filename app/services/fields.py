@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 from typing import TypeAlias
 
 from app.core.model import Broker, BrokerCapacity
-from app.services.amounts import InBytes
+from app.services.amounts import AnyBytes
 
 INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
@@ -246,17 +246,14 @@ def _chosen(request: OnSnapshot | SnapshotFields, uow: "UnitOfWork", at: FieldPa
     return snapshots.newest(uow, request.cluster, at).id
 
 
-_Bytes = Annotated[int, InBytes()]
-
-
 class CapacityRequest(RequestModel):
     """Capacity of a broker."""
 
-    disk_bytes: _Bytes | None = None
+    disk_bytes: AnyBytes | None = None
     """Bytes of the log directories together; null if unknown."""
-    nic_in_bytes_per_s: _Bytes | None = None
+    nic_in_bytes_per_s: AnyBytes | None = None
     """Bytes/s that the network interface receives; null if unknown."""
-    nic_out_bytes_per_s: _Bytes | None = None
+    nic_out_bytes_per_s: AnyBytes | None = None
     """Bytes/s that the network interface sends; null if unknown."""
     vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     """Number of virtual CPUs; null if unknown."""

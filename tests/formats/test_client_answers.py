@@ -3,7 +3,10 @@
 import json
 
 import pytest
+import yaml
 
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Upload
 from app.formats.sources.client_answers import SOURCE
 from tests.formats.strategies import rejected, sample
 from tests.formats.test_sources import codes, joined, of, racks, replicas
@@ -111,3 +114,25 @@ def test_a_value_that_is_wrong_is_rejected_with_its_place(before: str, after: st
 def test_a_deep_document_is_none_of_these() -> None:
     assert rejected(joined, '{"data":' * 900 + "[]" + "}" * 900).detail
     assert rejected(joined, '{"brokers":' * 900 + "[]" + "}" * 900).detail
+
+
+def test_rpk_cluster_info_as_json_and_yaml() -> None:
+    """Its broker of the controller is a number, racks are left out if there are none, and empty lists are null."""
+    partition = {"partition": 0, "leader": 2, "leader_epoch": 3, "replicas": [1, 2, 3], "offline_replicas": [3]}
+    topic = {
+        "name": "orders",
+        "is_internal": False,
+        "partition_count": 1,
+        "replicas_count": 3,
+        "partitions": [partition],
+    }
+    brokers = [{"id": one, "host": f"rp-{one}", "port": 9092} | ({"rack": "a"} if one < 3 else {}) for one in (1, 2)]
+    answer = {"cluster_name": "redpanda.x", "controller_id": 1, "brokers": brokers, "topics": [topic]}
+    for text in (json.dumps(answer), json.dumps(answer, indent=2), yaml.safe_dump(answer, sort_keys=False, indent=4)):
+        found = assemble("c", [Upload(text)])
+        assert [(broker.id, broker.rack) for broker in found.cluster.brokers] == [(1, "a"), (2, "a")]
+        (described,) = found.cluster.topics
+        assert (described.replicas.tolist(), described.isr.tolist()) == ([[2, 1, 3]], [[2, 1]])
+        assert [note.code for note in found.notes] == ["replicas_in_assumed_order"]
+    empty = assemble("c", [Upload(json.dumps({**answer, "topics": None}))])
+    assert (len(empty.cluster.brokers), empty.cluster.topics) == (2, ())

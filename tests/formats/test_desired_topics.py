@@ -116,3 +116,9 @@ def test_a_factor_that_is_not_stated_may_be_any() -> None:
 )
 def test_what_is_wrong_is_rejected(text: str, words: str) -> None:
     assert words in rejected(read, text).detail
+
+
+@pytest.mark.parametrize("prefix", ["### ", "kafka-1  | ", "kafka-1: ", "[pod/tools-0/topicctl] "])
+def test_prefixes_of_lines_are_removed(prefix: str) -> None:
+    text = "meta:\n  name: orders\n  cluster: prod\nspec:\n  partitions: 9\n  replicationFactor: 2\n"
+    assert read("".join(f"{prefix}{line}\n" for line in text.splitlines())) == read(text)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import assume, given
@@ -212,3 +213,30 @@ def test_a_prompt_after_a_document_on_its_line() -> None:
     proposed = sample("reassignment-proposed.json")
     printed = reassignment_output.read(proposed.rstrip() + "[root@host ~]# ")
     assert printed.reassignment == reassignment.read(proposed)
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("prefix", ["{}  | ", "{}: ", "[pod/{}/kafka] ", "{} kafka "])
+def test_hosts_that_print_in_turns_read_as_one(name: str, prefix: str) -> None:
+    """Each prints the same text, and one a line of a log before it."""
+    lines, random = TEXTS[name].rstrip("\n").split("\n"), Random(f"{name}{prefix}")
+    left = {"kafka-1": ["[2026-01-31 12:00:00,123] INFO x (kafka.x)", *lines], "kafka-2": lines, "b.example.com": lines}
+    mixed = list[str]()
+    while left := {host: rest for host, rest in left.items() if rest}:
+        host, taken = random.choice(sorted(left)), random.randint(1, 4)
+        mixed += [prefix.format(host) + line for line in left[host][:taken]]
+        left[host] = left[host][taken:]
+    assert stored("\n".join([*mixed, ""])) == stored(TEXTS[name])
+    one_by_one = [f"{host} | CHANGED | rc=0 >>\n{TEXTS[name]}\n" for host in ("kafka-1", "kafka-2")]
+    assert stored("".join(one_by_one)) == stored(TEXTS[name])
+
+
+def test_hosts_whose_outputs_differ_are_rejected() -> None:
+    """The lists of one host are not silently those of another."""
+    lines = ["Reassignment of partition t-0 is completed.", "Reassignment of partition t-1 is completed."]
+    text = "".join(f"k{host}: {line}\n" for line in lines for host in (1, 2))
+    assert len(reassignment_output.read(text).verified) == 2
+    with pytest.raises(MalformedText, match="of several, which differ"):
+        reassignment_output.read(
+            text.replace("k2: Reassignment of partition t-1 is completed", "k2: Reassignment of partition t-1 failed")
+        )

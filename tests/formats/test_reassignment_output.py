@@ -107,3 +107,21 @@ def test_what_is_none_is_named(text: str, words: str) -> None:
     with pytest.raises(MalformedText) as malformed:
         read(text)
     assert words in malformed.value.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "Created.\nTopic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n",
+            "line 2: .* of topics, which POST /v1/snapshots",
+        ),
+        ("Current partition reassignments:\n", "kafka-reassign-partitions --list, which POST /v1/snapshots reads"),
+        ("-----+----\n  ID | LEADER |\n", "a table of topicctl"),
+        ("kind: KafkaRebalance\nspec:\n  mode: full\n", "rackplan plan reassignment --request reads it"),
+        ("orders\r\npayments\r\n", "kafka-topics --list"),
+    ],
+)
+def test_what_is_no_reassignment_is_named(text: str, words: str) -> None:
+    with pytest.raises(MalformedText, match=words):
+        read(text)

@@ -114,6 +114,7 @@ def topics(draw: st.DrawFn, name: str, of_broker: Mapping[int, Sequence[LogDirec
         topic_id=draw(st.none() | topic_ids),
         configs=draw(st.dictionaries(texts, texts, max_size=2)),
         elr=draw(st.none() | some.map(padded)),
+        observers=draw(st.none() | some.map(padded)),
         log_dirs=log_dirs(draw, replicas, of_broker),
         future_log_dirs=log_dirs(draw, replicas, of_broker),
     )
@@ -143,8 +144,8 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
     return [[broker for broker in row if broker != NO_REPLICA] for row in rows.tolist()]
 
 
-def _eligible(topic: Topic) -> list[list[int]] | None:
-    lists = [] if topic.elr is None else _trimmed(topic.elr)
+def _optional(rows: Int32s | None) -> list[list[int]] | None:
+    lists = [] if rows is None else _trimmed(rows)
     return lists if any(lists) else None
 
 
@@ -170,7 +171,8 @@ def assert_same(found: Cluster, expected: Cluster) -> None:
         for name in ("replicas", "isr", "adding", "removing"):
             assert _trimmed(getattr(topic, name)) == _trimmed(getattr(other, name))
             assert getattr(topic, name).dtype == np.int32
-        assert _eligible(topic) == _eligible(other)
+        assert _optional(topic.elr) == _optional(other.elr)
+        assert _optional(topic.observers) == _optional(other.observers)
         for name in ("log_dirs", "future_log_dirs"):
             assert_same_log_dirs(getattr(topic, name), getattr(other, name), other.replicas)
     assert found.log_dirs == expected.log_dirs
@@ -223,6 +225,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 log_dirs=None if topic.log_dirs is None else wider(topic.log_dirs)[order],
                 future_log_dirs=None if topic.future_log_dirs is None else wider(topic.future_log_dirs)[order],
                 elr=None if topic.elr is None else wider(topic.elr)[order],
+                observers=None if topic.observers is None else wider(topic.observers)[order],
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])

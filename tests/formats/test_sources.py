@@ -330,7 +330,7 @@ def test_node_pools_without_ids_are_named() -> None:
     [
         (
             "apiVersion: kafka.strimzi.io/v1\nkind: KafkaRebalance\nspec: {mode: remove-brokers, brokers: [3]}\n",
-            "--remove-broker plans the same",
+            "rackplan plan reassignment --request takes it",
         ),
         ("apiVersion: kafka.strimzi.io/v1\nkind: KafkaConnect\nmetadata: {name: a}\n", "'KafkaConnect'"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {}}\n", "none in the texts"),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.errors.requests import MalformedText
 from app.formats.streams.topology_text import Subtopology, read
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 from tests.formats.writers.topology_text import Node, Nodes, Processor, Sink, Source, write
@@ -239,3 +240,13 @@ class TestFuzz:
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
     def test_any_broken_text_reads_or_is_rejected(self, text: str, data: st.DataObject) -> None:
         reads_or_rejects(read, data.draw(broken(text)))
+
+
+def test_prefixes_of_lines_are_removed() -> None:
+    """A line keeps its number."""
+    expected = read(ORDERS)
+    for prefix in ("kafka-1  | ", "### ", "2026-01-31T12:00:00Z "):
+        text = "".join(f"{prefix}{line}\n" for line in ORDERS.rstrip("\n").split("\n"))
+        assert read(text) == expected
+        with pytest.raises(MalformedText, match="line 4: "):
+            read(text.replace("--> KSTREAM-KEY", "-> KSTREAM-KEY"))

@@ -3,13 +3,16 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from app.api.models.clusters import LogDirectoryRequest, PartitionRequest
+from app.api.sweeps.capacity import MeasuredTopicRequest, ProfileRequest
 from app.cli import disk_options, plan_options
 from app.errors.requests import ConflictingFields
 from app.services.amounts import bytes_of, number_of, share_of
 from app.services.fields import CapacityRequest
 from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.web.forms import constraints
+from app.services.restarts.requests import RestartRequest
+from app.web.forms import constraints, fields
 
 
 @pytest.mark.parametrize(
@@ -127,3 +130,30 @@ def test_options_and_pages_take_the_same() -> None:
     problems: dict[str, str] = {}
     assert constraints.limits({"disk": "85 %", "cpu": "50"}, problems) == {"disk": 0.85, "cpu": 0.5}
     assert not problems
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "name", "expected"),
+    [
+        (LogDirectoryRequest, {"path": "/d", "total_bytes": "3.4 TB"}, "total_bytes", 3_400_000_000_000),
+        (PartitionRequest, {"partition": 0, "replicas": [1], "size_bytes": 3.41e12}, "size_bytes", 3_410_000_000_000),
+        (ProfileRequest, {"disk_bytes": "2 TB", "price_per_month": 1}, "disk_bytes", 2e12),
+        (MeasuredTopicRequest, {"name": "t", "lagging_share": "5 %"}, "lagging_share", 0.05),
+        (RestartRequest, {"catch_up_bytes_per_s": "50 MB/s"}, "catch_up_bytes_per_s", 5e7),
+    ],
+)
+def test_units_in_every_body(model: type, body: dict[str, object], name: str, expected: float) -> None:
+    """Snapshots, sweeps and restarts take them as reassignments do."""
+    assert getattr(TypeAdapter(model).validate_python(body), name) == expected
+
+
+def test_units_of_options_and_of_pages() -> None:
+    options = {"max_disk_share": "85%", "catch_up_bytes_per_s": "50MB/s"}
+    of_reassignments = {"max_disk_share": plan_options.REASSIGNMENT["max_disk_share"]}
+    assert plan_options.fields_of(options, of_reassignments) == {"batches": {"max_disk_share": 0.85}}
+    of_restarts = {"catch_up_bytes_per_s": plan_options.RESTART["catch_up_bytes_per_s"]}
+    assert plan_options.fields_of(options, of_restarts) == {"catch_up_bytes_per_s": 50_000_000}
+    problems: dict[str, str] = {}
+    assert fields.number({"capacity": "5 MB/s"}, "capacity", problems) == 5_000_000
+    assert fields.number({"capacity": "5 KB"}, "capacity", problems) is None
+    assert "capacity" in problems

@@ -32,6 +32,8 @@ class ReassignedPartition(RequestModel):
     """Target replicas as broker ids, the preferred leader first."""
     log_dirs: list[LogDirPath] | None = None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
+    observers: list[Int32] = Field(default_factory=list)
+    """Those of `replicas` that are observers in Confluent Server."""
 
 
 class ReassignmentFile(RequestModel):

@@ -23,14 +23,14 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
 from app.formats.groups import recorded_groups
-from app.formats.snapshots.snapshot_json import eligible, ingress_rates
+from app.formats.snapshots.snapshot_json import ingress_rates, padded_if_any
 from app.formats.syntax.unique_json import members_of
+from app.services.amounts import AnyBytes, InBytes
 from app.services.bodies import Request as RequestModel
 from app.services.fields import (
     Base64,
     BrokerId,
     BrokerRequest,
-    Bytes,
     Generation,
     GroupString,
     Int32,
@@ -149,9 +149,9 @@ class LogDirectoryRequest(RequestModel):
 
     path: LogDirPath
     """Absolute path, as `log.dirs` lists it."""
-    total_bytes: Bytes | None = None
+    total_bytes: AnyBytes | None = None
     """Bytes of its file system; null if unknown."""
-    usable_bytes: Bytes | None = None
+    usable_bytes: AnyBytes | None = None
     """Free bytes of its file system; null if unknown."""
     offline: bool = False
     """Whether the directory is offline, as when its disk has failed: it takes no replica."""
@@ -189,16 +189,18 @@ class PartitionRequest(RequestModel):
     """In-sync replicas; if missing, all replicas."""
     elr: list[BrokerId] = Field(default_factory=list)
     """Eligible leader replicas (KIP-966)."""
+    observers: list[BrokerId] = Field(default_factory=list)
+    """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
-    size_bytes: Bytes | None = None
+    size_bytes: AnyBytes | None = None
     """Bytes of one replica; null if unknown."""
-    local_bytes: Bytes | None = None
+    local_bytes: AnyBytes | None = None
     """Of a tiered topic, the bytes of one replica on its broker's disk: these are copied and fill disks. Null: all
     of `size_bytes` are."""
-    remote_bytes: Bytes | None = None
+    remote_bytes: AnyBytes | None = None
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
-    ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
+    ingress_bytes_per_s: Annotated[float, InBytes(le=1e18)] | None = None
     """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment adds."""
@@ -300,6 +302,9 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
                 path=path,
                 value=partition.replicas,
             )
+        if unknown := set(partition.observers).difference(partition.replicas):
+            detail = f"observer {min(unknown)} of {topic.name}-{partition.partition} is none of its replicas"
+            raise ConflictingFields(detail, path=path, value=min(unknown))
     replicas = padded([partition.replicas for partition in partitions])
     return Topic(
         name=topic.name,
@@ -315,7 +320,8 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
         log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
         future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
-        elr=eligible([*map(attrgetter("elr"), partitions)]),
+        elr=padded_if_any([*map(attrgetter("elr"), partitions)]),
+        observers=padded_if_any([*map(attrgetter("observers"), partitions)]),
     )
 
 

@@ -26,6 +26,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
         requests.DuplicatePartition,
         reassignments.UnknownBroker,
         reassignments.UnknownTopic,
+        reassignments.ObserversNotKept,
         requests.UnknownPartition,
         reassignments.UnknownRack,
         reassignments.BrokerExists,

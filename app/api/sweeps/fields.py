@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from app.core.sweeps.fields import DECLARED, Declared, Record
+from app.services.amounts import InBytes, InShares
 from app.services.bodies import Request as RequestModel
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
@@ -68,6 +69,10 @@ def model_of(
         if schema.json_type is float:
             limits["allow_inf_nan"] = False
         kind: Any = Annotated[schema.json_type, Field(**limits)]
+        for word, written in (("bytes", InBytes), ("share", InShares)):
+            if word in field.name:
+                del limits["allow_inf_nan"]
+                kind = Annotated[float, Field(allow_inf_nan=False), written(**limits)]
         default = None if field.name in optional else field.default
         default = ... if default is MISSING else default
         models[field.name] = (kind | None if default is None else kind, Field(default, description=schema.description))

@@ -53,6 +53,7 @@ _REJECTED = (
     reassignments.UnknownBroker,
     reassignments.UnknownRack,
     reassignments.UnknownTopic,
+    reassignments.ObserversNotKept,
     requests.DatasetNotAllowed,
     requests.TooManySweeps,
     access.UnsupportedMediaType,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS
+from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 Configs: TypeAlias = Mapping[str, str]
@@ -38,7 +38,9 @@ OF_BROKERS: Configs = MappingProxyType(
     }
 )
 """By the name of a broker's configuration, that of the topics for which it is the default."""
-RECORDED = frozenset({*OF_BROKERS.values(), "remote.storage.enable", "follower.replication.throttled.replicas"})
+RECORDED = frozenset(
+    {*OF_BROKERS.values(), "remote.storage.enable", "follower.replication.throttled.replicas", PLACEMENT_CONSTRAINTS}
+)
 """The configurations of topics that a snapshot records."""
 BALANCER = "confluent.balancer.enable"
 ASSIGNORS = ("group.consumer.assignors", "group.streams.assignors")
@@ -49,8 +51,10 @@ HEADING = re.compile(
 )
 ENTRY = re.compile(r"\s+(?P<name>[a-zA-Z0-9._-]{1,249})=(?P<value>.*?) sensitive=(?:true|false)\b")
 _CORDONED = "cordoned.log.dirs"
-_PAIR = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII)
-_VALUE = re.compile(r"[\w.:,*-]{1,4096}", re.ASCII)
+_PAIR = re.compile(
+    r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>\{.{0,4094}?\}|[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII
+)
+_VALUE = re.compile(r"[\w.:,*-]{1,4096}|\{.{1,4094}\}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

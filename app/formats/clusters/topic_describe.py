@@ -89,7 +89,7 @@ def topics(descriptions: Iterable[TopicDescription]) -> tuple[Topic, ...]:
 def _topic(description: TopicDescription) -> Topic:
     rows = sorted(description.partitions, key=lambda row: row.partition)
     leaders = [NO_LEADER if row.leader is None else row.leader for row in rows]
-    eligible = _table([row.elr or () for row in rows])
+    eligible, observers = _table([row.elr or () for row in rows]), _table([row.observers for row in rows])
     return Topic(
         name=description.name,
         partition_ids=np.array([row.partition for row in rows], dtype=np.int32),
@@ -102,6 +102,7 @@ def _topic(description: TopicDescription) -> Topic:
         topic_id=description.topic_id,
         configs=stated_configs.listed(description.configs),
         elr=eligible if eligible.size else None,
+        observers=observers if observers.size else None,
     )
 
 

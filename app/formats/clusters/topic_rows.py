@@ -22,6 +22,7 @@ Values: TypeAlias = dict[str, str]
 HEADER_COLUMNS: Columns = ("TopicId", "PartitionCount", "ReplicationFactor", "Configs")
 ROW_COLUMNS: Columns = ("Partition", "Leader", "Replicas", "Isr")
 ELR_COLUMNS: Columns = ("Elr", "LastKnownElr")
+OBSERVERS = "Observers"
 REASSIGNMENT_COLUMNS: Columns = ("Adding Replicas", "Removing Replicas")
 
 HEADER = "a topic's header (`Topic: …⇥PartitionCount: …⇥ReplicationFactor: …⇥Configs: …`)"
@@ -67,6 +68,11 @@ class PartitionDescription(NamedTuple):
     last_known_elr: tuple[int, ...] | None = None
     others: tuple[tuple[str, str], ...] = ()
     columns: Columns = ROW_COLUMNS
+
+    @property
+    def observers(self) -> tuple[int, ...]:
+        """Replicas that are observers in Confluent Server."""
+        return whole_numbers(dict(self.others).get(OBSERVERS, "")) or () if self.others else ()
 
 
 class Rows:
@@ -132,10 +138,10 @@ class Rows:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
             raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
-        unknown = set(isr).difference(replicas)
-        if unknown:
-            # An in-sync replica is a replica; another id is what a cut leaves of one.
-            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(unknown)}, which is none")
+        for column, ids in (("Isr", isr), (OBSERVERS, _ids(line, values, OBSERVERS))):
+            if unknown := set(ids).difference(replicas):
+                # An in-sync replica is a replica; another id is what a cut leaves of one.
+                raise rejection(line, expected=f"replicas after `{column}:`", actual=f"{min(unknown)}, which is none")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
         return PartitionDescription(

@@ -2,8 +2,9 @@
 
     {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[101,105],"log_dirs":["any","any"]}]}
 
-`log_dirs` may be missing. The tool prints `"any"` for each replica. Since 4.2 `--generate` prints the directories of
-the current replicas, and since 4.3 `"any"` for those on a broker that is down. `--generate` prints
+`log_dirs` may be missing, and Confluent's tool also has `observers`. The tool prints `"any"` for each replica. Since
+4.2 `--generate` prints the directories of the current replicas, and since 4.3 `"any"` for those on a broker that is
+down. `--generate` prints
 
     Current partition replica assignment
     {…}
@@ -67,12 +68,14 @@ class PartitionReassignment:
     Parameters
     ----------
     log_dirs : a directory or `any` for each replica; None if the document leaves them out.
+    observers : those of the replicas that are observers in Confluent Server.
     """
 
     topic: str
     partition: int
     replicas: tuple[int, ...]
     log_dirs: tuple[str, ...] | None = None
+    observers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +151,15 @@ def read_executed(text: str) -> Reassignment:
 
 
 def _partition(document: Document, value: object, path: FieldPath) -> PartitionReassignment:
-    members = document.members(value, path, required=("topic", "partition", "replicas"), optional=("log_dirs",))
+    optional = ("log_dirs", "observers")
+    members = document.members(value, path, required=("topic", "partition", "replicas"), optional=optional)
     replicas = document.replicas(members["replicas"], (*path, "replicas"))
     return PartitionReassignment(
         topic=document.topic_name(members["topic"], (*path, "topic")),
         partition=document.integer(members["partition"], (*path, "partition")),
         replicas=replicas,
         log_dirs=_log_dirs(document, members, (*path, "log_dirs"), replicas) if "log_dirs" in members else None,
+        observers=_observers(document, members, (*path, "observers"), replicas),
     )
 
 
@@ -168,6 +173,15 @@ def _log_dirs(
     return tuple([document.string(value, (*path, i)) for i, value in enumerate(values)])
 
 
+def _observers(
+    document: Document, members: dict[str, object], path: FieldPath, replicas: Sequence[int]
+) -> tuple[int, ...]:
+    observers = document.replicas(stated, path) if (stated := members.get("observers")) else ()
+    if unknown := set(observers).difference(replicas):
+        raise document.reject(path, expected="observers among the replicas", actual=f"{min(unknown)}, which is none")
+    return observers
+
+
 def _members(partition: PartitionReassignment) -> dict[str, object]:
     members: dict[str, object] = {
         "topic": partition.topic,
@@ -176,6 +190,8 @@ def _members(partition: PartitionReassignment) -> dict[str, object]:
     }
     if partition.log_dirs is not None:
         members["log_dirs"] = partition.log_dirs
+    if partition.observers:
+        members["observers"] = partition.observers
     return members
 
 

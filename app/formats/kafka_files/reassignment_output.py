@@ -47,7 +47,7 @@ from typing import Literal, TypeAlias
 from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, SAVE, PartitionReassignment, Reassignment
-from app.formats.snapshots import pasted
+from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
 from app.formats.syntax.documents import Document
@@ -224,9 +224,12 @@ def read(text: str) -> ToolOutput:
         Nothing in it is recognized, or what is recognized is not as the tool prints it.
     """
     first: MalformedText | None = None
-    for (upload,) in pasted.readings([Upload(text)], _is_known):
+    for uploads in pasted.readings([Upload(text)], _is_known):
         try:
-            return _read(upload)
+            output, *others = map(_read, uploads)
+            if any(replace(one, skipped=()) != replace(output, skipped=()) for one in others):
+                raise rejection(1, expected="the output of one host", actual="those of several, which differ")
+            return replace(output, skipped=tuple([place for one in (output, *others) for place in one.skipped]))
         except MalformedText as malformed:
             first = first or malformed
     assert first is not None  # noqa: S101 — there is one reading at least
@@ -274,8 +277,20 @@ def _of_document(document: str, headings: Collection[str], proposed: Proposals, 
         proposed.read_document(document)
     found = proposed.reassignment()
     if not (document.strip() or found.partitions):
-        raise rejection(1, expected=_EXPECTED, actual=shown(text.strip().partition("\n")[0].rstrip()))
+        raise _unrecognized(text)
     return ToolOutput("file", found if found.partitions else reassignment.read(document))
+
+
+def _unrecognized(text: str) -> MalformedText:
+    """The rejection of a text without a reassignment, with what it is or looks like."""
+    line, actual = unrecognized.first_hint(text)
+    lines = text.split("\n")
+    at, tool = next(((at, tool) for at, one in enumerate(lines, 1) if (tool := pasted.owner(one)) is not None), (0, ""))
+    if "kind: KafkaRebalance" in text:
+        actual += "; its status has sums alone: rackplan plan reassignment --request reads it"
+    elif at:
+        line, actual = at, f"{shown(lines[at - 1].strip())}; this is of {tool}, which POST /v1/snapshots reads"
+    return rejection(line, expected=_EXPECTED, actual=actual)
 
 
 def _document_end(lines: list[str], start: int) -> tuple[int, str]:

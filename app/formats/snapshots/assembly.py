@@ -31,7 +31,6 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_OBSERVERS = re.compile(r"Topic: (?P<topic>\S+)\s+Partition: (?P<partition>\d+)\s.{0,400}\sObservers:[ \t]*\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +130,14 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
-    if texts.sources and not (brokers or topics or joined.groups):
-        actual = ": ".join([f"none in the texts of {', '.join(texts.sources)}", *[note.detail for note in found.notes]])
+    if not (brokers or topics or joined.groups):
+        of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
+        why = [*[note.detail for note in found.notes], *[group.detail for group in joined.undescribed]]
+        actual = ": ".join([f"none in the texts{of_tools}", *why])
         raise rejection(None, expected="brokers, topics or groups", actual=actual)
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
-        *_of_observers(texts.topics),
         *_applying(found, cluster),
         *deciders.of_configs(disks.configs.deciding),
     )
@@ -210,16 +210,6 @@ def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
         )
         notes.append(Note("reassignment_in_progress", detail))
     return tuple(notes)
-
-
-def _of_observers(topics: str | None) -> Iterator[Note]:
-    """A warning of Confluent's observers, which plans and their files do not have."""
-    if topics is not None and "Observers:" in topics and (first := _OBSERVERS.search(topics)) is not None:
-        partition = f"{first['topic']}-{first['partition']}"
-        detail = (
-            "plans take observers for replicas, and their files are without observers, which Kafka then no longer has"
-        )
-        yield Note("observers_not_kept", f"{detail}: {partition} has some, as other partitions may")
 
 
 def _releases(features: BrokerReleases | None, stated: str | None, texts: Pasted) -> BrokerReleases | None:

@@ -194,7 +194,7 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     ----------
     is_known : whether a line is of one of the texts; by default those of this file.
     """
-    plain = tuple([_plain(upload, is_known or _is_known) for upload in uploads])
+    plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
     unwrapped = tuple([replace(upload, text=_unwrapped(upload.text)) for upload in plain])
     if unwrapped != plain:
@@ -211,11 +211,8 @@ def _split(upload: Upload) -> Split:
         return texts
     if initial is not None:
         return Split({initial: upload.text})
-    lines = upload.text.strip().split("\n", 50)
-    hints = [unrecognized.hint(lines[at:]) for at in range(len(lines))]
-    at = next((at for at, hint in enumerate(hints) if hint), 0)
-    line = upload.text[: len(upload.text) - len(upload.text.lstrip())].count("\n") + at + 1
-    malformed = rejection(line, expected=unrecognized.EXPECTED, actual=shown(lines[at].rstrip()) + hints[at])
+    line, actual = unrecognized.first_hint(upload.text)
+    malformed = rejection(line, expected=unrecognized.EXPECTED, actual=actual)
     raise malformed.relocated(line=line, source=upload.name, path=() if upload.part is None else (upload.part,))
 
 
@@ -242,7 +239,7 @@ class _Marker:
 
     def mark(self, content: str, current: str | None) -> Mark:
         """What a line marks, after lines of the part `current`."""
-        part = _owner(content)
+        part = owner(content)
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
                 self._header = content
@@ -265,12 +262,13 @@ def _is_of_shell(content: str) -> bool:
     return broker_lists.ZOOKEEPER_SHELL.match(content) is not None
 
 
-def _owner(content: str) -> str | None:
+def owner(content: str) -> str | None:
+    """The part of a snapshot, or the other tool, whose lines start with this one; None if it starts none."""
     # Most lines of a long text are those of topics, and the marks of groups cost most.
-    owner = next((part for part, mark in _MARKS.items() if mark.match(content)), None)
-    if owner is None and (group_texts.table_of(content) is not None or group_tables.prose(content)):
+    part = next((part for part, mark in _MARKS.items() if mark.match(content)), None)
+    if part is None and (group_texts.table_of(content) is not None or group_tables.prose(content)):
         return _GROUPS
-    return owner
+    return part
 
 
 def _part_of(document: object) -> str | None:
@@ -301,20 +299,22 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
     return Place(last, line)
 
 
-def _plain(upload: Upload, is_known: Callable[[str], bool]) -> Upload:
-    """The upload without escape sequences and prefixes of its lines, and with plain blanks."""
+def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
+    """The upload, or its part of each host, without escape sequences and prefixes of lines, and with plain blanks."""
     text = _ANSI_ESCAPE.sub("", upload.text) if "\x1b" in upload.text else upload.text
     text = text if text.isascii() else text.translate(_BLANK_CHARACTERS)
-    text, prefix = without_prefixes(text, is_known)
-    return replace(upload, text=older_tables.with_groups(text), prefix=prefix)
+    texts, prefix = without_prefixes(text, is_known)
+    return [replace(upload, text=older_tables.with_groups(one), prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    owner = _owner(line)
-    if owner == _GROUPS:
+    if starts_document(line):  # a document may be one line of many megabytes
+        return True
+    part = owner(line)
+    if part == _GROUPS:
         return line.startswith(("GROUP", "TOPIC", "CONSUMER-ID", "COORDINATOR")) or group_tables.prose(line) is not None
-    return owner is not None or starts_document(line)
+    return part is not None
 
 
 def _unwrapped(text: str) -> str:
@@ -342,7 +342,7 @@ def _unwrapped(text: str) -> str:
 
 def _starts_by_itself(line: str, before: str) -> bool:
     """Whether a line is one of its own: known, a sentence, or with the first word of the one before, as rows have."""
-    if LOG_LINE.match(line) or _SENTENCE.match(line) or _owner(line) is not None:
+    if LOG_LINE.match(line) or _SENTENCE.match(line) or owner(line) is not None:
         return True
     if starts_document(line) and not starts_document(before):
         return True

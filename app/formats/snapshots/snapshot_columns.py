@@ -22,7 +22,7 @@ from app.formats.snapshots import snapshot_json
 Array: TypeAlias = NDArray[Any]
 
 _NUMBERS = {"partition_ids": np.int32, "leaders": np.int32, "size_bytes": np.int64, "ingress_bytes_per_s": np.float64}
-_LISTS = ("replicas", "isr", "adding", "removing", "elr")
+_LISTS = ("replicas", "isr", "adding", "removing", "elr", "observers")
 _LOG_DIRS = ("log_dirs", "future_log_dirs")
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
@@ -63,7 +63,8 @@ def read(columns: bytes) -> Cluster:
     )
     starts = np.concatenate([[0], np.cumsum(found["rows"])]).astype(np.int64)
     found.setdefault("ingress_bytes_per_s", np.full(starts[-1], np.nan))
-    found.setdefault("elr", np.empty((int(starts[-1]), 0), np.int32))  # columns of earlier releases have none
+    for name in ("elr", "observers"):  # columns of earlier releases have none
+        found.setdefault(name, np.empty((int(starts[-1]), 0), np.int32))
     numbers = {name: found[name].astype(of_type, copy=False) for name, of_type in _NUMBERS.items()}
     lists = {name: found[name].astype(np.int32, copy=False) for name in (*_LISTS, *_LOG_DIRS)}
     widths = {name: _widths(column, starts) for name, column in lists.items()}
@@ -86,6 +87,7 @@ def read(columns: bytes) -> Cluster:
                 topic_id=topic_id,
                 configs=configs[0] if configs else {},
                 elr=cut["elr"] if widths["elr"][index] else None,
+                observers=cut["observers"] if widths["observers"][index] else None,
                 ingress_bytes_per_s=None if np.isnan(rates).all() else rates,
                 log_dirs=cut["log_dirs"] if widths["log_dirs"][index] else None,
                 future_log_dirs=cut["future_log_dirs"] if widths["future_log_dirs"][index] else None,

@@ -10,8 +10,8 @@ id, no configurations of a topic (`configs`), no groups, an unknown release of K
 controller (`controller`) that is not reported.
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`), and so are its log directories, by path (`log_dirs`); `log_dirs` of a partition has, for each of
-`replicas`, the path of its directory, or null, and `future_log_dirs` likewise that of a move in progress. `elr` of a
-partition is left out if it is empty.
+`replicas`, the path of its directory, or null, and `future_log_dirs` likewise that of a move in progress. `elr` and
+`observers` of a partition are left out if they are empty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -155,7 +155,8 @@ def _topic_members(topic: Topic, directories: Directories) -> dict[str, object]:
         for partition, rate in zip(partitions, topic.ingress_bytes_per_s[order].tolist(), strict=True):
             if not isnan(rate):
                 partition["ingress_bytes_per_s"] = rate
-    for key, lists in (("adding_replicas", topic.adding), ("removing_replicas", topic.removing), ("elr", topic.elr)):
+    named = {"adding_replicas": topic.adding, "removing_replicas": topic.removing}
+    for key, lists in (named | {"elr": topic.elr, "observers": topic.observers}).items():
         if lists is not None:
             _add_lists(key, lists[order], partitions)
     _add_log_dirs(topic, order, partitions, directories)
@@ -234,7 +235,8 @@ def _topic(members: dict[str, Any], index_of: Mapping[tuple[int, str], int]) -> 
         ingress_bytes_per_s=ingress_rates([partition.get("ingress_bytes_per_s") for partition in partitions]),
         log_dirs=_directories(partitions, "log_dirs", replicas.shape, index_of),
         future_log_dirs=_directories(partitions, "future_log_dirs", replicas.shape, index_of),
-        elr=eligible([partition.get("elr") for partition in partitions]),
+        elr=padded_if_any([partition.get("elr") for partition in partitions]),
+        observers=padded_if_any([partition.get("observers") for partition in partitions]),
     )
 
 
@@ -253,8 +255,8 @@ def _directories(
     return indices
 
 
-def eligible(replicas: Sequence[Sequence[int] | None]) -> Int32s | None:
-    """The eligible leader replicas of a topic's partitions as the core has them; None if no partition has any."""
+def padded_if_any(replicas: Sequence[Sequence[int] | None]) -> Int32s | None:
+    """Lists of a topic's partitions as the core has them; None if no partition has one."""
     return padded([row or () for row in replicas]) if any(replicas) else None
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from app.formats.syntax.lines import says_something
+from app.formats.syntax.lines import says_something, shown
 
 EXPECTED = (
     "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
@@ -67,7 +67,15 @@ _LOOKS_LIKE = {
 }
 
 
-def hint(lines: Sequence[str]) -> str:
+def first_hint(text: str) -> tuple[int, str]:
+    """The line of a text, from 1, that says what it looks like, and the line with that; else its first line."""
+    lines = text.strip().split("\n", 50)
+    hints = [_hint(lines[at:]) for at in range(len(lines))]
+    at = next((at for at, hint in enumerate(hints) if hint), 0)
+    return text[: len(text) - len(text.lstrip())].count("\n") + at + 1, shown(lines[at].rstrip()) + hints[at]
+
+
+def _hint(lines: Sequence[str]) -> str:
     """What a text looks like by its first lines, and what to do then, as the end of a sentence; empty if unknown.
 
     JSON may have its first key on a line of its own. Lines of a log say nothing.

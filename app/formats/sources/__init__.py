@@ -6,6 +6,7 @@ zookeeper_topics.py     nodes of topics and of the states of partitions
 msk_nodes.py            aws kafka list-nodes, also in YAML
 metadata_quorum.py      kafka-metadata-quorum describe
 reassignment_list.py    kafka-reassign-partitions --list
+rebalances.py           Strimzi's KafkaRebalance as a request
 deciders.py             what decides in place of Kafka's own code, or undoes a plan
 strimzi.py              Kafka, KafkaNodePool, KafkaTopic, pods and nodes in YAML
 desired_topics.py       topics as they are to be: KafkaTopic and topicctl, in YAML

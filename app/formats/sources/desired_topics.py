@@ -27,15 +27,22 @@ Source: Strimzi's `KafkaTopicSpec`; topicctl's `TopicConfig` and `TopicPlacement
 operator, Conduktor, ansible-kafka-admin, kafka-gitops, Julie and Terraform's JSON output and providers of Kafka.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.errors.quotation import suggestion
-from app.formats.syntax import yaml_documents
+from app.errors.requests import MalformedText
+from app.formats.syntax import prefixes, yaml_documents
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 from app.formats.syntax.yaml_documents import Yaml, YamlDocument
 
+_KEY = re.compile(
+    r"\s*(?:- )?(?:meta|spec|apiVersion|kind|metadata|name|labels|topicName|partitions|replicas|replicationFactor"
+    r"|placement|strategy|topics|projects|context|kafka_topic|replica(?:tion)?_factor|replication):(?:\s|$)"
+    r"|\s*(?:[\[\]{}],?\s*$|\"\w{1,60}\": )"
+)
 _PARTITIONS = ("partitions", "partitions_count", "num.partitions")
 _FACTORS = ("replication_factor", "replica_factor", "replication", "replicationFactor", "replication.factor")
 
@@ -78,7 +85,7 @@ class DesiredTopic:
 
 
 def read(text: str) -> list[DesiredTopic]:
-    """The topics of the documents, in their order.
+    """The topics of the documents, in their order; a prefix of all lines is removed if it has to be.
 
     Raises
     ------
@@ -86,6 +93,16 @@ def read(text: str) -> list[DesiredTopic]:
         The text is no YAML (yaml_documents.py), has no topic or one twice, or a topic has a value that Kafka cannot
         have, or a strategy that topicctl does not know; names the line of the document.
     """
+    try:
+        return _read(text)
+    except MalformedText:
+        bare = prefixes.of_one_host(text, lambda line: _KEY.match(line) is not None)
+        if bare == text:
+            raise
+        return _read(bare)
+
+
+def _read(text: str) -> list[DesiredTopic]:
     topics: dict[str, DesiredTopic] = {}
     for document in yaml_documents.read(text):
         for topic in _topics(document):

@@ -32,7 +32,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
     f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGTPE")
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
-_SUMS = "; rackplan plan reassignment --remove-broker plans the same, and checks take Cruise Control's proposals"
+_SUMS = "; rackplan plan reassignment --request takes it, and checks take Cruise Control's proposals"
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
@@ -96,6 +96,11 @@ def _contents(resources: _Resources) -> Contents:
         racks = f"are the label {shown(key)} of the brokers' nodes" if key else "are not set (spec.kafka.rack)"
         detail = f"the racks of Strimzi's brokers {racks}; kubectl get pods,nodes -o yaml adds them, or the output of "
         notes.append(Note("racks_not_in_source", detail + "kafka-broker-api-versions"))
+    if resources.clusters and not (brokers or resources.pools_without_ids):
+        detail = (
+            "the resources list no brokers; kubectl get kafka,kafkanodepools,pods,nodes -o yaml prints those that do"
+        )
+        notes.append(Note("node_ids_not_in_source", detail))
     if resources.pools_without_ids:
         pools = ", ".join(map(shown, resources.pools_without_ids[:_LISTED]))
         detail = f"node pools without status.nodeIds have unknown brokers: {pools}; kubectl get kafkanodepools -o yaml"

@@ -29,6 +29,7 @@ Source: KIP-120; `InternalTopologyBuilder` of Apache Kafka 4.0.
 import re
 from dataclasses import dataclass, field
 
+from app.formats.syntax import prefixes
 from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number
 
 _HEADING = "Topologies:"
@@ -39,6 +40,7 @@ _SAYS = {"Source": ("topics",), "Processor": ("stores",), "Sink": ("topic", "ext
 _TO, _FROM = "-->", "<--"
 _ARROWS = {"Source": (_TO,), "Processor": (_TO, _FROM), "Sink": (_FROM,)}
 _NONE = "none"
+_KNOWN = re.compile(r"\s*(?:Topologies:|Sub-topology: |(?:Source|Processor|Sink): |--> |<-- )")
 _EXPECTED = "`Topologies:`, `Sub-topology: …`, `Source: …`, `Processor: …`, `Sink: …`, `--> …` or `<-- …`"
 
 
@@ -89,7 +91,7 @@ def read(text: str) -> tuple[Subtopology, ...]:
         one that does not name it (the text was cut off), or there is nothing of a topology; names the line.
     """
     reader = _Reader()
-    for line, content in numbered(text):
+    for line, content in numbered(prefixes.of_one_host(text, lambda line: _KNOWN.match(line) is not None)):
         reader.take(line, content.strip())
     return reader.finished(last_line(text))
 

@@ -28,6 +28,7 @@ LOG_LINE = re.compile(
     r"|\s+at [\w.$<>/]{1,300}\(|\s*\.\.\. \d{1,4} more\s*$"
     # What kubectl, a shell and Markdown add to a tool's output.
     r"|Defaulted container |Unable to use a TTY|If you don't see a command prompt, try pressing enter"
+    r"|[\w.-]{1,253} \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>"  # Ansible
     r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
     r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|---\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
     r"|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"

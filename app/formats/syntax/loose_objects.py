@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.errors import FieldPath
 from app.formats.syntax.documents import Document
+
+
+@lru_cache(maxsize=256)
+def _normal(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class LooseObject:
     def of(cls, document: Document, value: object, path: FieldPath) -> "LooseObject":
         """The object at a path. Raises `MalformedText` if the value is no object."""
         members = document.mapping(value, path)
-        return cls(document, path, members, {key.lower().replace("_", "").replace("-", ""): key for key in members})
+        return cls(document, path, members, {_normal(key): key for key in members})
 
     def get(self, *names: str) -> tuple[FieldPath, object]:
         """The path and the value of a field; the value is None if it is missing."""

@@ -8,6 +8,7 @@
     Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
     ### Topic: orders …                         comments, quotations
     "stdout_lines": ["Topic: orders …", …]      Ansible
+    kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
 
 A prefix is removed if most lines have it and more of them are known without it. So `Topic: ` stays, though most lines
 of a description begin with it.
@@ -18,22 +19,33 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from app.formats.syntax.lines import rejection, says_something
+
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
 _NAME = r"[\w./-]{1,253}"
-_PREFIXES = (
+_HOSTS = (
     re.compile(rf"{_NAME} +\|(?: |$)"),
     re.compile(r"\[[\w./:-]{1,400}\](?: |$)"),
+    re.compile(rf"{_NAME}:(?: |$)"),
+    re.compile(rf"{_NAME} {_NAME}(?: |$)"),
+)
+"""Prefixes that may name the host or the container of a line."""
+_PREFIXES = (
+    *_HOSTS[:2],
     re.compile(r"\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?(?: |$)"),
     re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
-    re.compile(rf"{_NAME}:(?: |$)"),
+    _HOSTS[2],
     re.compile(rf"{_NAME}:"),
     re.compile(r"(?:[#>|*;!%~+]{1,4}|//|--)(?: |$)"),
     re.compile(r"[#>|*;!%~+]{1,4}"),
-    re.compile(rf"{_NAME} {_NAME}(?: |$)"),
+    _HOSTS[3],
     re.compile(r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)"),
 )
-_MOST_PREFIXES = 4
+_ANSIBLE = re.compile(
+    r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
+)
+_MOST_PREFIXES, _MOST_HOSTS = 4, 64
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
@@ -42,16 +54,22 @@ _STDOUT = re.compile(
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
-def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
+def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[str], str]:
     """The text without what is around its lines, and an example of what was removed, empty if nothing was.
 
-    Lines keep their numbers, unless the JSON array that they were in had several on a line.
+    Lines keep their numbers, unless the JSON array that they were in had several on a line. If prefixes name several
+    hosts, the lines of each are a text of their own, in which those of the others are blank: hosts may print in turns.
 
     Parameters
     ----------
     is_known : whether a tool prints such a line.
     """
-    removed = ""
+    removed, hosts = "", list[str]()
+    if len(set(_ANSIBLE.findall(text))) > 1:
+        host = ""
+        for line in text.split("\n"):
+            host = head["host"] if (head := _ANSIBLE.match(line)) else host
+            hosts.append(host)
     may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
     if may_be_json and _STDOUT.search(text):
         text, removed = _with_lines_of_arrays(text), '["…"]'
@@ -62,11 +80,38 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[str, s
             text = "\n".join([line.removeprefix(indent) for line in text.split("\n")])
         elif prefix := _common_prefix(lines, is_known):
             ends = [(line, _end(prefix, line)) for line in text.split("\n")]
+            if not hosts and not set(prefix).isdisjoint(_HOSTS):
+                hosts = [line[:end].strip() for line, end in ends]
             removed += next(line[:end] for line, end in ends if end)
             text = "\n".join([line[end:] for line, end in ends])
         else:
             break
-    return text, removed
+    return _by_host(text, hosts, is_known), removed
+
+
+def of_one_host(text: str, is_known: Callable[[str], bool]) -> str:
+    """The text without what is around its lines. Raises `MalformedText` if it is of several hosts that differ."""
+    first, *others = without_prefixes(text, is_known)[0]
+    if others:
+        raise rejection(1, expected="the text of one host", actual="those of several, which differ")
+    return first
+
+
+def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -> list[str]:
+    """The lines of each host with a known line, the first one with those of no such host; of equal texts the first."""
+    lines = text.split("\n")
+    # A number before each line is no host, and the first words of sentences are not either.
+    if not 1 < len({*hosts} - {""}) <= min(_MOST_HOSTS, len(lines) // 2) or len(hosts) != len(lines):
+        return [text]
+    speaking = list(dict.fromkeys(host for host, line in zip(hosts, lines, strict=True) if host and is_known(line)))
+    if len(speaking) < 2 or any(host.strip(":|[] ").isdigit() for host in speaking):
+        return [text]
+    owners = [host if host in speaking else speaking[0] for host in hosts]
+    texts: dict[tuple[str, ...], str] = {}
+    for host in speaking:
+        of_host = [line if owner == host else "" for line, owner in zip(lines, owners, strict=True)]
+        texts.setdefault(tuple(filter(says_something, of_host)), "\n".join(of_host))
+    return list(texts.values())
 
 
 def _with_lines_of_arrays(text: str) -> str:
@@ -118,7 +163,7 @@ def _sample(text: str) -> list[str]:
     found: list[str] = []
     for start in (0, len(text) // 2):
         position = start if start == 0 else text.find("\n", start) + 1
-        for _ in range(64):
+        for _ in range(64 if position or start == 0 else 0):
             end = text.find("\n", position)
             line = text[position : end if end >= 0 else None]
             if line and not line.isspace():

@@ -21,7 +21,7 @@ Yaml: TypeAlias = "str | list[Yaml] | dict[str, Yaml]"
 
 MOST_CHARACTERS, DEEPEST = 16 * 2**20, 64
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
-ROW = re.compile(r"\s+(?:- )?[\w-]{1,60}:|\s*- (?:[\w-]{1,60}:|\d)|NextToken:")
+ROW = re.compile(r"\s+(?:- +)?[\w-]{1,60}:|\s*- +(?:[\w-]{1,60}:|\d)|NextToken:")
 """A further line of an answer in YAML, of which lists and their members are all that stands at the start of a line."""
 _WORDS = {"true": True, "false": False, "null": None, "": None}
 

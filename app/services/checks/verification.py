@@ -17,7 +17,7 @@ from app.core.measures.partition_table import PartitionTable
 from app.core.measures.placement import AttributeExposure, PlacementMeasures, exposure_by_attribute, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
-from app.core.model import LISTS_CHECKED_SINCE, Assignment, Cluster, Int32s, cordoned_brokers, padded
+from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, Int32s, cordoned_brokers, padded
 from app.errors import Json
 from app.errors.reassignments import ReassignmentUnderWay
 from app.errors.requests import ConflictingFields, MalformedText
@@ -183,6 +183,7 @@ def check_reassignment(
         cautions=[
             *_cautions(reassignment, cluster, running_reassignment),
             *_of_cordons(before, after, cluster),
+            *_of_observers(reassignment, cluster),
             *assumed,
             *cautions,
             *of_health,
@@ -339,6 +340,21 @@ def _of_cordons(before: Mapping[str, Assignment], after: Mapping[str, Assignment
         return []
     detail = f"{len(named)} cordoned brokers get replicas, which Kafka accepts before {LISTS_CHECKED_SINCE}"
     return [Caution("cordoned_brokers_receive", detail, tuple(named.tolist()))]
+
+
+def _of_observers(reassignment: Reassignment, cluster: Cluster) -> list[Caution]:
+    """Partitions with fewer observers than now, which Confluent Server then has as ordinary replicas."""
+    losing = []
+    for partition in reassignment.partitions:
+        topic = cluster.topic(partition.topic)
+        if topic is not None and topic.observers is not None:
+            row = topic.observers[topic.partition_ids == partition.partition]
+            if np.count_nonzero(row != NO_REPLICA) > len(partition.observers):
+                losing.append(f"{partition.topic}-{partition.partition}")
+    if not losing:
+        return []
+    detail = f"{len(losing)} partitions have fewer observers after the reassignment, {losing[0]} first"
+    return [Caution("observers_dropped", f"{detail}; `observers` of a partition lists them")]
 
 
 def _cautions(reassignment: Reassignment, cluster: Cluster, running: str) -> list[Caution]:

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
 from app.services.defaults import Defaults
 from app.services.fields import BrokerId, Labels, RequestedRelease, SnapshotFields, TopicName
@@ -63,7 +64,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     by the smallest broker id."""
     restart_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 120.0
     """Time for which a restarted broker is down."""
-    catch_up_bytes_per_s: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)] | None = None
+    catch_up_bytes_per_s: Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e15)] | None = None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
     defaults: Defaults = field(default_factory=Defaults)
     """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""

@@ -53,7 +53,7 @@ MOST_BYTES = 180 * 2**20
 """Memory of all cached clusters: some three million partitions with three replicas in large topics."""
 _ARRAYS = (
     *("partition_ids", "replicas", "leaders", "isr", "adding", "removing", "size_bytes"),
-    *("ingress_bytes_per_s", "log_dirs", "future_log_dirs", "elr"),
+    *("ingress_bytes_per_s", "log_dirs", "future_log_dirs", "elr", "observers"),
 )
 # Bytes of what is no array, measured; of a topic the objects of its arrays, of which most small topics consist.
 _OF_CLUSTER, _OF_BROKER, _OF_TOPIC, _OF_GROUP, _OF_MEMBER, _OF_OFFSET, _OF_ASSIGNED = 1000, 250, 1000, 300, 600, 200, 40

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
 from app.errors import Json
+from app.services.amounts import AnyBytes
 from app.services.bodies import ListOf, RequestRecord, one_of
 from app.services.fields import (
     Bytes,
@@ -204,7 +205,7 @@ class StreamsRequest(SnapshotFields):
     """`rack.aware.assignment.traffic_cost`"""
     non_overlap_cost: Cost | None = None
     """`rack.aware.assignment.non_overlap_cost`"""
-    state_bytes: Mapping[TaskName, Bytes] | None = None
+    state_bytes: Mapping[TaskName, AnyBytes] | None = None
     """Bytes of one copy of a task's state."""
     changelog_offsets: Mapping[TaskName, Bytes] | None = None
     """Offsets to restore for all of a task's state; a million by default."""

@@ -11,6 +11,7 @@ from starlette.datastructures import UploadFile
 
 from app.formats.snapshots.pasted import Upload
 from app.formats.syntax.lines import decode
+from app.services.amounts import number_of
 
 
 def whole(word: str, field: str, problems: dict[str, str]) -> int:
@@ -22,12 +23,12 @@ def whole(word: str, field: str, problems: dict[str, str]) -> int:
 
 
 def number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
-    """A number; None if the field is empty, or with a problem of it."""
+    """A number, with its unit or without; None if the field is empty, or with a problem of it."""
     text = typed.get(field, "").strip()
     if not text:
         return None
     try:
-        value = float(text)
+        value = number_of(text)
     except ValueError:
         value = nan
     if isfinite(value):

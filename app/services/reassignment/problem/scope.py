@@ -12,7 +12,7 @@ from app.core.reassignment import Domain, MovementProblem, can_be_placed, part_o
 from app.core.replica_lists import not_among
 from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.reassignments import ReassignmentUnderWay, UnknownTopic
+from app.errors.reassignments import ObserversNotKept, ReassignmentUnderWay, UnknownTopic
 from app.errors.requests import ConflictingFields, UnknownPartition
 from app.services.cautions import Caution
 from app.services.plans import Allowance
@@ -82,15 +82,16 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
     Raises
     ------
     UnknownTopic, UnknownPartition, InvalidPartitions, ConflictingFields : what the request names.
+    ObserversNotKept : it names a topic that Confluent Server places.
     ReassignmentUnderWay : some of them are on their way already. LimitExceeded
     """
     by_name = {topic.name: topic for topic in cluster.topics}
     _require_known(request, by_name)
-    names = sorted(by_name if request.topics is None else request.topics)
+    names, staying = _names(request, by_name)
     topics = [by_name[name] for name in names]
     grown = [_grown(request, topic) for topic in topics]
     _check_size(topics, grown, allowance)
-    cautions = _under_way(request, topics)
+    cautions = [*staying, *_under_way(request, topics)]
     counts = [len(topic.partition_ids) + len(new) for topic, new in zip(topics, grown, strict=True)]
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
     before = _before(topics, starts)
@@ -133,6 +134,30 @@ def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -
         if has_to_be_in_scope and request.topics is not None and name not in request.topics:
             detail = f"topic {name} is none of those that may be moved, which `topics` lists"
             raise ConflictingFields(detail, path=path, value=name)
+
+
+def _names(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> tuple[list[str], list[Caution]]:
+    """The topics of the scope. Those that Confluent Server places stay as they are, with a warning."""
+    placed = sorted(name for name, topic in by_name.items() if topic.is_placed_by_confluent)
+    changes = [(path, name) for path, name, is_changed in _named(request) if is_changed or path[0] == "topics"]
+    if request.topics is None:
+        left = np.array([*request.remove_brokers, *request.replace_brokers], np.int64)
+        field_name = "remove_brokers" if request.remove_brokers else "replace_brokers"
+        changes += [((field_name,), name) for name in placed if np.isin(by_name[name].destination.replicas, left).any()]
+    for path, name in changes:
+        if name in placed:
+            detail = (
+                f"topic {name} would change, and a plan loses its observers or placement constraints of Confluent "
+                "Server: move it with Confluent's tools, and list the other topics in `topics`"
+            )
+            raise ObserversNotKept(detail, path=path, value=name)
+    if request.topics is not None or not placed:
+        return sorted(by_name if request.topics is None else request.topics), []
+    detail = (
+        f"{len(placed)} topics have observers or placement constraints of Confluent Server ({', '.join(placed[:5])}); "
+        "they stay as they are, and count where they are"
+    )
+    return sorted(by_name.keys() - placed), [Caution("observers_stay", detail, topics=tuple(placed))]
 
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
