@@ -190,6 +190,11 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     )
     audit_days: int = Field(365, ge=1, le=36500, description="Days after which an entry of the audit log is deleted.")
     sweep_days: int = Field(30, ge=1, description="Days after its end at which a sweep and its rows are deleted.")
+    examples: bool = Field(
+        False,
+        description="Whether a start stores the snapshots, plans, job and sweep that the examples of the API and the "
+        "documentation name, if they are missing.",
+    )
     webhooks: bool = Field(
         False,
         description="Whether webhooks can be created and are delivered: the worker then calls URLs that callers name.",

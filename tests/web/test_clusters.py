@@ -51,7 +51,12 @@ def test_a_new_service_offers_a_form_and_an_example(browser: Browser) -> None:
     assert (added.status_code, added.headers["location"]) == (303, "/clusters/example-shop")
     assert browser.ask("POST", "/clusters/example").headers["location"] == "/clusters/example-shop"
     shown = browser.get("/clusters/example-shop").text
-    for finding in ("8 partitions not rack-safe", "times the mean of replicas", "losing rack az-a stops"):
+    for finding in (
+        "1 partition below min.insync.replicas",
+        "partitions not rack-safe",
+        "times the mean of replicas",
+        "losing rack az-a stops",
+    ):
         assert finding in shown
 
 

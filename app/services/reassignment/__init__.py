@@ -25,28 +25,25 @@ from app.services.reassignment.differences import (
     partition_json,
     summed,
 )
-from app.services.reassignment.exports import EXPORTS, losses_of, one_batch
+from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
+from app.services.reassignment.loss_exports import losses_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
 from app.services.reassignment.progress.progress import PlanProgress, progress_of
 from app.services.reassignment.progress.resumed import resumed
-from app.services.reassignment.requests.parts import (
+from app.services.reassignment.requests.balance import (
     BalanceRequest,
-    BatchesRequest,
-    EvacuateRequest,
     Evenness,
-    IsolateRequest,
     LeadersBy,
-    LogDirsRequest,
-    LogDirTolerance,
     PerTopicRequest,
-    PinRequest,
     ReplicasBy,
     Tolerance,
 )
+from app.services.reassignment.requests.log_dirs import LogDirsRequest, LogDirTolerance
+from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, PinRequest
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
 
