@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 import pytest
 
+from app.api.examples import SWEEP_REQUEST
 from app.store.database import Database
 from app.web.forms import short
 from app.web.forms.reassignment import FIELDS, Mistaken, request, typed_of
-from app.web.forms.requests import KINDS
+from app.web.forms.requests import FIELDS_OF, KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
 
@@ -151,11 +152,62 @@ def test_a_form_is_fields_or_json_both_ways(browser: Browser, database: Database
     fields = {"cluster": "small", "more": '{"labels": {"team": "x"}}'}
     as_json = browser.post(f"/plan/{kind}", {**fields, "json": "1"})
     body = as_json.by_id("body").text.strip()
-    assert json.loads(body)["labels"] == {"team": "x"}
+    assert json.loads(body)["labels"]["team"] == "x"
     as_fields = browser.post(f"/plan/{kind}", {"body": body, "fields": "1"})
     assert as_fields.by_id("cluster").attributes["value"] == "small"
     assert json.loads(as_fields.by_id("more").text) == {"labels": {"team": "x"}}
     assert browser.post(f"/plan/{kind}", {"body": "{", "fields": "1"}).status == 422
+
+
+CAPACITY = [
+    example["value"] for example in SWEEP_REQUEST.values() if example["value"].get("kind") in (None, "capacity")
+]
+
+
+@pytest.mark.parametrize("body", CAPACITY)
+def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
+    """What has no field is JSON; numbers are exact in the units of the fields."""
+    typed = short.typed_of("sweep", body)
+    assert (typed["racks"], typed["disk_bytes"], typed["nic_in_bytes_per_s"]) == (
+        "use1-az1, use1-az2, use1-az4",
+        "4",
+        "625",
+    )
+    assert short.request("sweep", typed, {}) == body
+
+
+def test_a_study_of_a_cluster_is_filled_in_and_submitted(browser: Browser) -> None:
+    """Every field that is required has a value: racks, brokers and rates are those of the newest snapshot."""
+    browser.ask("POST", "/clusters/example")
+    [link] = [each for each in browser.get("/clusters/example-shop/capacity").all("a") if each.text == "New study"]
+    page = browser.get(link.attributes["href"])
+    assert page.by_id("racks").attributes["value"] == "az-a, az-b, az-c"
+    assert (page.by_id("brokers_per_rack").attributes["value"], page.by_id("compared").attributes["value"]) == (
+        "5",
+        "2 to 10",
+    )
+    assert "orders=" in page.by_id("rates").text
+    typed = {name: value for name, value in page.form().items() if name in FIELDS_OF["sweep"]}
+    for wrong, field in (
+        ({"growth_per_month": "much"}, "growth_per_month"),
+        ({"compared": "2 to many"}, "compared"),
+        ({"cluster": "none"}, "cluster"),
+        ({"rates": "orders=1"}, "rates"),
+    ):
+        refused = browser.post("/plan/sweep", typed | wrong)
+        assert refused.status == 422
+        assert refused.by_id(field).attributes.get("aria-invalid") == "true", (field, refused.text)
+    made = browser.ask("POST", "/plan/sweep", data=typed)
+    assert made.status_code == 303
+    assert "Size for next year" in browser.get("/clusters/example-shop/capacity").text
+    again = browser.get("/plan/sweep?again=" + made.headers["location"].rpartition("/")[2])
+    assert again.by_id("racks").attributes["value"] == "az-a, az-b, az-c"
+
+
+def test_a_study_of_another_kind_is_json(browser: Browser) -> None:
+    page = browser.post("/plan/sweep", {"body": '{"kind": "key_skew"}', "fields": "1"})
+    assert page.status == 422
+    assert "key_skew has no fields" in page.text
 
 
 def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Database) -> None:

@@ -75,9 +75,9 @@ def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
 
 
 def joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The further fields win; objects in both are joined."""
+    """The further fields win; objects in both are joined, and so are those in them."""
     return body | {
-        name: {**body[name], **value} if isinstance(value, dict) and isinstance(body.get(name), dict) else value
+        name: joined(body[name], value) if isinstance(value, dict) and isinstance(body.get(name), dict) else value
         for name, value in more.items()
     }
 

@@ -1,6 +1,8 @@
-"""`/plan` and `/plan/{kind}`: a request for a plan or a sweep as a form; the same as curl, Python and JSON."""
+"""`/plan` and `/plan/{kind}`: a request for a plan or a study as a form; the same as curl, Python and JSON."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Protocol
 
@@ -31,7 +33,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
     "restart": ("Restart a cluster", "The fewest waves of restarts in which every partition stays writable."),
     "consumers": ("Scale consumers", "The fewest consumers of each interval, and when to start them."),
-    "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
+    "sweep": (
+        "New study",
+        "How many brokers last, and what breaks first; as JSON also draws, groups, keys and changes.",
+    ),
 }
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
@@ -43,6 +48,9 @@ FIELDS_OF: Mapping[str, dict[str, str]] = {
 }
 """The fields of the form of each kind that has fields, with their initial values."""
 MOST_PICKED = 60
+MOST_RATES = 300
+"""Topics whose rates the form of a study fills in."""
+_RETENTION_S = 7 * 86_400
 
 
 class Requests(Protocol):
@@ -80,7 +88,11 @@ def router(
             typed = {"body": _pretty(known[typed["example"]]["value"])}
         if again := typed.get("again"):
             with database.begin() as uow:
-                typed = {"fields": "1", "body": _pretty(_stored(uow, kind, again))}
+                stored = _stored(uow, kind, again)
+            typed = {"body": _pretty(stored), **({"fields": "1"} if _is_of_fields(kind, stored) else {})}
+        if kind == "sweep" and typed.keys() == {"cluster"}:
+            with database.begin() as uow:
+                typed = {**typed, **_study_of(uow, typed["cluster"])}
         return submitted(kind, {**typed, "preview": "1"}, "")
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
@@ -166,6 +178,8 @@ def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
         read = more({"more": typed["body"]}, problems)
         if problems:
             raise Mistaken({"body": problems["more"]})
+        if not _is_of_fields(kind, read):
+            raise Mistaken({"body": f"A study of the kind {read['kind']} has no fields: it is JSON."})
         typed = reassignment_form.typed_of(read) if kind == "reassignment" else short.typed_of(kind, read)
     return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
 
@@ -182,6 +196,29 @@ def _body(kind: str, typed: Mapping[str, str]) -> str:
     if problems:
         raise Mistaken(problems)
     return _pretty(body)
+
+
+def _is_of_fields(kind: str, body: Mapping[str, Any]) -> bool:
+    """Whether a request has a form of fields: of the studies those of capacity have one."""
+    return kind != "sweep" or body.get("kind", "capacity") == "capacity"
+
+
+def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
+    """The fields of a study of the newest snapshot of a cluster: racks, brokers, and rates from the bytes on disk."""
+    if uow.snapshots.newest(name) is None:
+        return {}
+    _, cluster = snapshots.load(uow, snapshots.newest(uow, name).id)
+    racks = Counter(broker.rack or "all" for broker in cluster.brokers)
+    most = max(racks.values(), default=1)
+    known = [topic for topic in cluster.topics[:MOST_RATES] if (topic.size_bytes >= 0).all()]
+    rates = {topic.name: int(topic.size_bytes.sum()) / _RETENTION_S / short.MB for topic in known}
+    return {
+        "racks": ", ".join(sorted(racks)),
+        "brokers_per_rack": str(most),
+        "compared": f"{max(1, most // 2)} to {2 * most}",
+        "consumer_groups": str(max(1, len(cluster.groups))),
+        "rates": "\n".join(f"{topic}={rate:.3g}" for topic, rate in rates.items()),
+    }
 
 
 def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
@@ -247,10 +284,7 @@ def _page(
 
 def _field_of(kind: str) -> Callable[[str], str]:
     """What finds the field whose part of the request a pointer names."""
-    if kind not in short.SHORT:
-        return reassignment_form.field_of
-    names = {f"/{field.path.replace('.', '/0/')}": field.name for field in short.SHORT[kind]}
-    return lambda pointer: names.get(pointer, pointer.strip("/").partition("/")[0])
+    return partial(short.field_at, kind) if kind in short.SHORT else reassignment_form.field_of
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:

@@ -1,7 +1,9 @@
-"""The forms of few fields: a new topic, a group, a Streams application, restarts. Each field is a part of a request."""
+"""The forms whose fields are parts of a request: a new topic, a group, a Streams application, restarts, a study."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -9,7 +11,73 @@ import orjson
 from app.core.groups.registry import ASSIGNORS
 from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.web.forms.fields import joined, more, whole
+from app.web.forms.fields import joined, more
+
+MB, TB, PERCENT = 1e6, 1e12, 0.01
+"""Units of fields, in bytes or as a share."""
+_RATE = "ingress_bytes_per_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How a part of a request is written in a field.
+
+    Parameters
+    ----------
+    read : the value of a text. Raises `ValueError`. write : the text of a value, which `read` may read as another one.
+    """
+
+    read: Callable[[str], object]
+    write: Callable[[Any], str]
+
+
+def _whole(text: str) -> int:
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 20:
+        return int(text)
+    raise ValueError(f"Enter whole numbers; {text[:100]!r} is none.")
+
+
+def _decimal(text: str, unit: float = 1) -> float:
+    try:
+        value = round(float(text) * unit, 12)
+    except ValueError:
+        value = float("nan")
+    if isfinite(value):
+        return int(value) if value.is_integer() else value
+    raise ValueError(f"Enter a number; {text[:100]!r} is none.")
+
+
+def _list(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _values(text: str) -> object:
+    """`2 to 6` as a range, `2, 3` as a list."""
+    first, is_range, last = text.partition(" to ")
+    if is_range:
+        return {"from": _whole(first.strip()), "to": _whole(last.strip())}
+    return [_whole(word) for word in _list(text)]
+
+
+def _rates(text: str) -> object:
+    """Lines `topic=MB/s`."""
+    pairs = [line.rpartition("=") for line in text.splitlines() if line.strip()]
+    return [{"name": name.strip(), _RATE: _decimal(rate, MB)} for name, _, rate in pairs]
+
+
+def in_unit(unit: float) -> Codec:
+    """Decimal numbers in a unit."""
+    return Codec(lambda text: _decimal(text, unit), lambda value: f"{value / unit:.12g}")
+
+
+TEXT, WHOLE = Codec(str, str), Codec(_whole, str)
+LIST = Codec(_list, ", ".join)
+VALUES = Codec(
+    _values,
+    lambda value: f"{value['from']} to {value['to']}" if isinstance(value, dict) else ", ".join(map(str, value)),
+)
+RATES = Codec(_rates, lambda value: "\n".join(f"{each['name']}={each[_RATE] / MB:.12g}" for each in value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,32 +86,40 @@ class ShortField:
 
     Parameters
     ----------
-    path : the part of the request that it states, with dots. choices : values with their words; empty for a text.
-    listed : what the newest snapshot of the cluster suggests: `topics` or `groups`; empty for nothing.
+    path : the part of the request that it states, as a JSON pointer without its first slash. also : further parts that
+        have the same value. errors : further parts whose errors are beside the field. named : its name in the form; if
+        empty, the end of the path.
+    choices : values with their words; empty for a text. listed : what the newest snapshot of the cluster suggests:
+        `groups`; empty for nothing.
     """
 
     path: str
     label: str
-    is_number: bool = False
+    codec: Codec = TEXT
     is_optional: bool = False
     initial: str = ""
     choices: tuple[tuple[str, str], ...] = ()
     listed: str = ""
+    hint: str = ""
+    also: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    named: str = ""
 
     @property
     def name(self) -> str:
         """The name of the field in the form."""
-        return self.path.replace(".", "_")
+        return self.named or self.path.replace("/0/", "_").rpartition("/")[2].replace(".", "_")
 
 
 _CLUSTER = ShortField("cluster", "Cluster")
 _GROUP = ShortField("group", "Group", listed="groups")
+_PROFILE = "base/broker_profile"
 SHORT: Mapping[str, tuple[ShortField, ...]] = {
     "replicas": (
         _CLUSTER,
-        ShortField("topics.name", "Topic"),
-        ShortField("topics.partitions", "Partitions", is_number=True, initial="12"),
-        ShortField("topics.replication_factor", "Replication factor", is_number=True, initial="3"),
+        ShortField("topics/0/name", "Topic"),
+        ShortField("topics/0/partitions", "Partitions", WHOLE, initial="12"),
+        ShortField("topics/0/replication_factor", "Replication factor", WHOLE, initial="3"),
         ShortField(
             "algorithm",
             "Algorithm",
@@ -59,7 +135,7 @@ SHORT: Mapping[str, tuple[ShortField, ...]] = {
             is_optional=True,
             choices=(("", "Kafka’s default"), *((mode.value, mode.value) for mode in RackMode)),
         ),
-        ShortField("seed", "Seed of the random placement", is_number=True, is_optional=True),
+        ShortField("seed", "Seed of the random placement", WHOLE, is_optional=True),
     ),
     "group": (
         _CLUSTER,
@@ -73,6 +149,88 @@ SHORT: Mapping[str, tuple[ShortField, ...]] = {
     ),
     "streams": (_CLUSTER, _GROUP),
     "restart": (_CLUSTER,),
+    "sweep": (
+        ShortField("labels/study", "Name of the study", is_optional=True, initial="Size for next year"),
+        ShortField(
+            "base/measured/cluster",
+            "Cluster",
+            is_optional=True,
+            also=("labels/cluster",),
+            named="cluster",
+            errors=("base/measured",),
+        ),
+        ShortField("base/traffic/growth_per_month", "Growth of traffic, % a month", in_unit(PERCENT), initial="3"),
+        ShortField("base/traffic/horizon_months", "Months that it has to last", WHOLE, initial="12"),
+        ShortField(
+            "base/failures",
+            "Loss to survive",
+            LIST,
+            is_optional=True,
+            initial="none, broker, rack",
+            choices=(
+                ("none, broker, rack", "any broker or any rack"),
+                ("none, broker", "any broker"),
+                ("none, broker, rack, rack_and_broker", "any rack and a broker at once"),
+                ("none", "nothing"),
+                ("", "as in the further fields"),
+            ),
+        ),
+        ShortField("base/topology/racks", "Racks", LIST, hint="Separated by commas", errors=("base/topology",)),
+        ShortField("base/topology/brokers_per_rack", "Brokers in a rack now", WHOLE, initial="2"),
+        ShortField(
+            "axes/topology.brokers_per_rack",
+            "Brokers in a rack to compare",
+            VALUES,
+            is_optional=True,
+            hint="A range such as 2 to 6, or a list",
+            initial="2 to 6",
+            named="compared",
+        ),
+        ShortField(
+            "axes/topics.*.replication_factor",
+            "Replication factors to compare",
+            VALUES,
+            is_optional=True,
+            hint="Such as 2, 3; those of the topics if empty",
+            named="factors",
+        ),
+        ShortField(f"{_PROFILE}/disk_bytes", "Disk of a broker, TB", in_unit(TB), initial="4"),
+        ShortField(
+            f"{_PROFILE}/nic_in_bytes_per_s",
+            "Network of a broker, MB/s each way",
+            in_unit(MB),
+            initial="625",
+            also=(f"{_PROFILE}/nic_out_bytes_per_s",),
+        ),
+        ShortField(
+            f"{_PROFILE}/price_per_month",
+            "Price of a broker a month",
+            in_unit(1),
+            is_optional=True,
+            initial="400",
+            hint="In your currency: costs are in the same",
+        ),
+        ShortField("base/targets/disk", "Usable share of the disk, %", in_unit(PERCENT), initial="80"),
+        ShortField(
+            "base/targets/nic_in",
+            "Usable share of the network, %",
+            in_unit(PERCENT),
+            initial="70",
+            also=("base/targets/nic_out",),
+        ),
+        ShortField(
+            "base/measured/every_topic/consumer_groups", "Times that every byte is read", in_unit(1), is_optional=True
+        ),
+        ShortField(
+            "base/topics",
+            "Written to each topic, MB/s",
+            RATES,
+            is_optional=True,
+            hint="One a line: topic=MB/s; filled in are the bytes on disk over 7 days, Kafka’s default retention",
+            errors=("base/measured/bytes_in",),
+            named="rates",
+        ),
+    ),
 }
 """The fields of each kind, besides `more`, which has every other part of a request as JSON."""
 
@@ -83,28 +241,80 @@ def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> di
     for field in SHORT[kind]:
         if not (text := typed.get(field.name, "").strip()):
             continue
-        part, _, inner = field.path.partition(".")
-        value: object = text
-        if field.is_number:
-            value = -whole(text[1:], field.name, problems) if text[0] == "-" else whole(text, field.name, problems)
-        if inner:
-            body.setdefault(part, [{}])[0][inner] = value
-        else:
-            body[part] = value
+        try:
+            value = field.codec.read(text)
+        except ValueError as unreadable:
+            problems[field.name] = str(unreadable)
+            continue
+        for path in (field.path, *field.also):
+            parent, _, last = path.rpartition("/")
+            _parent(body, parent)[last] = value
     return joined(body, more(typed, problems))
 
 
 def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
     """The fields that make a request; parts that have no field are in `more`."""
-    rest: dict[str, Any] = dict(body)
-    typed: dict[str, str] = {}
+    rest: dict[str, Any] = deepcopy(dict(body))
+    typed = dict.fromkeys((field.name for field in SHORT[kind]), "")
+    names = {field.path.rpartition("/")[2] for field in SHORT[kind] if field.path.startswith("topics/0/")}
     for field in SHORT[kind]:
-        part, _, inner = field.path.partition(".")
-        value = rest.get(part)
-        if not inner and isinstance(value, str | int):
-            typed[field.name] = str(rest.pop(part))
-    names = {field.path.partition(".")[2] for field in SHORT[kind]} - {""}
-    match rest.get("topics"):
-        case [dict(topic)] if names and topic.keys() <= names:
-            typed |= {f"topics_{name}": str(value) for name, value in rest.pop("topics")[0].items()}
+        paths = [path.split("/") for path in (field.path, *field.also)]
+        values = [_at(rest, path, names) for path in paths]
+        text = _written(field.codec, values[0]) if all(value == values[0] for value in values) else ""
+        if text:
+            typed[field.name] = text
+            for path in paths:
+                _remove(rest, path)
     return typed | {"more": orjson.dumps(rest, option=orjson.OPT_INDENT_2).decode() if rest else ""}
+
+
+def field_at(kind: str, pointer: str) -> str:
+    """The field that shows the errors of a part of the request: that of the longest path; else the first name in it."""
+    part = pointer.strip("/")
+    found = [
+        (len(path), field.name)
+        for field in SHORT[kind]
+        for path in (field.path, *field.also, *field.errors)
+        if f"{part}/".startswith(f"{path}/")
+    ]
+    return max(found)[1] if found else part.partition("/")[0]
+
+
+def _parent(body: dict[str, Any], path: str) -> dict[str, Any]:
+    """The object at a path, in which `0` is the only item of a list; it is made if it is not there."""
+    for name in path.replace("/0", "").split("/") if path else ():
+        made: Any = body.setdefault(name, [{}] if f"{name}/0" in path else {})
+        body = made[0] if isinstance(made, list) else made
+    return body
+
+
+def _at(body: object, path: list[str], names: set[str]) -> object:
+    """The part at a path; None if it is not there, or is in an item that has more than these names."""
+    for name in path:
+        match body:
+            case [dict(only)] if name == "0" and only.keys() <= names:
+                body = only
+            case {**fields} if name in fields:
+                body = fields[name]
+            case _:
+                return None
+    return body
+
+
+def _written(codec: Codec, value: object) -> str:
+    """The text of a value; empty if the codec cannot write it so that it is read as the same value."""
+    try:
+        text = "" if value is None or isinstance(value, bool) else codec.write(value)
+        is_written = text.strip() == text and (codec is RATES or "\n" not in text) and codec.read(text) == value
+        return text if is_written else ""
+    except (ValueError, TypeError, KeyError):
+        return ""
+
+
+def _remove(body: Any, path: list[str]) -> None:
+    """Remove what is at a path, and what is empty without it."""
+    place = 0 if path[0] == "0" else path[0]
+    if len(path) > 1:
+        _remove(body[place], path[1:])
+    if len(path) == 1 or not body[place]:
+        del body[place]
