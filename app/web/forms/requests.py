@@ -254,7 +254,7 @@ def _page(
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
         cluster = str(typed.get("cluster") or "")
-        where = place(uow, ClusterView(cluster, "plans")) if cluster else None
+        where = place(uow, ClusterView(cluster, "capacity" if kind == "sweep" else "plans")) if cluster else None
         suggested = _suggested(uow, cluster)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from importlib.resources import files
 from math import isfinite
 from typing import Any
 
@@ -13,8 +14,7 @@ from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.web.forms.fields import joined, more
 
-MB, TB, PERCENT = 1e6, 1e12, 0.01
-"""Units of fields, in bytes or as a share."""
+MB = 1e6
 _RATE = "ingress_bytes_per_s"
 
 
@@ -66,18 +66,17 @@ def _rates(text: str) -> object:
     return [{"name": name.strip(), _RATE: _decimal(rate, MB)} for name, _, rate in pairs]
 
 
+def _written_values(value: Any) -> str:
+    return f"{value['from']} to {value['to']}" if isinstance(value, dict) else ", ".join(map(str, value))
+
+
+def _written_rates(value: Any) -> str:
+    return "\n".join(f"{each['name']}={each[_RATE] / MB:.12g}" for each in value)
+
+
 def in_unit(unit: float) -> Codec:
     """Decimal numbers in a unit."""
     return Codec(lambda text: _decimal(text, unit), lambda value: f"{value / unit:.12g}")
-
-
-TEXT, WHOLE = Codec(str, str), Codec(_whole, str)
-LIST = Codec(_list, ", ".join)
-VALUES = Codec(
-    _values,
-    lambda value: f"{value['from']} to {value['to']}" if isinstance(value, dict) else ", ".join(map(str, value)),
-)
-RATES = Codec(_rates, lambda value: "\n".join(f"{each['name']}={each[_RATE] / MB:.12g}" for each in value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +88,13 @@ class ShortField:
     path : the part of the request that it states, as a JSON pointer without its first slash. also : further parts that
         have the same value. errors : further parts whose errors are beside the field. named : its name in the form; if
         empty, the end of the path.
-    choices : values with their words; empty for a text. listed : what the newest snapshot of the cluster suggests:
-        `groups`; empty for nothing.
+    codec : of `_CODECS`. choices : values with their words; empty for a text. listed : what the newest snapshot of the
+        cluster suggests: `groups`; empty for nothing.
     """
 
     path: str
     label: str
-    codec: Codec = TEXT
+    codec: str = ""
     is_optional: bool = False
     initial: str = ""
     choices: tuple[tuple[str, str], ...] = ()
@@ -111,126 +110,36 @@ class ShortField:
         return self.named or self.path.replace("/0/", "_").rpartition("/")[2].replace(".", "_")
 
 
-_CLUSTER = ShortField("cluster", "Cluster")
-_GROUP = ShortField("group", "Group", listed="groups")
-_PROFILE = "base/broker_profile"
+_CODECS = {
+    "": Codec(str, str),
+    "whole": Codec(_whole, str),
+    "list": Codec(_list, ", ".join),
+    "values": Codec(_values, _written_values),
+    "rates": Codec(_rates, _written_rates),
+    "number": in_unit(1),
+    "%": in_unit(0.01),
+    "MB": in_unit(MB),
+    "TB": in_unit(1e12),
+}
+_CHOICES = {
+    "placements": (
+        ("", "as the cluster’s controller places: KRaft or ZooKeeper"),
+        *((each.name, each.summary) for each in PLACEMENTS.values()),
+    ),
+    "rack_modes": (("", "Kafka’s default"), *((mode.value, mode.value) for mode in RackMode)),
+    "assignors": (("", "that of the group"), *((name, name) for name in ASSIGNORS)),
+}
+
+
+def _field(stated: dict[str, Any]) -> ShortField:
+    """A field of `fields.json`, in which registries and codecs have names."""
+    choices = stated.pop("choices", ())
+    return ShortField(**stated, choices=_CHOICES[choices] if isinstance(choices, str) else tuple(map(tuple, choices)))
+
+
 SHORT: Mapping[str, tuple[ShortField, ...]] = {
-    "replicas": (
-        _CLUSTER,
-        ShortField("topics/0/name", "Topic"),
-        ShortField("topics/0/partitions", "Partitions", WHOLE, initial="12"),
-        ShortField("topics/0/replication_factor", "Replication factor", WHOLE, initial="3"),
-        ShortField(
-            "algorithm",
-            "Algorithm",
-            is_optional=True,
-            choices=(
-                ("", "as the cluster’s controller places: KRaft or ZooKeeper"),
-                *((each.name, each.summary) for each in PLACEMENTS.values()),
-            ),
-        ),
-        ShortField(
-            "rack_mode",
-            "Racks",
-            is_optional=True,
-            choices=(("", "Kafka’s default"), *((mode.value, mode.value) for mode in RackMode)),
-        ),
-        ShortField("seed", "Seed of the random placement", WHOLE, is_optional=True),
-    ),
-    "group": (
-        _CLUSTER,
-        _GROUP,
-        ShortField(
-            "assignor",
-            "Assignor",
-            is_optional=True,
-            choices=(("", "that of the group"), *((name, name) for name in ASSIGNORS)),
-        ),
-    ),
-    "streams": (_CLUSTER, _GROUP),
-    "restart": (_CLUSTER,),
-    "sweep": (
-        ShortField("labels/study", "Name of the study", is_optional=True, initial="Size for next year"),
-        ShortField(
-            "base/measured/cluster",
-            "Cluster",
-            is_optional=True,
-            also=("labels/cluster",),
-            named="cluster",
-            errors=("base/measured",),
-        ),
-        ShortField("base/traffic/growth_per_month", "Growth of traffic, % a month", in_unit(PERCENT), initial="3"),
-        ShortField("base/traffic/horizon_months", "Months that it has to last", WHOLE, initial="12"),
-        ShortField(
-            "base/failures",
-            "Loss to survive",
-            LIST,
-            is_optional=True,
-            initial="none, broker, rack",
-            choices=(
-                ("none, broker, rack", "any broker or any rack"),
-                ("none, broker", "any broker"),
-                ("none, broker, rack, rack_and_broker", "any rack and a broker at once"),
-                ("none", "nothing"),
-                ("", "as in the further fields"),
-            ),
-        ),
-        ShortField("base/topology/racks", "Racks", LIST, hint="Separated by commas", errors=("base/topology",)),
-        ShortField("base/topology/brokers_per_rack", "Brokers in a rack now", WHOLE, initial="2"),
-        ShortField(
-            "axes/topology.brokers_per_rack",
-            "Brokers in a rack to compare",
-            VALUES,
-            is_optional=True,
-            hint="A range such as 2 to 6, or a list",
-            initial="2 to 6",
-            named="compared",
-        ),
-        ShortField(
-            "axes/topics.*.replication_factor",
-            "Replication factors to compare",
-            VALUES,
-            is_optional=True,
-            hint="Such as 2, 3; those of the topics if empty",
-            named="factors",
-        ),
-        ShortField(f"{_PROFILE}/disk_bytes", "Disk of a broker, TB", in_unit(TB), initial="4"),
-        ShortField(
-            f"{_PROFILE}/nic_in_bytes_per_s",
-            "Network of a broker, MB/s each way",
-            in_unit(MB),
-            initial="625",
-            also=(f"{_PROFILE}/nic_out_bytes_per_s",),
-        ),
-        ShortField(
-            f"{_PROFILE}/price_per_month",
-            "Price of a broker a month",
-            in_unit(1),
-            is_optional=True,
-            initial="400",
-            hint="In your currency: costs are in the same",
-        ),
-        ShortField("base/targets/disk", "Usable share of the disk, %", in_unit(PERCENT), initial="80"),
-        ShortField(
-            "base/targets/nic_in",
-            "Usable share of the network, %",
-            in_unit(PERCENT),
-            initial="70",
-            also=("base/targets/nic_out",),
-        ),
-        ShortField(
-            "base/measured/every_topic/consumer_groups", "Times that every byte is read", in_unit(1), is_optional=True
-        ),
-        ShortField(
-            "base/topics",
-            "Written to each topic, MB/s",
-            RATES,
-            is_optional=True,
-            hint="One a line: topic=MB/s; filled in are the bytes on disk over 7 days, Kafka’s default retention",
-            errors=("base/measured/bytes_in",),
-            named="rates",
-        ),
-    ),
+    kind: tuple(map(_field, fields))
+    for kind, fields in orjson.loads(files("app.web.forms").joinpath("fields.json").read_bytes()).items()
 }
 """The fields of each kind, besides `more`, which has every other part of a request as JSON."""
 
@@ -242,7 +151,7 @@ def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> di
         if not (text := typed.get(field.name, "").strip()):
             continue
         try:
-            value = field.codec.read(text)
+            value = _CODECS[field.codec].read(text)
         except ValueError as unreadable:
             problems[field.name] = str(unreadable)
             continue
@@ -301,11 +210,12 @@ def _at(body: object, path: list[str], names: set[str]) -> object:
     return body
 
 
-def _written(codec: Codec, value: object) -> str:
+def _written(name: str, value: object) -> str:
     """The text of a value; empty if the codec cannot write it so that it is read as the same value."""
     try:
-        text = "" if value is None or isinstance(value, bool) else codec.write(value)
-        is_written = text.strip() == text and (codec is RATES or "\n" not in text) and codec.read(text) == value
+        text = "" if value is None or isinstance(value, bool) else _CODECS[name].write(value)
+        is_one_line = "\n" not in text or name == "rates"
+        is_written = is_one_line and text.strip() == text and _CODECS[name].read(text) == value
         return text if is_written else ""
     except (ValueError, TypeError, KeyError):
         return ""
