@@ -183,4 +183,4 @@ def test_sweeps_are_compared(client: httpx.Client, database: Database) -> None:
     spec = client.get("/pictures/sweeps-compared.json", params=ids).json()
     assert {row["series"] for row in spec["data"]["values"]} == {"sweep A", "sweep B"}
     assert client.get("/pictures/sweeps-compared.svg", params=ids).text.startswith("<svg")
-    assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}").text
+    assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}?tab=about").text

@@ -41,7 +41,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
-_OPERATIONS = {"sweep": "/v1/sweeps"}
+_OPERATIONS, _ROOMS = {"sweep": "/v1/sweeps"}, {"sweep": "capacity"}
 FIELDS_OF: Mapping[str, dict[str, str]] = {
     "reassignment": dict.fromkeys(FIELDS, ""),
     **{kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()},
@@ -254,7 +254,7 @@ def _page(
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
         cluster = str(typed.get("cluster") or "")
-        where = place(uow, ClusterView(cluster, "capacity" if kind == "sweep" else "plans")) if cluster else None
+        where = place(uow, ClusterView(cluster, _ROOMS.get(kind, "plans"))) if cluster else None
         suggested = _suggested(uow, cluster)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(
