@@ -57,19 +57,21 @@ def test_a_sweep_is_listed_and_has_a_page(browser: Browser, sweep: UUID) -> None
 
 
 def test_a_study_answers_in_words_how_long_each_size_lasts(browser: Browser, database: Database) -> None:
-    """Sizes are compared with the other axes as in the best scenario; the month is that of the table."""
-    definition = DEFINITION | {"labels": {"study": "Next year"}}
+    """Sizes are compared with the other axes as in the best scenario. The cluster of the study has the answer, too."""
+    browser.ask("POST", "/clusters/example")
+    definition = DEFINITION | {"labels": {"study": "Next year", "cluster": "example-shop"}}
     definition["base"] = definition["base"] | {"traffic": {"growth_per_month": 0.2, "horizon_months": 12}}
     definition["base"]["broker_profile"] = {"disk_bytes": 2e11, "nic_in_bytes_per_s": 1e9, "price_per_month": 400}
     definition["axes"] = {"topology.brokers_per_rack": [1, 2, 4], "topics.*.replication_factor": [2, 3]}
     request = CapacitySweepRequest.model_validate(definition).service()
     with database.begin() as uow:
         sweeps.store_scored(uow, request, principal="test", sweep_id=(sweep_id := uuid7()))
-    answer = next(each.text for each in browser.get(f"/sweeps/{sweep_id}").all("p") if "months at" in each.text)
-    assert " ".join(answer.split()) == (
-        "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month. "
-        "3 reach a limit in month 7; 6 reach a limit in month 11."
-    )
+    for address in (f"/sweeps/{sweep_id}", "/clusters/example-shop/capacity"):
+        answer = next(each.text for each in browser.get(address).all("p") if "months at" in each.text)
+        assert " ".join(answer.split()) == (
+            "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month. "
+            "3 reach a limit in month 7; 6 reach a limit in month 11."
+        )
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:
