@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
 from typing import Any
 
 import orjson
@@ -13,6 +12,14 @@ from app.formats.snapshots.pasted import Upload
 from app.formats.syntax.lines import decode
 
 
+class Mistaken(Exception):
+    """Fields of a form that cannot be read, with what is wrong with each."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
 def whole(word: str, field: str, problems: dict[str, str]) -> int:
     """A whole number, or 0 with a problem of the field."""
     if word.isascii() and word.isdigit() and len(word) < 11:
@@ -21,41 +28,9 @@ def whole(word: str, field: str, problems: dict[str, str]) -> int:
     return 0
 
 
-def number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
-    """A number; None if the field is empty, or with a problem of it."""
-    text = typed.get(field, "").strip()
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = nan
-    if isfinite(value):
-        return value
-    problems[field] = f"Enter a number; {text[:100]!r} is none."
-    return None
-
-
 def words(typed: Mapping[str, str], field: str) -> list[str]:
     """The words of a field, between blanks and commas."""
     return typed.get(field, "").replace(",", " ").split()
-
-
-def lines(typed: Mapping[str, str], field: str) -> list[str]:
-    """The lines of a field that are not blank."""
-    return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]
-
-
-def pairs(typed: Mapping[str, str], field: str, problems: dict[str, str], *, write: str) -> dict[str, str]:
-    """The lines `name=value` of a field. One without `=` is a problem, which says what to write instead."""
-    found: dict[str, str] = {}
-    for line in lines(typed, field):
-        name, is_given, value = line.partition("=")
-        if not is_given:
-            problems[field] = f"Write {write}; {line[:100]!r} has no =."
-        else:
-            found[name.strip()] = value.strip()
-    return found
 
 
 def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:

@@ -16,10 +16,8 @@ from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
-from app.web.forms import constraints, members, short
-from app.web.forms import reassignment as reassignment_form
-from app.web.forms.fields import PastedTexts, more
-from app.web.forms.reassignment import FIELDS, Mistaken
+from app.web.forms import members, short
+from app.web.forms.fields import Mistaken, PastedTexts, more
 from app.web.lists import as_id
 from app.web.pages import page
 
@@ -43,8 +41,7 @@ _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
 _OPERATIONS, _ROOMS = {"sweep": "/v1/sweeps"}, {"sweep": "capacity"}
 FIELDS_OF: Mapping[str, dict[str, str]] = {
-    "reassignment": dict.fromkeys(FIELDS, ""),
-    **{kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()},
+    kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()
 }
 """The fields of the form of each kind that has fields, with their initial values."""
 MOST_PICKED = 60
@@ -180,7 +177,7 @@ def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
             raise Mistaken({"body": problems["more"]})
         if not _is_of_fields(kind, read):
             raise Mistaken({"body": f"A study of the kind {read['kind']} has no fields: it is JSON."})
-        typed = reassignment_form.typed_of(read) if kind == "reassignment" else short.typed_of(kind, read)
+        typed = short.typed_of(kind, read)
     return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
 
 
@@ -189,8 +186,6 @@ def _body(kind: str, typed: Mapping[str, str]) -> str:
     if kind not in FIELDS_OF or ("body" in typed and "fields" not in typed):
         return typed.get("body", "{}")
     fields = _fields_of(kind, typed)
-    if kind == "reassignment":
-        return _pretty(reassignment_form.request(fields))
     problems: dict[str, str] = {}
     body = short.request(kind, fields, problems)
     if problems:
@@ -249,7 +244,7 @@ def _page(
     if has_fields and not problems:
         typed = _fields_of(kind, typed)
     # The first error of a field that the form has is beside it, and so is that of an item of the field.
-    of_fields = _field_of(kind)
+    of_fields = partial(short.field_at, kind)
     beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
@@ -267,7 +262,7 @@ def _page(
         typed=FIELDS_OF.get(kind, {}) | dict(typed),
         has_fields=has_fields,
         can_toggle=kind in FIELDS_OF,
-        short=short.SHORT.get(kind, ()),
+        short=() if kind == "reassignment" else short.SHORT.get(kind, ()),
         clusters=clusters,
         suggested=suggested,
         place=where,
@@ -275,16 +270,10 @@ def _page(
         errors=[{**each, "field": of_fields(str(each["pointer"]))} for each in errors],
         fields=tuple(FIELDS_OF[kind]) if has_fields else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
-        has_constraints=any(typed.get(name) for name in constraints.FIELDS),
         members_command=members.COMMANDS.get(kind),
         refused=refused,
         operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
     )
-
-
-def _field_of(kind: str) -> Callable[[str], str]:
-    """What finds the field whose part of the request a pointer names."""
-    return partial(short.field_at, kind) if kind in short.SHORT else reassignment_form.field_of
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:
