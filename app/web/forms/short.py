@@ -220,7 +220,7 @@ SHORT: dict[str, tuple[ShortField, ...]] = {
     kind: tuple(map(_field, fields))
     for kind, fields in orjson.loads(files("app.web.forms").joinpath("fields.json").read_bytes()).items()
 }
-"""The fields of each kind, besides `more`, which has every other part of a request as JSON; `limits` are of two forms."""
+"""The fields of each kind, besides `more`, which has every other part of a request; `limits` are in two forms."""
 SHORT["reassignment"] += SHORT["limits"]
 
 
