@@ -112,7 +112,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     admission = Admission(_capacity(settings, settings.concurrent_requests))
     is_ending = Event()
-    preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
+    preparation = Preparation(database, is_ending, stores_examples=settings.examples, has_webhooks=settings.webhooks)
     pool = _slots(settings) if settings.solver_processes else None
     readiness = Readiness(
         settings.database_url,

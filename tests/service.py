@@ -23,7 +23,7 @@ def served(database: Database, **changed: object) -> Iterator[str]:
     """Serve a database, with some settings changed; the context's value is the address of the service."""
     url = database.url.render_as_string(hide_password=False)
     # In threads: processes of each service's own would take seconds to start; `tests/api/test_slots.py` has them.
-    usual = {"database_url": url, "log_level": "warning", "webhooks": True, "solver_processes": 0}
+    usual = {"database_url": url, "log_level": "warning", "webhooks": True, "examples": True, "solver_processes": 0}
     settings = Settings(**(usual | changed))  # type: ignore[arg-type] # by name
     app = create_app(settings)
     app.state.routers = DeferredRouters({}, apart=())  # to build ahead: requests build theirs; all of them take 0.2 s

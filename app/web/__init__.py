@@ -5,6 +5,7 @@ clusters/     `/` and `/clusters/{name}`: health, the map of brokers, losses, hi
 plans/        `/plans/{id}`: the page of a plan of any kind
 sweeps/       `/sweeps` and `/sweeps/{id}`: progress, charts, scenarios
 forms/        `/plan` and `/plan/{kind}`: requests as forms
+search.py     `/search`: clusters, brokers, topics, groups, plans and studies by name
 sharing.py    share links: made, verified, revoked; access.py: permissions of the pages
 sign_in.py    sign-in of browsers at the OIDC issuer, and sign-out
 administration/  `/keys`, `/webhooks` and `/audit`

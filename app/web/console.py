@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 
 from app.services.limits import Limits
 from app.store.database import Database
-from app.web import guide, lists, sharing
+from app.web import guide, lists, search, sharing
 from app.web.access import OPEN, Access
 from app.web.administration import audit, keys, webhooks
 from app.web.administration.webhooks import Subscriptions
@@ -43,6 +43,7 @@ def router(
     routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])
     for pages in (
         home.router(database, limits, access),
+        search.router(database),
         keys_form.router(requests, access, limits),
         check_form.router(database, requests, access, limits),
         plan_forms.router(database, requests, access, limits),

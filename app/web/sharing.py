@@ -25,11 +25,7 @@ from app.web.pages import page
 def subject_of(request: Request) -> tuple[Subject, Granted] | None:
     """What an address shows, if a link can be for it."""
     match request.url.path.split("/")[1:]:
-        case ["plans", plan_id] | [
-            "plans",
-            plan_id,
-            "export" | "plan.json" | "changes" | "brokers" | "execute" | "about",
-        ]:
+        case ["plans", plan_id, *tab] if len(tab) <= 1 and tab != ["compare"]:  # that lists other plans
             return Subject("plan", plan_id), "page"
         case ["sweeps", sweep_id] | ["sweeps", sweep_id, "scenarios", _]:
             return Subject("sweep", sweep_id), "page"

@@ -155,6 +155,6 @@ def environment_of(database: Database, **changed: str) -> dict[str, str]:
     """The environment of a process that uses a database, with some variables changed."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     url = database.url.render_as_string(hide_password=False)
-    # Most of the tests need neither a JVM nor slots.
-    own = {"DATABASE_URL": url, "LOG_LEVEL": "info", "SPARK_EARLY": "no", "SOLVER_PROCESSES": "0"}
+    # Most of the tests need neither a JVM nor slots, and many name an example.
+    own = {"DATABASE_URL": url, "LOG_LEVEL": "info", "SPARK_EARLY": "no", "SOLVER_PROCESSES": "0", "EXAMPLES": "yes"}
     return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | changed

@@ -158,6 +158,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/sign-out"): Route(OPEN, is_form=True),
     ("GET", "/warnings"): Route(OPEN),
     ("GET", "/"): Route(READ),
+    ("GET", "/search"): Route(READ),
     ("POST", "/clusters"): Route(PLAN, body={"text": ""}, is_form=True),
     ("POST", "/clusters/example"): Route(PLAN, is_form=True),
     ("GET", "/plan/keys"): Route(READ, query={"cluster": CLUSTER}),

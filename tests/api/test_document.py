@@ -13,6 +13,7 @@ from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SHARE_LINK
 from app.api.problems.codes import FAMILIES, PROBLEMS, Codes
 from app.services.cautions import CAUTIONS
 from app.store.database import Database
+from tests.api.conftest import Serve
 from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS, codes_of
 from tests.conftest import ROOT
 
@@ -236,3 +237,12 @@ class TestServed:
     def test_the_page_of_codes(self, client: httpx.Client, family: Codes) -> None:
         text = client.get(family.page).text
         assert all(f'<tr id="{code}">' in text for code in family.meanings)
+
+
+def test_a_service_stores_no_example_unless_a_setting_asks_for_it(scratch: Database, serve: Serve) -> None:
+    """Neither at its first start nor at a later one; what the examples of the document name is then absent."""
+    client = serve(scratch, examples=False)
+    lists = ("snapshots", "plans", "jobs", "sweeps", "webhooks")
+    assert [client.get(f"/v1/{name}").json()["items"] for name in lists] == [[]] * len(lists)
+    assert "No cluster yet" in client.get("/").text
+    assert serve(scratch).get(f"/v1/plans/{EXAMPLE_PLAN_ID}").status_code == 200

@@ -504,12 +504,12 @@ class TestStored:
         picture = client.get(f"/v1/plans/{EXAMPLE_STREAMS_PLAN_ID}/picture.svg")
         assert picture.headers["content-type"].startswith("image/svg+xml")
         assert "4 of 4 stateful tasks ideal" in picture.text
-        page = client.get(f"/plans/{EXAMPLE_STREAMS_PLAN_ID}")
+        page = client.get(f"/plans/{EXAMPLE_STREAMS_PLAN_ID}/losses")
         assert page.status_code == 200
         for text in ("Cost of each loss", "zone=use1-az1", "high_availability"):
             assert text in page.text
         fragile = planned(client, clients=clients(2, client_tags={"zone": "a"}))
-        assert "2 copies in zone=a" in client.get(f"/plans/{fragile['id']}").text
+        assert "2 copies in zone=a" in client.get(f"/plans/{fragile['id']}/tasks").text
 
     def test_listed_by_kind(self, client: httpx.Client) -> None:
         found = client.get("/v1/plans", params={"kind": "streams"}).json()["items"]

@@ -224,7 +224,7 @@ class TestStored:
         plan = planned(client, requested(num_standby_replicas=0))
         page = client.get(f"/plans/{plan['id']}").text
         assert "run by the coordinator of the group" in client.get(f"/plans/{plan['id']}/about").text
-        assert "Tasks whose copies are all in one place" in page
+        assert "Tasks whose copies are all in one place" in client.get(f"/plans/{plan['id']}/tasks").text
         assert "computes exactly this for these members" in page
         by_chance = planned(client, requested(kafka_version="4.1"))
         assert "breaks ties by chance" in client.get(f"/plans/{by_chance['id']}").text

@@ -12,6 +12,7 @@ from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web.clusters.directories import directories
+from app.web.search import in_clusters
 from tests.core.test_partition_table import topic
 from tests.jbod import jbod
 from tests.web.browser import Browser, Page
@@ -51,7 +52,12 @@ def test_a_new_service_offers_a_form_and_an_example(browser: Browser) -> None:
     assert (added.status_code, added.headers["location"]) == (303, "/clusters/example-shop")
     assert browser.ask("POST", "/clusters/example").headers["location"] == "/clusters/example-shop"
     shown = browser.get("/clusters/example-shop").text
-    for finding in ("8 partitions not rack-safe", "times the mean of replicas", "losing rack az-a stops"):
+    for finding in (
+        "1 partition below min.insync.replicas",
+        "partitions not rack-safe",
+        "times the mean of replicas",
+        "losing rack az-a stops",
+    ):
         assert finding in shown
 
 
@@ -270,3 +276,37 @@ def test_the_loss_of_each_rack_and_broker_is_listed_the_worst_first(browser: Bro
     assert "1 partition below min.insync.replicas, which acks=all cannot write" in overview
     assert "losing rack b stops 1 partition" in overview
     assert "/clusters/small/what-if?lose=rack%3Ab#map" in [link.attributes.get("href") for link in page.all("a")]
+
+
+def test_a_search_finds_what_has_a_part_of_the_name(browser: Browser) -> None:
+    """Of every kind, the equal name and the cluster in context first; each result leads to its page."""
+    browser.ask("POST", "/clusters/example")
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    planned = browser.ask("POST", "/plan/reassignment", data={"cluster": "nine", "remove_brokers": "105"})
+    page = browser.get("/search?q=Orders&cluster=nine")
+    links = [link for link in page.all("a") if link.text.casefold() == "orders"]
+    assert [link.attributes["href"] for link in links] == [
+        "/clusters/nine/topics/orders",
+        "/clusters/example-shop/topics/orders",
+    ]
+    for query, address in (
+        ("shop", "/clusters/example-shop"),
+        ("105", "/clusters/nine/brokers/105"),
+        ("billing", "/clusters/example-shop/groups/billing"),
+        ("remove broker", planned.headers["location"]),
+        (planned.headers["location"].rpartition("/")[2][:13], planned.headers["location"]),
+    ):
+        found = browser.get(f"/search?q={query}")
+        assert address in [link.attributes["href"] for link in found.all("a")], query
+        assert browser.get(address).status == 200
+    assert "No cluster, broker" in browser.get("/search?q=xyzzy").text
+    assert browser.get("/search").form() == {"q": ""}
+
+
+def test_large_clusters_are_searched_in_their_context_alone(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    browser.ask("POST", "/clusters/example")
+    with database.begin() as uow:
+        found, left_out = in_clusters(uow, "orders", first="example-shop", most_partitions=1)
+    assert [each.cluster for each in found] == ["example-shop"]
+    assert left_out == ["small"]

@@ -108,6 +108,25 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     assert browser.get("/plans/compare").status == 200
 
 
+def test_a_compared_plan_is_approved(browser: Browser) -> None:
+    """The button of the one plan changes its status, and leaves its notes and the other plan as they are."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    one, other = (
+        browser.ask("POST", "/plan/reassignment", data={"cluster": "nine", "remove_brokers": broker}).headers[
+            "location"
+        ]
+        for broker in ("105", "106")
+    )
+    address = f"/plans/compare?a={one.rpartition('/')[2]}&b={other.rpartition('/')[2]}"
+    page = browser.get(address)
+    forms = [form.attributes["action"] for form in page.all("form") if form.text.strip() == "Approve this one"]
+    assert forms == [f"{one}/status", f"{other}/status"]
+    sent = {name: value for name, value in page.form().items() if name in ("revision", "notes", "labels", "status")}
+    assert browser.ask("POST", forms[1], data=sent).status_code == 303
+    statuses = [pill.text for pill in browser.get(address).all("span") if "pill" in pill.attributes.get("class", "")]
+    assert statuses == ["proposed", "approved"]
+
+
 @pytest.mark.parametrize("plan_id", [EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID])
 def test_plans_of_every_kind_are_compared(client: httpx.Client, plan_id: object) -> None:
     assert client.get("/plans/compare", params={"a": str(plan_id), "b": str(plan_id)}).status_code == 200
@@ -183,4 +202,4 @@ def test_sweeps_are_compared(client: httpx.Client, database: Database) -> None:
     spec = client.get("/pictures/sweeps-compared.json", params=ids).json()
     assert {row["series"] for row in spec["data"]["values"]} == {"sweep A", "sweep B"}
     assert client.get("/pictures/sweeps-compared.svg", params=ids).text.startswith("<svg")
-    assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}").text
+    assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}?tab=about").text

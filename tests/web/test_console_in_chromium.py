@@ -278,6 +278,7 @@ def test_large_clusters_are_maps_that_fit(
     visit.page.set_viewport_size({"width": 390, "height": 900})
     visit.open("/clusters/large", until=".cells")
     assert visit.page.locator(".cells a").count() == brokers
+    assert ("; most on " in visit.page.locator("#map .legend").inner_text()) == (brokers > 300)
     assert not is_too_wide(visit.page)
 
 

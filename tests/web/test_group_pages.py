@@ -53,8 +53,8 @@ def answer_of(plan: Plan) -> Json:
     return answer
 
 
-def page_of(browser: Browser, plan: Plan) -> Page:
-    page = browser.get(f"/plans/{plan.head.id}")
+def page_of(browser: Browser, plan: Plan, tab: str = "") -> Page:
+    page = browser.get(f"/plans/{plan.head.id}{tab}")
     assert page.status == 200
     return page
 
@@ -82,18 +82,19 @@ def test_it_says_whose_prediction_it_is_and_what_it_comes_to(
     assert tag == answer["prediction"]
     for fact in facts(answer):
         assert fact in page.text
-    [tabled] = [row for row in rows(page) if row.startswith(f"{assignor} ")]
+    assignors = page_of(browser, plan, "/assignors")
+    [tabled] = [row for row in rows(assignors) if row.startswith(f"{assignor} ")]
     row = answer["comparison"][0]
     counts = [row[name] for name in ("in_rack", "cross_rack", "unknown", "moved", "revoked", "phases")]
     assert tabled.split()[1:7] == ["–" if count is None else str(count) for count in counts]
-    assert ("The optimum" in page.text) == (answer["optimum"] is not None)
+    assert ("The optimum" in assignors.text) == (answer["optimum"] is not None)
 
 
 def test_all_of_a_comparison_is_tabled_a_failure_with_its_reason(browser: Browser, database: Database) -> None:
     """The uniform assignor rejects members that own a partition twice; the others answer."""
     members = [member(0, owned_partitions={"orders": [0, 1]}), member(1, owned_partitions={"orders": [1, 2]})]
     plan = keep(database, members=members, assignor=["range", "uniform", "optimal"])
-    answer, page = answer_of(plan), page_of(browser, plan)
+    answer, page = answer_of(plan), page_of(browser, plan, "/assignors")
     failed = answer["comparison"][1]
     assert failed["error"]
     assert f"uniform {failed['error']['detail']}" in rows(page)
@@ -103,7 +104,7 @@ def test_all_of_a_comparison_is_tabled_a_failure_with_its_reason(browser: Browse
 def test_members_stand_with_what_they_read(browser: Browser, database: Database) -> None:
     lag = {"orders": [10, 20, 30, 40, 50, 60]}
     plan = keep(database, lag=lag, members=[member(0, group_instance_id="static-0"), member(1, rack_id=None)])
-    answer, page = answer_of(plan), page_of(browser, plan)
+    answer, page = answer_of(plan), page_of(browser, plan, "/members")
     for each, shown in zip(answer["loads"]["per_member"], rows(page)[-2:], strict=True):
         name = each["member_id"] + (" static-0" if each["group_instance_id"] else "")
         counts = [each[column] for column in ("partitions", "in_rack", "cross_rack", "unknown", "lag")]
@@ -113,7 +114,7 @@ def test_members_stand_with_what_they_read(browser: Browser, database: Database)
 
 def test_of_many_members_the_first_are_listed_and_the_rest_is_a_file(browser: Browser, database: Database) -> None:
     plan = keep(database, members=[member(i) for i in range(group_plans.SHOWN_MEMBERS + 5)])
-    page = page_of(browser, plan)
+    page = page_of(browser, plan, "/members")
     assert sum(bool(re.match(r"m-\d+ ", row)) for row in rows(page)) == group_plans.SHOWN_MEMBERS
     assert f"These are the first {group_plans.SHOWN_MEMBERS} of {group_plans.SHOWN_MEMBERS + 5} members." in page.text
 
@@ -121,7 +122,7 @@ def test_of_many_members_the_first_are_listed_and_the_rest_is_a_file(browser: Br
 def test_each_step_is_shown_with_its_movement_and_locality(browser: Browser, database: Database) -> None:
     events = [*GROUP_REQUEST["events"]["value"]["events"], {"rolling_restart": True}]
     plan = keep(database, assignor="cooperative-sticky", events=events)
-    answer, page = answer_of(plan), page_of(browser, plan)
+    answer, page = answer_of(plan), page_of(browser, plan, "/events")
     names = step_names(answer["steps"])
     assert len(answer["steps"]) > len(events)
     for place, (name, step) in enumerate(zip(names, answer["steps"], strict=True), start=1):
@@ -139,7 +140,7 @@ def test_traffic_is_tabled_with_each_change(browser: Browser, database: Database
     rates: Json = {"orders": [1000 * 4**place for place in range(6)]}
     members = [member(0, owned_partitions={"orders": [0, 1]}, generation_id=1), member(1), member(2, rack_id=None)]
     plan = keep(database, members=members, bytes_per_s=rates, events=[{"leave": "m-0"}])
-    answer, page = answer_of(plan), page_of(browser, plan)
+    answer, page = answer_of(plan), page_of(browser, plan, "/traffic")
     traffic = answer["traffic"]
     named = [("Before", traffic["before"]), ("After", traffic), *((what_if(row), row) for row in traffic["if"])]
     assert len(named) >= 7
@@ -151,24 +152,27 @@ def test_traffic_is_tabled_with_each_change(browser: Browser, database: Database
         assert f"{racks} {byte_size(round(pair['bytes_per_s']))}/s" in rows(page)
     assert all(f"{what_if(change)}: {change['reason']}." in page.text for change in traffic["left_out"])
     pause = answer["steps"][0]["pause"]
-    [step] = [row for row in rows(page) if row.startswith("1 m-0 leaves ")]
+    [step] = [row for row in rows(page_of(browser, plan, "/events")) if row.startswith("1 m-0 leaves ")]
     assert f" {pause['partitions']} {pause['seconds']:g} {byte_size(pause['lag_bytes'])} " in step
-    assert "Bytes from rack to rack" not in page_of(browser, keep(database)).text
+    assert "Bytes from rack to rack" not in page_of(browser, keep(database), "/traffic").text
 
 
 def test_phases_are_shown_where_there_are_several(browser: Browser, database: Database) -> None:
     members = [member(0, owned_partitions={"orders": [0, 1, 2, 3, 4, 5]}, generation_id=1), member(1)]
-    page = page_of(browser, keep(database, assignor="cooperative-sticky", members=members))
+    page = page_of(browser, keep(database, assignor="cooperative-sticky", members=members), "/events")
     assert "Phases of the rebalance" in page.text
-    assert "Phases of the rebalance" not in page_of(browser, keep(database, assignor="range", members=members)).text
+    settled = page_of(browser, keep(database, assignor="range", members=members), "/events")
+    assert "Phases of the rebalance" not in settled.text
+    assert "the request has no events" in settled.text
 
 
 def test_a_recorded_group_has_its_name_and_the_verdict_of_its_leader(browser: Browser, database: Database) -> None:
     plan = keep_recorded(database, previous=True)
     page = page_of(browser, plan)
     assert next(page.all("h1")).text == "billing under range"
-    assert "billing-0-35ee leads the group" in page.text
-    assert "It does not rebalance." in page.text
+    events = page_of(browser, plan, "/events").text
+    assert "billing-0-35ee leads the group" in events
+    assert "It does not rebalance." in events
     assert "Group billing" in browser.get(f"/plans/{plan.head.id}/about").text
 
 

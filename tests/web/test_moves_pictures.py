@@ -162,6 +162,18 @@ def test_many_brokers_are_drawn_by_rack_and_many_racks_together(
     assert float(root.get("width", 0)) <= WIDEST
 
 
+def test_a_picture_of_racks_names_the_brokers_that_move_most_and_cuts_its_lines() -> None:
+    """The line from the least to the most broker of a rack stays below the names and totals of the panel."""
+    document = draw(MovesPicture("a plan", [], removal(MOST_BROKERS + 6, 3)))
+    root = read(document)
+    assert "Broker 0 sends " in document
+    assert re.search(r"Broker \d+ gets \d+ \([\d.]+ MiB\), \d+ gets ", document)
+    lowest = max(float(text.get("y", 0)) for text in root.iter(f"{SVG}text") if " → " in (text.text or ""))
+    ends = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == "span"]
+    assert ends
+    assert all(float(end.rpartition("V")[2]) > lowest for end in ends)
+
+
 def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     root = parsed(worked())
     assert root.get("role") == "img"

@@ -36,8 +36,7 @@ def test_a_sweep_is_changed_and_submitted_again(client: httpx.Client) -> None:
     assert f'href="/plan/sweep?again={EXAMPLE_SWEEP_ID}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}").text
     form = client.get(f"/plan/sweep?again={EXAMPLE_SWEEP_ID}")
     page = Page(form.status_code, form.headers, form.text)
-    [body] = [field.text.removeprefix("\n") for field in page.all("textarea")]
-    made = client.post("/plan/sweep", data={"body": body})
+    made = client.post("/plan/sweep", data={name: page.form()[name] for name in FIELDS_OF["sweep"]})
     assert made.status_code == 303, made.text[:2000]
     new = client.get("/v1" + made.headers["location"]).json()
     assert new["definition"] == client.get(f"/v1/sweeps/{EXAMPLE_SWEEP_ID}").json()["definition"]

@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 import pytest
 
+from app.api.examples import SWEEP_REQUEST
 from app.store.database import Database
 from app.web.forms import short
-from app.web.forms.reassignment import FIELDS, Mistaken, request, typed_of
-from app.web.forms.requests import KINDS
+from app.web.forms.requests import FIELDS_OF, KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
 
-EMPTY = dict.fromkeys(FIELDS, "")
+EMPTY = dict.fromkeys(FIELDS_OF["reassignment"], "")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ EMPTY = dict.fromkeys(FIELDS, "")
 def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> None:
     """And the request makes fields that make it again."""
     made = {"cluster": "c", **body}
-    assert request({**EMPTY, "cluster": "c", **typed}) == made
-    assert request({**EMPTY, **typed_of(made)}) == made
+    assert short.request("reassignment", {**EMPTY, "cluster": "c", **typed}, {}) == made
+    assert short.request("reassignment", short.typed_of("reassignment", made), {}) == made
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> N
     ],
 )
 def test_what_cannot_be_read_is_said_at_its_field(browser: Browser, typed: dict[str, str], field: str) -> None:
-    with pytest.raises(Mistaken) as mistaken:
-        request({**EMPTY, "cluster": "c", **typed})
-    assert list(mistaken.value.problems) == [field]
+    problems: dict[str, str] = {}
+    short.request("reassignment", {**EMPTY, "cluster": "c", **typed}, problems)
+    assert list(problems) == [field]
     page = browser.post("/plan/reassignment", {**EMPTY, "cluster": "c", **typed})
     assert page.status == 422
     assert page.by_id(field).attributes["aria-invalid"] == "true"
@@ -145,17 +145,68 @@ def test_fields_come_from_the_address_and_from_pickers(browser: Browser, databas
     assert "3,\n    1" in shown
 
 
-@pytest.mark.parametrize("kind", ["reassignment", *short.SHORT])
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() & FIELDS_OF.keys()))
 def test_a_form_is_fields_or_json_both_ways(browser: Browser, database: Database, kind: str) -> None:
     keep(database, small())
     fields = {"cluster": "small", "more": '{"labels": {"team": "x"}}'}
     as_json = browser.post(f"/plan/{kind}", {**fields, "json": "1"})
     body = as_json.by_id("body").text.strip()
-    assert json.loads(body)["labels"] == {"team": "x"}
+    assert json.loads(body)["labels"]["team"] == "x"
     as_fields = browser.post(f"/plan/{kind}", {"body": body, "fields": "1"})
     assert as_fields.by_id("cluster").attributes["value"] == "small"
     assert json.loads(as_fields.by_id("more").text) == {"labels": {"team": "x"}}
     assert browser.post(f"/plan/{kind}", {"body": "{", "fields": "1"}).status == 422
+
+
+CAPACITY = [
+    example["value"] for example in SWEEP_REQUEST.values() if example["value"].get("kind") in (None, "capacity")
+]
+
+
+@pytest.mark.parametrize("body", CAPACITY)
+def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
+    """What has no field is JSON; numbers are exact in the units of the fields."""
+    typed = short.typed_of("sweep", body)
+    assert (typed["racks"], typed["disk_bytes"], typed["nic_in_bytes_per_s"]) == (
+        "use1-az1, use1-az2, use1-az4",
+        "4",
+        "625",
+    )
+    assert short.request("sweep", typed, {}) == body
+
+
+def test_a_study_of_a_cluster_is_filled_in_and_submitted(browser: Browser) -> None:
+    """Every field that is required has a value: racks, brokers and rates are those of the newest snapshot."""
+    browser.ask("POST", "/clusters/example")
+    [link] = [each for each in browser.get("/clusters/example-shop/capacity").all("a") if each.text == "New study"]
+    page = browser.get(link.attributes["href"])
+    assert page.by_id("racks").attributes["value"] == "az-a, az-b, az-c"
+    assert (page.by_id("brokers_per_rack").attributes["value"], page.by_id("compared").attributes["value"]) == (
+        "5",
+        "2 to 10",
+    )
+    assert "orders=" in page.by_id("rates").text
+    typed = {name: value for name, value in page.form().items() if name in FIELDS_OF["sweep"]}
+    for wrong, field in (
+        ({"growth_per_month": "much"}, "growth_per_month"),
+        ({"compared": "2 to many"}, "compared"),
+        ({"cluster": "none"}, "cluster"),
+        ({"rates": "orders=1"}, "rates"),
+    ):
+        refused = browser.post("/plan/sweep", typed | wrong)
+        assert refused.status == 422
+        assert refused.by_id(field).attributes.get("aria-invalid") == "true", (field, refused.text)
+    made = browser.ask("POST", "/plan/sweep", data=typed)
+    assert made.status_code == 303
+    assert "Size for next year" in browser.get("/clusters/example-shop/capacity").text
+    again = browser.get("/plan/sweep?again=" + made.headers["location"].rpartition("/")[2])
+    assert again.by_id("racks").attributes["value"] == "az-a, az-b, az-c"
+
+
+def test_a_study_of_another_kind_is_json(browser: Browser) -> None:
+    page = browser.post("/plan/sweep", {"body": '{"kind": "key_skew"}', "fields": "1"})
+    assert page.status == 422
+    assert "key_skew has no fields" in page.text
 
 
 def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Database) -> None:

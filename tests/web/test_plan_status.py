@@ -79,7 +79,12 @@ def test_the_next_status_is_a_button_at_the_top(browser: Browser, plan: str) -> 
 
 
 def test_addresses_of_earlier_releases_lead_to_their_tab(browser: Browser, plan: str) -> None:
-    for query, tab in (("batch=2", "brokers"), ("select=broker:105", "changes"), ("progress=newest", "execute")):
+    for query, tab in (
+        ("batch=2", "brokers"),
+        ("select=broker:105", "changes"),
+        ("progress=newest", "execute"),
+        ("against=x", "partitions"),
+    ):
         moved = browser.ask("GET", f"{plan}?{query}")
         assert (moved.status_code, moved.headers["location"]) == (307, f"{plan}/{tab}?{query}")
     assert browser.get(f"{plan}/nonsense").status == 404

@@ -43,8 +43,8 @@ def ordered(topics: Sequence[NewTopic], *, seed: int | None = None, start: int |
     return ReplicasRequest(topics, brokers=BROKERS, seed=seed, fixed_start_index=start)
 
 
-def page_of(browser: Browser, plan: Plan) -> Page:
-    page = browser.get(f"/plans/{plan.head.id}")
+def page_of(browser: Browser, plan: Plan, tab: str = "") -> Page:
+    page = browser.get(f"/plans/{plan.head.id}{tab}")
     assert page.status == 200
     return page
 
@@ -65,7 +65,7 @@ def test_it_says_which_kind_of_prediction_it_is(
     page, page_address = page_of(browser, plan), f"/plans/{plan.head.id}"
     [tag] = [element.text for element in page.elements if element.attributes.get("class") == "tag"]
     assert tag == prediction
-    assert ("All draws of the controller" in page.text) == (prediction == "envelope")
+    assert ("All draws of the controller" in page_of(browser, plan, "/measures").text) == (prediction == "envelope")
     if seed is not None:
         assert f"Seed {seed} " in browser.get(f"{page_address}/about").text
 
@@ -121,7 +121,7 @@ def test_the_exports_are_linked(browser: Browser, database: Database) -> None:
 
 def test_the_first_partitions_are_listed_as_they_are_planned(browser: Browser, database: Database) -> None:
     plan = keep(database, ordered([NewTopic("a", 40, 2), NewTopic("b", 40, 3)], seed=3))
-    page = page_of(browser, plan)
+    page = page_of(browser, plan, "/partitions")
     rows = [" ".join(row.text.split()) for row in page.all("tr")]
     expected = [
         f"{placement.topic} {partition} {replicas[0]} {', '.join(map(str, replicas))}"
@@ -136,12 +136,12 @@ def test_the_first_partitions_are_listed_as_they_are_planned(browser: Browser, d
 
 def test_measures_and_losses_are_those_of_the_plan(browser: Browser, database: Database) -> None:
     plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
-    text = page_of(browser, plan).text
+    text = page_of(browser, plan, "/measures").text
     assert "Leaders 2 2 0 Replicas 6 6 0" in text
     assert "3 racks 12 Rack-safe 100 %" in text
     assert "az-a 4 12 0 – az-b 4 12 0 – az-c 4 12 0 –" in text
     stated = replace(ordered([NewTopic("orders", 12, 3)], seed=1), defaults=Defaults(3))
-    text = page_of(browser, keep(database, stated)).text
+    text = page_of(browser, keep(database, stated), "/measures").text
     assert "Partitions offline Not writable az-a 4 12 0 12 az-b 4 12 0 12 az-c 4 12 0 12" in text
 
 
@@ -206,16 +206,16 @@ def test_the_differences_from_a_snapshot_and_the_files_of_one_topic(client: http
     topics = [{"name": name, "partitions": 3, "replication_factor": 2} for name in ("orders", "new")]
     made = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics[:1]}).json()["id"]
     [snapshot] = [each["id"] for each in client.get("/v1/snapshots?cluster=nine").json()["items"]]
-    page = client.get(f"/plans/{made}")
+    page = client.get(f"/plans/{made}/partitions")
     assert (f'value="{snapshot}"' in page.text, "to copy" in page.text) == (True, False)
     assert "Files of one topic" not in client.get(f"/plans/{made}/about").text
     own = client.get(f"/v1/plans/{made}/diff?against={snapshot}").json()
-    shown = client.get(f"/plans/{made}?against={snapshot}").text
+    shown = client.get(f"/plans/{made}/partitions?against={snapshot}").text
     assert f"{own['summary']['partitions_changed']} changed; " in shown
     assert f"{own['summary']['replicas_added']} replicas to copy" in shown
     assert all(f"{row['topic']}-{row['partition']}</th>" in shown for row in own["items"])
-    assert "is not the id of a snapshot" in client.get(f"/plans/{made}?against=x").text
-    assert "alert" in client.get(f"/plans/{made}?against={uuid4()}").text
+    assert "is not the id of a snapshot" in client.get(f"/plans/{made}/partitions?against=x").text
+    assert "alert" in client.get(f"/plans/{made}/partitions?against={uuid4()}").text
     both = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics}).json()["id"]
     form = client.get(f"/plans/{both}/about").text
     [listed] = re.findall(r'<select id="of-format".*?</select>', form)

@@ -47,9 +47,31 @@ def test_a_sweep_is_listed_and_has_a_page(browser: Browser, sweep: UUID) -> None
     assert f"/sweeps/{sweep}" in browser.get("/sweeps").source
     assert f"/sweeps/{sweep}" not in browser.get("/sweeps?state=failed").source
     page = browser.get(f"/sweeps/{sweep}")
-    assert "4 scenarios, succeeded" in page.text
-    assert "Best scenario" in page.text
-    assert len(list(page.all("tr"))) == 5
+    assert "capacity study of 4 scenarios" in page.text
+    assert "Capacity study, succeeded" in page.text
+    for words in ("The best of 4 scored scenarios by cost a month (currency of the prices)", "within the limits"):
+        assert words in page.text
+    table = browser.get(f"/sweeps/{sweep}?tab=scenarios")
+    assert len(list(table.all("tr"))) == 5
+    assert "4 of 4 scenarios." in table.text
+
+
+def test_a_study_answers_in_words_how_long_each_size_lasts(browser: Browser, database: Database) -> None:
+    """Sizes are compared with the other axes as in the best scenario. The cluster of the study has the answer, too."""
+    browser.ask("POST", "/clusters/example")
+    definition = DEFINITION | {"labels": {"study": "Next year", "cluster": "example-shop"}}
+    definition["base"] = definition["base"] | {"traffic": {"growth_per_month": 0.2, "horizon_months": 12}}
+    definition["base"]["broker_profile"] = {"disk_bytes": 2e11, "nic_in_bytes_per_s": 1e9, "price_per_month": 400}
+    definition["axes"] = {"topology.brokers_per_rack": [1, 2, 4], "topics.*.replication_factor": [2, 3]}
+    request = CapacitySweepRequest.model_validate(definition).service()
+    with database.begin() as uow:
+        sweeps.store_scored(uow, request, principal="test", sweep_id=(sweep_id := uuid7()))
+    for address in (f"/sweeps/{sweep_id}", "/clusters/example-shop/capacity"):
+        answer = next(each.text for each in browser.get(address).all("p") if "months at" in each.text)
+        assert " ".join(answer.split()) == (
+            "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month. "
+            "3 reach a limit in month 7; 6 reach a limit in month 11."
+        )
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:

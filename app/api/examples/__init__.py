@@ -1,4 +1,4 @@
-"""The examples of the documentation. They run as they stand: the service stores the snapshots, plans and job named.
+"""The examples of the documentation, which run as they stand if RACKPLAN_EXAMPLES stores the resources that they name.
 
 `<name>.json` has the example bodies of one operation, in the form of OpenAPI: name → `summary` and `value`.
 """

@@ -1,5 +1,5 @@
 """What a service does once it listens.
 
-preparation.py       compiles and loads its loops; whether resources that examples of the documentation name are missing
-seeding.py           stores them
+preparation.py       compiles and loads its loops
+seeding.py           stores the resources that examples of the documentation name, if a setting asks for them
 """

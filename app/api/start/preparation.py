@@ -1,49 +1,21 @@
-"""What a service does once it listens: compile and load its loops, and store the examples of the documentation."""
+"""What a service does once it listens: compile and load its loops, and store the examples if they are wanted."""
 
 import time
 from collections.abc import Collection
 from threading import Event, Thread
-from typing import Any
-from uuid import UUID
 
 import structlog
 from sqlalchemy.exc import DBAPIError
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api import examples
 from app.api.http.deferred_routers import DeferredRouters
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
 from app.deferred import IMPORTING
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
-from app.errors.failure import NotFound
 from app.errors.requests import QuotaExceeded
 from app.store import transaction
 from app.store.database import Database
-from app.store.rows import Rows
-
-
-def lacks_examples(database: Database, *, has_webhooks: bool) -> bool:
-    """Whether any example has to be stored."""
-    with database.begin() as uow:
-        return (
-            is_missing(uow.snapshots, examples.EXAMPLE_SNAPSHOT_ID)
-            or is_missing(uow.snapshots, examples.EXAMPLE_GROUPS_SNAPSHOT_ID)
-            or any(is_missing(uow.plans, plan_id) for plan_id in examples.EXAMPLE_PLAN_IDS)
-            or is_missing(uow.jobs, examples.EXAMPLE_JOB_ID)
-            or is_missing(uow.sweeps, examples.EXAMPLE_SWEEP_ID)
-            or (has_webhooks and is_missing(uow.webhooks, examples.EXAMPLE_WEBHOOK_ID))
-        )
-
-
-def is_missing(rows: Rows[Any], row_id: UUID) -> bool:
-    """Whether a store has no row of this id."""
-    try:
-        rows.get(row_id)
-    except NotFound:
-        return True
-    return False
-
 
 HEADER = "Rackplan-Compiling"
 """Of every response while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
@@ -61,13 +33,15 @@ class Preparation:
     ----------
     database : where the examples are stored.
     is_ending : is set when the service stops.
+    stores_examples : whether the examples of the documentation are stored.
     has_webhooks : whether the operator allows webhooks, of which the example is one.
     """
 
-    def __init__(self, database: Database, is_ending: Event, *, has_webhooks: bool) -> None:
+    def __init__(self, database: Database, is_ending: Event, *, stores_examples: bool, has_webhooks: bool) -> None:
         self.is_done = Event()
         self.compiling: str | None = None
         self._database, self._is_ending, self._has_webhooks = database, is_ending, has_webhooks
+        self._stores_examples = stores_examples
         self._thread: Thread | None = None
 
     def start(self, routers: DeferredRouters, ahead: Collection[str] | None) -> None:
@@ -105,10 +79,10 @@ class Preparation:
                     detail=f"the account of the database cannot take the role {transaction.ROLE}: the queries of the "
                     "service alone separate teams; docs/teams.md has the statements for an administrator",
                 )
-            if not lacks_examples(self._database, has_webhooks=self._has_webhooks):
+            if not self._stores_examples:
                 return
             with IMPORTING:
-                from app.api.start import seeding  # noqa: PLC0415 -- the planners, which only a first start needs here
+                from app.api.start import seeding  # noqa: PLC0415 -- the planners, which few services need here
 
             for store in seeding.steps(self._database, has_webhooks=self._has_webhooks):
                 if self._is_ending.is_set():

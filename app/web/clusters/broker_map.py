@@ -18,6 +18,8 @@ SHADES = 9
 """Shades from the smallest to the largest value."""
 NO_RACK_NAME = "no rack"
 _NEUTRAL = SHADES // 2
+MOST_NUMBERED = 300
+"""Brokers of a map of which each has its number; the text beside a larger one names the extremes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class BrokerMap:
     Parameters
     ----------
     measure : the label of what is shown. smallest, mean, largest : of the brokers that are listed and not lost.
+    extremes : the brokers with most and least, of a map that is too large for numbers; else empty.
     """
 
     measure: str
@@ -105,6 +108,7 @@ class BrokerMap:
     smallest: str
     mean: str
     largest: str
+    extremes: str
 
     @property
     def brokers(self) -> int:
@@ -154,7 +158,15 @@ def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_
         for rack in order
     ]
     low, mean, high = (measure.written(float(value)) for value in (compared.min(), compared.mean(), compared.max()))
-    return BrokerMap(measure.label, panels, low, mean, high)
+    return BrokerMap(measure.label, panels, low, mean, high, _extremes(table, values, counts, measure))
+
+
+def _extremes(table: PartitionTable, values: Float64s, counts: NDArray[np.bool_], measure: Measure) -> str:
+    if len(values) <= MOST_NUMBERED:
+        return ""
+    ranked = np.flatnonzero(counts)[np.argsort(-values[counts], kind="stable")]
+    named = [f"{table.brokers.ids[place]} ({measure.written(values[place])})" for place in ranked]
+    return f"; most on {', '.join(named[:3])}; least on {', '.join(named[:-4:-1])}"
 
 
 def broker_state(table: PartitionTable, position: int) -> str:
@@ -178,7 +190,7 @@ MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
 """The rules of pictures, and those of maps."""
 _MARGIN, _TITLE, _FACT, _FIRST = 20, 34, 56, 76
 _GAP, _HEAD = 4, 30
-_SIZES = ((60, 72, 40), (300, 44, 30), (10**9, 16, 12))
+_SIZES = ((60, 72, 40), (MOST_NUMBERED, 44, 30), (10**9, 16, 12))
 """Up to so many brokers a cell is so wide and so high, in pixels; the smallest have no text."""
 _READABLE = 40
 _WIDTH = 960
@@ -207,7 +219,7 @@ def draw(title: str, shown: BrokerMap, *, style: str) -> str:
                 parts.append(element("text", escaped(cell.value), class_=f"moved {tone}", x=middle, y=y + height - 6))
             drawn.append(element("g", *parts))
         top += -(-len(panel.cells) // columns) * (height + _GAP) + 10
-    fact = f"{shown.measure} of a broker: {shown.smallest} to {shown.largest}, {shown.mean} on average."
+    fact = f"{shown.measure} of a broker: {shown.smallest} to {shown.largest}, {shown.mean} on average{shown.extremes}."
     bottom = top + _MARGIN - 8
     return element(
         "svg",

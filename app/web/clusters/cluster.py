@@ -33,6 +33,7 @@ from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.pages import download, framed, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
+from app.web.sweeps import plots
 
 MOST_BYTES = 240 * 2**20
 """Memory of all cached tables, each with its cluster: some two million partitions with three replicas."""
@@ -272,7 +273,10 @@ def _plans(shown: Shown) -> Mapping[str, Any]:
 
 
 def _capacity(shown: Shown) -> Mapping[str, Any]:
-    return {"studies": _studies(shown.uow, shown.view)}
+    studies = _studies(shown.uow, shown.view)
+    sized = next((each for each in studies if (each.kind, each.state) == ("capacity", "succeeded")), None)
+    answer = {"sizes": plots.sizes(shown.uow, sized), "horizon": plots.horizon_of(sized)} if sized else {}
+    return {"studies": studies, "sized": sized, **answer}
 
 
 def _studies(uow: UnitOfWork, view: ClusterView) -> Sequence[Any]:

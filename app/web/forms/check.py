@@ -14,14 +14,14 @@ from app.services.checks import MEASURES, Check, Outcome, Subject
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.forms.constraints import COUNTS, LIMITS, SHARES
-from app.web.forms.constraints import limits as stated_limits
-from app.web.forms.fields import joined, more, words
+from app.web.forms import short
+from app.web.forms.fields import joined, words
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
 MOST_ROWS = 100
-FIELDS = ("cluster", "output", "fail_on", "more", *SHARES, *COUNTS)
+_LIMITS = tuple(field.name for field in short.SHORT["limits"])
+FIELDS = ("cluster", "output", "fail_on", "more", *_LIMITS)
 _FORM_BODY = ("cluster", "output", "limits")
 """Parts of the request that have fields of their own."""
 
@@ -77,9 +77,7 @@ def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
     if typed["output"].strip():
         body["output"] = typed["output"]
-    if limits := stated_limits(typed, problems):
-        body["limits"] = limits
-    return joined(body, more(typed, problems))
+    return joined(body, short.request("limits", typed, problems))
 
 
 def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Mapping[str, Json]]) -> Response:
@@ -97,8 +95,8 @@ def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
     """The field of an error in a part of the request; `output` if it is of none."""
     if typed["more"].strip() and first not in _FORM_BODY and first != "fail_on":
         return "more"
-    field = LIMITS.get(rest.partition("/")[0], "disk") if first == "limits" else first
-    return field if field in FIELDS else "output"
+    field = short.field_at("limits", f"{first}/{rest}")
+    return field if field in FIELDS else "disk" if first == "limits" else "output"
 
 
 def _page(
@@ -124,5 +122,5 @@ def _page(
         loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
         resources=load_tables.NAMES,
         most_rows=MOST_ROWS,
-        is_open=any(typed[name] for name in ("more", *SHARES, *COUNTS)),
+        is_open=any(typed[name] for name in ("more", *_LIMITS)),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
 from typing import Any
 
 import orjson
@@ -11,7 +10,14 @@ from starlette.datastructures import UploadFile
 
 from app.formats.snapshots.pasted import Upload
 from app.formats.syntax.lines import decode
-from app.services.amounts import number_of
+
+
+class Mistaken(Exception):
+    """Fields of a form that cannot be read, with what is wrong with each."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
 
 
 def whole(word: str, field: str, problems: dict[str, str]) -> int:
@@ -22,41 +28,9 @@ def whole(word: str, field: str, problems: dict[str, str]) -> int:
     return 0
 
 
-def number(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> float | None:
-    """A number, with its unit or without; None if the field is empty, or with a problem of it."""
-    text = typed.get(field, "").strip()
-    if not text:
-        return None
-    try:
-        value = number_of(text)
-    except ValueError:
-        value = nan
-    if isfinite(value):
-        return value
-    problems[field] = f"Enter a number; {text[:100]!r} is none."
-    return None
-
-
 def words(typed: Mapping[str, str], field: str) -> list[str]:
     """The words of a field, between blanks and commas."""
     return typed.get(field, "").replace(",", " ").split()
-
-
-def lines(typed: Mapping[str, str], field: str) -> list[str]:
-    """The lines of a field that are not blank."""
-    return [line.strip() for line in typed.get(field, "").splitlines() if line.strip()]
-
-
-def pairs(typed: Mapping[str, str], field: str, problems: dict[str, str], *, write: str) -> dict[str, str]:
-    """The lines `name=value` of a field. One without `=` is a problem, which says what to write instead."""
-    found: dict[str, str] = {}
-    for line in lines(typed, field):
-        name, is_given, value = line.partition("=")
-        if not is_given:
-            problems[field] = f"Write {write}; {line[:100]!r} has no =."
-        else:
-            found[name.strip()] = value.strip()
-    return found
 
 
 def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
@@ -76,9 +50,9 @@ def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
 
 
 def joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The further fields win; objects in both are joined."""
+    """The further fields win; objects in both are joined, and so are those in them."""
     return body | {
-        name: {**body[name], **value} if isinstance(value, dict) and isinstance(body.get(name), dict) else value
+        name: joined(body[name], value) if isinstance(value, dict) and isinstance(body.get(name), dict) else value
         for name, value in more.items()
     }
 

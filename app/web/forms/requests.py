@@ -1,6 +1,8 @@
-"""`/plan` and `/plan/{kind}`: a request for a plan or a sweep as a form; the same as curl, Python and JSON."""
+"""`/plan` and `/plan/{kind}`: a request for a plan or a study as a form; the same as curl, Python and JSON."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Protocol
 
@@ -14,10 +16,8 @@ from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
-from app.web.forms import constraints, members, short
-from app.web.forms import reassignment as reassignment_form
-from app.web.forms.fields import PastedTexts, more
-from app.web.forms.reassignment import FIELDS, Mistaken
+from app.web.forms import members, short
+from app.web.forms.fields import Mistaken, PastedTexts, more
 from app.web.lists import as_id
 from app.web.pages import page
 
@@ -31,18 +31,23 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
     "restart": ("Restart a cluster", "The fewest waves of restarts in which every partition stays writable."),
     "consumers": ("Scale consumers", "The fewest consumers of each interval, and when to start them."),
-    "sweep": ("Start a sweep", "Thousands of scenarios: capacity, draws, groups, keys, reassignments."),
+    "sweep": (
+        "New study",
+        "How many brokers last, and what breaks first; as JSON also draws, groups, keys and changes.",
+    ),
 }
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
-_OPERATIONS = {"sweep": "/v1/sweeps"}
+_OPERATIONS, _ROOMS = {"sweep": "/v1/sweeps"}, {"sweep": "capacity"}
 FIELDS_OF: Mapping[str, dict[str, str]] = {
-    "reassignment": dict.fromkeys(FIELDS, ""),
-    **{kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()},
+    kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()
 }
 """The fields of the form of each kind that has fields, with their initial values."""
 MOST_PICKED = 60
+MOST_RATES = 300
+"""Topics whose rates the form of a study fills in."""
+_RETENTION_S = 7 * 86_400
 
 
 class Requests(Protocol):
@@ -80,7 +85,11 @@ def router(
             typed = {"body": _pretty(known[typed["example"]]["value"])}
         if again := typed.get("again"):
             with database.begin() as uow:
-                typed = {"fields": "1", "body": _pretty(_stored(uow, kind, again))}
+                stored = _stored(uow, kind, again)
+            typed = {"body": _pretty(stored), **({"fields": "1"} if _is_of_fields(kind, stored) else {})}
+        if kind == "sweep" and typed.keys() == {"cluster"}:
+            with database.begin() as uow:
+                typed = {**typed, **_study_of(uow, typed["cluster"])}
         return submitted(kind, {**typed, "preview": "1"}, "")
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
@@ -166,7 +175,9 @@ def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
         read = more({"more": typed["body"]}, problems)
         if problems:
             raise Mistaken({"body": problems["more"]})
-        typed = reassignment_form.typed_of(read) if kind == "reassignment" else short.typed_of(kind, read)
+        if not _is_of_fields(kind, read):
+            raise Mistaken({"body": f"A study of the kind {read['kind']} has no fields: it is JSON."})
+        typed = short.typed_of(kind, read)
     return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
 
 
@@ -175,13 +186,34 @@ def _body(kind: str, typed: Mapping[str, str]) -> str:
     if kind not in FIELDS_OF or ("body" in typed and "fields" not in typed):
         return typed.get("body", "{}")
     fields = _fields_of(kind, typed)
-    if kind == "reassignment":
-        return _pretty(reassignment_form.request(fields))
     problems: dict[str, str] = {}
     body = short.request(kind, fields, problems)
     if problems:
         raise Mistaken(problems)
     return _pretty(body)
+
+
+def _is_of_fields(kind: str, body: Mapping[str, Any]) -> bool:
+    """Whether a request has a form of fields: of the studies those of capacity have one."""
+    return kind != "sweep" or body.get("kind", "capacity") == "capacity"
+
+
+def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
+    """The fields of a study of the newest snapshot of a cluster: racks, brokers, and rates from the bytes on disk."""
+    if uow.snapshots.newest(name) is None:
+        return {}
+    _, cluster = snapshots.load(uow, snapshots.newest(uow, name).id)
+    racks = Counter(broker.rack or "all" for broker in cluster.brokers)
+    most = max(racks.values(), default=1)
+    known = [topic for topic in cluster.topics[:MOST_RATES] if (topic.size_bytes >= 0).all()]
+    rates = {topic.name: int(topic.size_bytes.sum()) / _RETENTION_S / short.MB for topic in known}
+    return {
+        "racks": ", ".join(sorted(racks)),
+        "brokers_per_rack": str(most),
+        "compared": f"{max(1, most // 2)} to {2 * most}",
+        "consumer_groups": str(max(1, len(cluster.groups))),
+        "rates": "\n".join(f"{topic}={rate:.3g}" for topic, rate in rates.items()),
+    }
 
 
 def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
@@ -212,12 +244,12 @@ def _page(
     if has_fields and not problems:
         typed = _fields_of(kind, typed)
     # The first error of a field that the form has is beside it, and so is that of an item of the field.
-    of_fields = _field_of(kind)
+    of_fields = partial(short.field_at, kind)
     beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
         cluster = str(typed.get("cluster") or "")
-        where = place(uow, ClusterView(cluster, "plans")) if cluster else None
+        where = place(uow, ClusterView(cluster, _ROOMS.get(kind, "plans"))) if cluster else None
         suggested = _suggested(uow, cluster)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(
@@ -230,7 +262,7 @@ def _page(
         typed=FIELDS_OF.get(kind, {}) | dict(typed),
         has_fields=has_fields,
         can_toggle=kind in FIELDS_OF,
-        short=short.SHORT.get(kind, ()),
+        short=() if kind == "reassignment" else short.SHORT.get(kind, ()),
         clusters=clusters,
         suggested=suggested,
         place=where,
@@ -238,19 +270,10 @@ def _page(
         errors=[{**each, "field": of_fields(str(each["pointer"]))} for each in errors],
         fields=tuple(FIELDS_OF[kind]) if has_fields else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
-        has_constraints=any(typed.get(name) for name in constraints.FIELDS),
         members_command=members.COMMANDS.get(kind),
         refused=refused,
         operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
     )
-
-
-def _field_of(kind: str) -> Callable[[str], str]:
-    """What finds the field whose part of the request a pointer names."""
-    if kind not in short.SHORT:
-        return reassignment_form.field_of
-    names = {f"/{field.path.replace('.', '/0/')}": field.name for field in short.SHORT[kind]}
-    return lambda pointer: names.get(pointer, pointer.strip("/").partition("/")[0])
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:

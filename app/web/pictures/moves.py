@@ -124,6 +124,10 @@ MOST_BROKERS = 30
 """Brokers that have a column and a row of their own; of more, those of a rack share one."""
 MOST_RACKS = 30
 """Racks with a column of their own; of more, those that move least share the last one."""
+_MOST_OF_MEAN = 2
+"""A line from the least to the most is cut at this multiple of the highest bar."""
+MOST_MOVERS = 3
+"""Brokers that a picture of racks names as those that send most, and as those that get most."""
 _PARTS = (("stays", "leads"), ("arrives", "follows"), ("is new", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 _NO_RACK = "no rack"
@@ -165,17 +169,18 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
     after = [sum(one.counts) for one in items]
     even = sum(after) / max(int(np.count_nonzero(transfers.after.replicas)), 1)
     share = EvenShare(even, f"the mean after the plan: {_amount(round(even), by_bytes)} a broker that has any")
+    highest = max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in items], default=0)
     bars = Bars(
         noun="broker",
         looks=tuple(look for _, look in _PARTS),
         summed=lambda some: _summed(some, by_bytes),
         named=lambda some: counted(sum(one.stands_for for one in some), "broker"),
-        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in items], default=0),
+        highest=max(highest, min(max([one.most or 0 for one in items], default=0), _MOST_OF_MEAN * highest)),
         even_shares=(share,),
         brief=brief,
     )
     beneath = Beneath(height(matrix), lambda top: draw_matrix(matrix, top, columns))
-    facts = [*picture.facts, *_largest(matrix)]
+    facts = [*picture.facts, *_largest(matrix), *(_movers(transfers) if matrix.noun == "rack" else [])]
     drawing = Picture(picture.title, facts, _legend(parts, matrix), columns, bars, beneath if matrix.moves else None)
     return render(drawing, style=style)
 
@@ -323,8 +328,21 @@ def _largest(matrix: Matrix) -> list[str]:
     where = f"from {matrix.noun} {most.sender} to {matrix.noun} {most.receiver}"
     if most.sender == most.receiver:
         where = f"within {matrix.noun} {most.sender}"
-    means = ["A bar is the mean of a rack's brokers; a line reaches from the least to the most."]
+    means = ["A bar is the mean of a rack; a line reaches from its least broker to its most."]
     return [f"Most passes {where}: {most.tooltip}.", *(means if matrix.noun == "rack" else [])]
+
+
+def _movers(transfers: Transfers) -> list[str]:
+    """The brokers that send and receive most replicas, of those that share a column."""
+    sentences = []
+    for verb, of in (("sends", transfers.leaving), ("gets", transfers.arriving)):
+        places = [place for place in np.argsort(-of.replicas, kind="stable")[:MOST_MOVERS] if of.replicas[place]]
+        named = [
+            f"{transfers.brokers[place].id} {verb} {of.replicas[place]:,} ({byte_size(int(of.size_bytes[place]))})"
+            for place in places
+        ]
+        sentences += [f"Broker {', '.join(named)}."] if named else []
+    return sentences
 
 
 def _legend(parts: Sequence[Int64s], matrix: Matrix) -> list[tuple[str, Mapping[str, str]]]:

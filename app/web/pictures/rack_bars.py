@@ -115,7 +115,9 @@ def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
             place = {"x": x, "y": y, "width": width, "height": height * scale}
             parts.append(element("rect", class_=name, stroke_width=outline, **place))
     if item.least is not None and item.most is not None and item.least < item.most:
-        ends = f"M{column.x:.2f} {base - item.least * scale:.2f}V{base - item.most * scale:.2f}"
+        # At the edge of the bar, beside its numbers, and never above the space of bars: names and totals are there.
+        low, high = base - item.least * scale, base - min(item.most * scale, BAR_HEIGHT)
+        ends = f"M{x + width - 3:.2f} {low:.2f}V{high:.2f}"
         parts.append(element("path", class_="span", d=ends))
     if item.was is not None:
         before = item.was / item.stands_for * scale

@@ -175,6 +175,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     steps = answer["steps"]
     members = answer["loads"]["per_member"]
     return {
+        "facts": facts(answer),
         "weights": [name for name in ("lag", "bytes_per_s") if name in answer["loads"]],
         "members": [
             (member, reads(answer["assignment"].get(member["member_id"], {}))) for member in members[:SHOWN_MEMBERS]
@@ -195,5 +196,6 @@ VIEW = View(
     draw=_draw,
     template="group_plan.html",
     values=_values,
+    tabs={"members": "Members", "assignors": "Assignors", "traffic": "Traffic", "events": "Events"},
 )
 """How group plans are shown."""

@@ -48,17 +48,7 @@ VIEWS: Mapping[str, View] = {
     consumers.KIND: consumer_plans.VIEW,
 }
 """The view of each kind of plan."""
-TABS: Mapping[str, str] = {
-    "": "Summary",
-    "changes": "Changes",
-    "brokers": "Brokers",
-    "execute": "Execute",
-    "compare": "Compare",
-    "about": "About",
-}
-"""The tabs of a plan by the last part of their address, with their titles."""
-_OF_BATCHES = ("changes", "brokers", "execute")
-_TAB_OF = {"batch": "brokers", "select": "changes", "progress": "execute"}
+_TAB_OF = {"batch": "brokers", "select": "changes", "progress": "execute", "against": "partitions"}
 MOST_TOPICS = 300
 """Topics that the field of a topic suggests."""
 
@@ -78,7 +68,7 @@ class Chosen:
     Parameters
     ----------
     batch : brokers are shown after that many batches. select : the broker, rack or topic whose moves are shown.
-    against : the id of the snapshot from which the differences of a plan of replicas are shown. tab : of `TABS`.
+    against : the id of the snapshot from which the differences of a plan of replicas are shown. tab : of `tabs_of`.
     """
 
     batch: int = 0
@@ -208,8 +198,8 @@ def _page(
 
 
 def tabs_of(view: View) -> Mapping[str, str]:
-    """The tabs of a kind of plan: what is not executed in batches has its tables in the summary."""
-    return {name: title for name, title in TABS.items() if view.has_batches or name not in _OF_BATCHES}
+    """The tabs of a kind of plan by the last part of their address, with their titles."""
+    return {"": "Summary", **view.tabs, "compare": "Compare", "about": "About"}
 
 
 def _moved(request: Request, tab: str) -> Response | None:

@@ -151,5 +151,6 @@ VIEW = View(
     template="reassignment_plan.html",
     has_batches=True,
     values=_values,
+    tabs={"changes": "Changes", "brokers": "Brokers", "execute": "Execute"},
 )
 """How reassignments are shown."""

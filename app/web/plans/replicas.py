@@ -105,5 +105,6 @@ VIEW = View(
     draw=_draw,
     template="replica_plan.html",
     values=_values,
+    tabs={"measures": "Measures", "partitions": "Partitions"},
 )
 """How plans of replicas are shown."""

@@ -53,6 +53,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     losses = list(answer["if_lost"].items())
     clients = answer["loads"]["per_client"]
     return {
+        "facts": _facts(answer),
         "ideal_tasks": sum(task["ideal"] is True for task in tasks),
         "stateful_tasks": sum(task["stateful"] for task in tasks),
         "fragile": fragile[:SHOWN_TASKS],
@@ -142,5 +143,6 @@ VIEW = View(
     draw=_draw,
     template="streams_plan.html",
     values=_values,
+    tabs={"clients": "Clients", "tasks": "Tasks", "losses": "Losses", "events": "Events"},
 )
 """How Streams plans are shown."""

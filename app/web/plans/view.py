@@ -43,6 +43,7 @@ class View:
     title : by the names of the plan's topics. prediction : what the plan predicts, in a sentence or two.
     draw : the picture, with these rules for its style.
     template, values : the page, and its variables besides those of every plan's page.
+    tabs : those of the kind, by the last part of their address, with their titles.
     has_batches : whether the plan is executed in batches, after each of which the page can show the brokers.
     """
 
@@ -51,6 +52,7 @@ class View:
     draw: Callable[[ViewedPlan, str], str]
     template: str
     values: Callable[[ViewedPlan], Mapping[str, Any]]
+    tabs: Mapping[str, str] = field(default_factory=dict)
     has_batches: bool = False
 
 

@@ -255,10 +255,13 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   for (const open of document.querySelectorAll(".menu[open]")) if (!open.contains(event.target)) open.open = false;
 });
-// `/` goes to the filter of the page.
+// `/` goes to the filter of the page, or to the search if it has none; ⌘K and Ctrl-K go to the search.
 document.addEventListener("keydown", (event) => {
-  const filter = event.key === "/" && !event.target.closest("input, select, textarea") && document.querySelector("[data-filter]");
-  if (filter) { event.preventDefault(); filter.focus(); }
+  const isTyping = event.target.closest("input, select, textarea");
+  const search = event.key === "k" && (event.metaKey || event.ctrlKey) && document.querySelector("[data-search]");
+  const field = search || (event.key === "/" && !isTyping && document.querySelector("[data-filter], [data-search]"));
+  const filter = field && !search && document.querySelector("[data-filter]");
+  if (field) { event.preventDefault(); (filter || field).focus(); }
 });
 // A form that was sent shows that it waits, and is not sent twice.
 document.addEventListener("submit", (event) => {

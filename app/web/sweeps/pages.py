@@ -19,10 +19,11 @@ from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.access import Access
+from app.web.clusters.view import STUDY, ClusterView, place
 from app.web.lists import SIZE, STATES, as_id, next_page
 from app.web.pages import page
 from app.web.sweeps import comparison, files, plots
-from app.web.sweeps.view import SweepView
+from app.web.sweeps.view import TABS, SweepView
 
 ROWS = 25
 Text = Annotated[str, Query(max_length=300)]
@@ -59,10 +60,12 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
                 sweep = _sweep(uow, sweep_id)
                 view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
                 values = _values(uow, sweep, view)
+                cluster = sweep.labels.get(STUDY)
+                where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
                 alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
         except SweepNotFound:
             return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=sweep_id[:100])
-        return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, **values)
+        return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, place=where, **values)
 
     @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
     def scenario(sweep_id: str, index: int) -> Response:
@@ -125,15 +128,18 @@ def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
     )
     axes = list(results.axes_of(kind, sweep))
     done = uow.sweeps.progress(sweep.id).done
+    is_sized = "first_breaking_month" in kind.numbers
     return {
         "axes": axes,
         "figures": list(kind.numbers),
         "rows": [row for _, row in rows.items],
         "more": _after(rows.items[-1], view) if rows.has_more else None,
         "done": done,
+        "tabs": TABS,
+        "sizes": plots.sizes(uow, sweep) if is_sized and done and not view.tab else [],
+        "horizon": plots.horizon_of(sweep) if is_sized else None,
         "is_ranked": kind.ranking is not None,
         "best": results.best(uow, sweep.id) if kind.ranking is not None and done else None,
-        "opens": sweep.kind != "key_skew",
         "sampled": sweep.scenarios > plots.MOST_POINTS,
         "most_points": plots.MOST_POINTS,
     }

@@ -16,6 +16,14 @@ from app.web.sweeps.view import SweepView
 MOST_POINTS = 2_000
 """Scenarios that a chart draws; of more, every n-th by index."""
 _SHOWN_AXES = 6
+_SIZES = ("topology.brokers_per_rack", "topology.racks")
+_WORDS = {
+    "monthly_cost": "cost a month (currency of the prices)",
+    "headroom": "headroom (× the load today)",
+    "first_breaking_month": "month in which a limit is reached",
+    "cross_rack_bytes_per_s": "traffic between racks",
+}
+"""Figures whose names do not say what they are."""
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -102,17 +110,36 @@ def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     return charts.histogram(histogram["edges"], histogram["counts"], x=words(view.figure), y="scenarios")
 
 
-def breaking(uow: UnitOfWork, sweep: Sweep, _: SweepView) -> charts.Spec:
-    """In how many scenarios of the sample the first limit breaks in each month."""
-    months: dict[int | None, int] = defaultdict(int)
+def sizes(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
+    """The scenario of each number of brokers that lasts longest, the fewest brokers first.
+
+    The other axes are as in the best scenario, if there is one, so that sizes alone are compared.
+    """
+    best: Any = results.best(uow, sweep.id)["best"]
+    longest: dict[int, Row] = {}
     for row in sample(uow, sweep):
-        month = row.get("first_breaking_month")
-        months[None if month is None else int(month)] += 1
-    known = sorted(month for month in months if month is not None)
-    rows = [{"x": str(month), "y": months[month]} for month in known]
-    if None in months:
-        rows.append({"x": "never", "y": months[None]})
-    return charts.bars(rows, x="first month in which a limit breaks", y="scenarios", is_count=True)
+        axes = best and {**row["axes"], **{name: best["axes"][name] for name in row["axes"] if name not in _SIZES}}
+        if axes in (None, row["axes"]):
+            longest[row["brokers"]] = max(longest.get(row["brokers"], row), row, key=_lasting)
+    return [longest[brokers] for brokers in sorted(longest)]
+
+
+def _lasting(row: Row) -> float:
+    month = row["first_breaking_month"]
+    return float("inf") if month is None else month
+
+
+def breaking(uow: UnitOfWork, sweep: Sweep, _: SweepView) -> charts.Spec:
+    """The month in which each number of brokers reaches a limit; the month after the horizon if it lasts."""
+    horizon = horizon_of(sweep)
+    rows = [{"x": f"{row['brokers']}", "y": min(_lasting(row), horizon + 1)} for row in sizes(uow, sweep)]
+    return charts.bars(rows, x="brokers", y="month in which a limit is reached", is_count=True)
+
+
+def horizon_of(sweep: Sweep) -> int:
+    """The months that a capacity sweep looks ahead."""
+    base: Any = sweep.definition["base"]
+    return int(base.get("traffic", {}).get("horizon_months", 24))
 
 
 PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = {
@@ -126,6 +153,8 @@ PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = {
 
 def words(name: str) -> str:
     """The name of a figure or of an axis in words: `topics.*.replication_factor` is one of each topic."""
+    if name in _WORDS:
+        return _WORDS[name]
     plain = name.rpartition(".")[2].replace("_per_s", "/s").replace("_", " ")
     return f"{plain} of each {name.partition('.')[0].removesuffix('s')}" if ".*." in name else plain
 

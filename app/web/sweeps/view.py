@@ -9,6 +9,9 @@ from app.services.sweeps.results import BY_INDEX, axes_of
 from app.store.sweeps import Sweep
 
 _FEASIBLE = ("", "true", "false")
+TABS = {"": "Summary", "scenarios": "Scenarios", "charts": "Charts", "about": "About"}
+"""The tabs of a sweep by the value of `tab` in the address, with their titles."""
+_OF_TABLE = {"sort", "feasible", "after", "descending"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class SweepView:
     Parameters
     ----------
     x, y : the figures that are compared. axis, across : the axes of the heat map; `across` is empty if there is one.
+    tab : of `TABS`.
     figure : of the heat map and the distribution. sort, descending, feasible, after : of the table; `after` is the
     figure and the index of the row before, as `figure,index`.
     """
@@ -32,6 +36,7 @@ class SweepView:
     descending: bool = False
     feasible: str = ""
     after: str = ""
+    tab: str = ""
 
     @classmethod
     def of(cls, sweep: Sweep, kind: SweepKind, query: dict[str, str]) -> "SweepView":
@@ -50,6 +55,8 @@ class SweepView:
             descending=query.get("descending") == "1",
             feasible=_known(query.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
             after=query.get("after", ""),
+            # Addresses of earlier releases state the order of the table on one long page.
+            tab=_known(query.get("tab"), list(TABS), ["scenarios" if _OF_TABLE & query.keys() else ""]),
         )
 
     @property
@@ -78,7 +85,7 @@ class SweepView:
     @property
     def address(self) -> str:
         """The address of the page in this state."""
-        query = self.query("x", "y", "axis", "across", "figure", "sort", "feasible", "after")
+        query = self.query("x", "y", "axis", "across", "figure", "sort", "feasible", "after", "tab")
         return f"/sweeps/{self.id}?{query}{'&descending=1' if self.descending else ''}"
 
     def query(self, *fields: str) -> str:

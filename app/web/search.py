@@ -1,0 +1,97 @@
+"""`/search`: clusters, brokers, topics, groups, plans and studies by a part of their name or id."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Query, Response
+
+from app.core.model import Cluster
+from app.services import snapshots
+from app.store.database import Database, UnitOfWork
+from app.store.records import PlanFilter, Snapshot
+from app.web.clusters.view import ClusterView
+from app.web.pages import page
+
+MOST_FOUND = 20
+"""Results of each kind."""
+MOST_CLUSTERS, MOST_PARTITIONS = 50, 500_000
+"""Clusters whose brokers, topics and groups are searched, and their partitions; the cluster in context always is."""
+MOST_LISTED = 300
+"""The newest plans and studies that are searched by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A result: its kind, its name, the address of its page, and the cluster that it is in; empty for none."""
+
+    kind: str
+    name: str
+    address: str
+    cluster: str = ""
+
+
+def router(database: Database) -> APIRouter:
+    """The results as a page, which the field in the rail leads to."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/search")
+    def search(
+        q: Annotated[str, Query(max_length=300)] = "", cluster: Annotated[str, Query(max_length=300)] = ""
+    ) -> Response:
+        wanted = q.strip().casefold()
+        with database.begin() as uow:
+            found = list(islice(_of_lists(uow, wanted), 3 * MOST_FOUND)) if wanted else []
+            within, left_out = in_clusters(uow, wanted, first=cluster) if wanted else ([], [])
+        listed = sorted([*found, *within], key=lambda each: (each.name.casefold() != wanted, each.cluster != cluster))
+        return page("search.html", query=q, found=listed, left_out=left_out, most=MOST_FOUND)
+
+    return routes
+
+
+def _of_lists(uow: UnitOfWork, wanted: str) -> Iterator[Found]:
+    """Clusters by name, plans by title and id, studies by name and id."""
+    clusters = (name for name in sorted(uow.snapshots.clusters()) if wanted in name.casefold())
+    yield from (Found("cluster", name, ClusterView(name).address) for name in islice(clusters, MOST_FOUND))
+    plans = uow.plans.page(PlanFilter(), before=None, size=MOST_LISTED).items
+    named = (plan for plan in plans if wanted in f"{plan.title} {plan.id}".casefold())
+    for plan in islice(named, MOST_FOUND):
+        yield Found("plan", plan.title, f"/plans/{plan.id}", plan.cluster or "")
+    sweeps = uow.sweeps.page(kind=None, state=None, before=None, size=MOST_LISTED).items
+    for sweep in (each for each in sweeps if wanted in f"{each.labels.get('study', '')} {each.id}".casefold()):
+        yield Found("study", sweep.labels.get("study") or sweep.kind, f"/sweeps/{sweep.id}")
+
+
+def in_clusters(
+    uow: UnitOfWork, wanted: str, *, first: str, most_partitions: int = MOST_PARTITIONS
+) -> tuple[list[Found], list[str]]:
+    """What the newest snapshots have, and the names of the clusters that were left out."""
+    newest = uow.snapshots.newest_of_all(most=MOST_LISTED)
+    newest.sort(key=lambda snapshot: (snapshot.cluster != first, _size(snapshot)))
+    found: dict[str, list[Found]] = {"broker": [], "topic": [], "group": []}
+    left_out, partitions = [], 0
+    for place, snapshot in enumerate(newest):
+        partitions += _size(snapshot)
+        if snapshot.cluster != first and (place >= MOST_CLUSTERS or partitions > most_partitions):
+            left_out.append(snapshot.cluster)
+            continue
+        _, cluster = snapshots.load(uow, snapshot.id)
+        for kind, names in _names(cluster).items():
+            chosen = (name for name in names if wanted in name.casefold())
+            of_kind = islice(chosen, MOST_FOUND - len(found[kind]))
+            view = ClusterView(snapshot.cluster)
+            found[kind] += (Found(kind, name, view.at(f"{kind}s", name), snapshot.cluster) for name in of_kind)
+    return [each for results in found.values() for each in results], left_out
+
+
+def _size(snapshot: Snapshot) -> int:
+    return cast("int", snapshot.summary["partitions"])
+
+
+def _names(cluster: Cluster) -> dict[str, list[str]]:
+    return {
+        "broker": [str(broker.id) for broker in cluster.brokers],
+        "topic": [topic.name for topic in cluster.topics],
+        "group": [group.group_id for group in cluster.groups],
+    }
