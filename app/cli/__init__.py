@@ -42,7 +42,7 @@ from app.cli import (
     plan_commands,
     service_commands,
 )
-from app.cli.output import FAILED, fail_of_usage, fail_with, hand_over, read_input
+from app.cli.output import fail_of_usage, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled

@@ -10,7 +10,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     kafka_versions.py  releases of Kafka, and the ranges of releases for which an algorithm holds
     replica_lists.py padded replica lists: stacked, compared, counted by broker
     certificate.py lower bound, gap, optimal, solver, constraints: one record for every planner
-    flow.py       minimum-cost flow under several costs in order of importance, each proven
+    flow.py       minimum-cost flow under several costs in order of importance, each proven; flow_kernel.py is its loop
     integer.py    the solver of integer models, which leaves signals alone
     jvm/          Java's Random, hashCode and HashMap order, where the results of Kafka depend on them
     groups/       consumer groups: assignors, the optimum, events

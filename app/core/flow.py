@@ -14,32 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core import flow_kernel
 from app.core.model import Int32s, Int64s
-
-
-@compiled
-def relax(tails: Int32Vector, heads: Int32Vector, lengths: Int64Vector, distances: Int64Vector) -> None:
-    """Relax all arcs forwards and backwards until no distance becomes shorter (Bellman-Ford).
-
-    Parameters
-    ----------
-    tails, heads, lengths : (arcs,); there is no cycle of negative length. distances : (nodes,), made shorter in place.
-    """
-    shortened = True
-    while shortened:
-        shortened = False
-        for arc in range(len(tails)):
-            reached = distances[tails[arc]] + lengths[arc]
-            if reached < distances[heads[arc]]:
-                distances[heads[arc]] = reached
-                shortened = True
-        if not shortened:
-            return
-        for arc in range(len(tails) - 1, -1, -1):
-            distances[heads[arc]] = min(distances[heads[arc]], distances[tails[arc]] + lengths[arc])
-
 
 LARGEST_PRODUCT = 1 << 61
 """The solver multiplies costs by the number of nodes in 64 bits; the rest is headroom for its sums."""
@@ -247,7 +223,7 @@ def _potentials(network: Network, costs: Int64s, amounts: Int64s) -> Int64s:
     heads = np.concatenate([network.heads[forward], network.tails[backward]])
     lengths = np.concatenate([costs[forward], -costs[backward]])
     distances = np.zeros(len(network.supplies), np.int64)
-    relax(tails, heads, lengths, distances)
+    flow_kernel.relax(tails, heads, lengths, distances)
     return distances
 
 

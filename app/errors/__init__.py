@@ -1,7 +1,7 @@
 """The failures of the domain, as facts that a caller can act on.
 
 Every failure has a stable `code`, a title, a detail with the numbers and a context that is JSON. The API decides its
-HTTP status by its category (`app.api.problems.statuses`). Executors report failures as JSON (`crossing`).
+HTTP status by its category (`app.api.problems.responses`). Executors report failures as JSON (`crossing`).
 
     failure.py        the base class, the categories, and how a failure gets its code
     access.py         authentication, idempotency, content negotiation, overload

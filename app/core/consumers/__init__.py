@@ -14,7 +14,6 @@ kafka.py           how many consumers one of Kafka's assignors needs
 
 from app.core.consumers.delay import delayed
 from app.core.consumers.kafka import largest_loads
-from app.core.consumers.model import ConsumersProblem, Interval
+from app.core.consumers.model import ConsumersProblem, Interval, consumer_violations
 from app.core.consumers.scaling import front, scale
 from app.core.consumers.sizing import partitions_needed
-from app.core.consumers.verifier import consumer_violations

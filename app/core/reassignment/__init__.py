@@ -26,19 +26,17 @@ progress.py       which steps of a plan are done, by where the replicas are late
 """
 
 from app.core.reassignment.batches.cutting import cut_batches
-from app.core.reassignment.batches.durations import (
-    BatchCopies,
-    ReplicationRates,
-    batch_durations,
-    recommended_throttle,
-    throttled,
-)
 from app.core.reassignment.batches.execution import (
     Action,
+    BatchCopies,
     Cordons,
     ExecutionStep,
+    ReplicationRates,
+    batch_durations,
     execution_steps,
     execution_violations,
+    recommended_throttle,
+    throttled,
 )
 from app.core.reassignment.batches.model import (
     Batches,
@@ -48,8 +46,9 @@ from app.core.reassignment.batches.model import (
     LogDirMoves,
     ReassignedPartitions,
     ReplicaLogDirs,
+    changes_racks,
+    changes_racks_meanwhile,
 )
-from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import batch_violations
 from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete, completion_rule, incomplete
 from app.core.reassignment.counts.destinations import TieBreaks
@@ -58,9 +57,9 @@ from app.core.reassignment.counts.per_topic import TooManyPairs, TopicBalance, b
 from app.core.reassignment.counts.places import can_be_placed
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.minimums import attainable_minimums
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
+from app.core.reassignment.leaders.shares import attainable_minimums
 from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,

@@ -10,6 +10,5 @@ outcomes.py   what each wave of a schedule does to partitions and brokers; viola
 """
 
 from app.core.restarts.model import RestartProblem, RestartWaves, WaveBound
-from app.core.restarts.outcomes import outcomes_of
-from app.core.restarts.verifier import wave_violations
+from app.core.restarts.outcomes import outcomes_of, wave_violations
 from app.core.restarts.waves import restart_waves

@@ -21,9 +21,8 @@ from app.services.plans.exports import (
     Write,
     file_name,
 )
-from app.services.plans.kind import STEPS, Kind, plan_json
+from app.services.plans.kind import STEPS, Allowance, Kind, Planner, PlanRequest, Site, plan_json
 from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
-from app.services.plans.planner import Allowance, Planner, PlanRequest, Site
 from app.services.plans.record import (
     JSON_OPTIONS,
     Difference,

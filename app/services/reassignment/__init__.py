@@ -3,7 +3,7 @@
     planning.py  the planner: problem, solution, violations, answer
     progress/    what is done and left of a plan at a later snapshot
     sweep/       sweeps: each scenario is a request for a plan
-    exports.py   a stored plan as files, of what files/ writes; the loads of a stored plan after each loss
+    exports.py   a stored plan as files, of what files/ writes; loss_exports.py: its loads after each loss
     differences.py  a stored plan's rows and what it changes
     reports/     the answer to a request
     solve.py     the plan of a problem, and what is reported beside it; what Kafka's own tool would move, as a
@@ -35,16 +35,20 @@ from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
 from app.services.reassignment.progress.progress import PlanProgress, progress_of
 from app.services.reassignment.progress.resumed import resumed
-from app.services.reassignment.requests.balance import (
+from app.services.reassignment.requests.parts import (
     BalanceRequest,
+    BatchesRequest,
+    EvacuateRequest,
     Evenness,
+    IsolateRequest,
     LeadersBy,
+    LogDirsRequest,
+    LogDirTolerance,
     PerTopicRequest,
+    PinRequest,
     ReplicasBy,
     Tolerance,
 )
-from app.services.reassignment.requests.log_dirs import LogDirsRequest, LogDirTolerance
-from app.services.reassignment.requests.parts import BatchesRequest, EvacuateRequest, IsolateRequest, PinRequest
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
 

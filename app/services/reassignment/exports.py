@@ -17,11 +17,6 @@ The archive, in the order in which its parts run:
     SHA256SUMS             the checksums of all of them
 
 The same plan gives the same bytes: entries have no time and stand in that order.
-
-The loads of a stored plan after the loss of each broker and rack: computed from its request when they are exported.
-
-A table has brokers² × resources numbers, which no answer and no stored plan has; the request, the snapshot and the
-replica lists determine them.
 """
 
 import io
@@ -32,25 +27,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.core.kafka_versions import release_of
-from app.core.measures.tally import positions_of
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
-from app.core.replica_lists import stacked, widened
 from app.errors.requests import NotExportable
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import Reassignment
 from app.formats.tables import reassignment_diffs, reassignment_tables
 from app.formats.tables.load_tables import Loads, write_loads_csv
-from app.services.limits import Limits
-from app.services.plans import MARKDOWN_ROWS, Allowance, ClusterOf, LossSelection, Plan, Write
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment.differences import compared
 from app.services.reassignment.files import kubernetes, readme, script
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
-from app.services.reassignment.problem.resolve import resolve
-from app.services.reassignment.reports.loads import load_report
-from app.services.reassignment.reports.losses import losses_file
-from app.services.reassignment.requests.request import restored
 from app.store.records import NewPlan, PlanHead
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -290,29 +277,3 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
     }
 )
 """The formats of a reassignment."""
-
-
-_NO_LIMIT = 2**62
-"""The plan was within the limits when it was made."""
-
-
-def losses_of(plan: Plan | NewPlan, cluster_of: ClusterOf, lost: LossSelection) -> bytes:
-    """The table as CSV, every replica in sync.
-
-    Raises `NotExportable` of a plan that was made from no snapshot, and what `loss_table` does.
-    """
-    head = plan.head if isinstance(plan, Plan) else plan
-    cluster = cluster_of()
-    if cluster is None:
-        raise NotExportable("the plan was made from no snapshot, so that its loads are unknown")
-    request = restored(head.request)
-    limits = Limits(max_partitions=_NO_LIMIT, max_replicas=_NO_LIMIT)
-    version = release_of(request.kafka_version, cluster.kafka_version)
-    problem = resolve(request, cluster, Allowance(limits, is_job=True), version)
-    after = positions_of(stacked([placement.replicas for placement in plan.placements]), problem.brokers.ids)
-    report = load_report(
-        *(problem.brokers, problem.resources, problem.limits),
-        before=problem.before,
-        after=widened(after, max(1, after.shape[1])),
-    )
-    return losses_file(report, lost)

@@ -6,15 +6,16 @@ cautions.py   warnings about missing or inconsistent parts of a snapshot
 """
 
 from app.services.snapshots.cautions import of_assembly, of_cluster, of_releases, of_skipped_lines
-from app.services.snapshots.later import store_later
-from app.services.snapshots.log_dirs import NAMED_LOG_DIRS, log_dir_index
 from app.services.snapshots.records import (
+    NAMED_LOG_DIRS,
     check_brokers,
     first_repeated,
     is_fresh,
     load,
+    log_dir_index,
     newest,
     require_distinct,
     require_unchanged,
     store,
+    store_later,
 )

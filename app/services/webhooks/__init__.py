@@ -3,5 +3,15 @@
 attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means; create, ping, replay
 """
 
-from app.services.webhooks.attempts import LONGEST_PAUSE, Answer, Attempt, begin, record, signed_headers
-from app.services.webhooks.registration import Registration, create, ping, replay
+from app.services.webhooks.attempts import (
+    LONGEST_PAUSE,
+    Answer,
+    Attempt,
+    Registration,
+    begin,
+    create,
+    ping,
+    record,
+    replay,
+    signed_headers,
+)

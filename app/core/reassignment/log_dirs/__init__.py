@@ -9,6 +9,5 @@ conflicts.py      the smallest set of replicas that cannot be packed
 """
 
 from app.core.reassignment.log_dirs.conflicts import PackingConflict, packing_conflict
-from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
+from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
 from app.core.reassignment.log_dirs.placing import place_in_log_dirs
-from app.core.reassignment.log_dirs.verifier import log_dir_violations
