@@ -136,8 +136,8 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     sweep_days: Annotated[int, Field(ge=1)] = 30
     """Days after its end at which a sweep and its rows are deleted."""
     examples: bool = False
-    """Whether a start stores the snapshots, plans, job and sweep that the examples of the API and the documentation name, if
-    they are missing."""
+    """Whether a start stores the snapshots, plans, job and sweep that the examples of the API and the documentation
+    name, if they are missing."""
     webhooks: bool = False
     """Whether webhooks can be created and are delivered: the worker then calls URLs that callers name."""
     webhook_networks: tuple[IPv4Network | IPv6Network, ...] = ()

@@ -12,7 +12,7 @@ from app.services.fields import CapacityRequest
 from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.restarts.requests import RestartRequest
-from app.web.forms import constraints, fields
+from app.web.forms import constraints
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,9 @@ def test_units_in_every_body(model: type, body: dict[str, object], name: str, ex
     assert getattr(TypeAdapter(model).validate_python(body), name) == expected
 
 
-def test_units_of_options_and_of_pages() -> None:
+def test_units_of_options() -> None:
     options = {"max_disk_share": "85%", "catch_up_bytes_per_s": "50MB/s"}
     of_reassignments = {"max_disk_share": plan_options.REASSIGNMENT["max_disk_share"]}
     assert plan_options.fields_of(options, of_reassignments) == {"batches": {"max_disk_share": 0.85}}
     of_restarts = {"catch_up_bytes_per_s": plan_options.RESTART["catch_up_bytes_per_s"]}
     assert plan_options.fields_of(options, of_restarts) == {"catch_up_bytes_per_s": 50_000_000}
-    problems: dict[str, str] = {}
-    assert fields.number({"capacity": "5 MB/s"}, "capacity", problems) == 5_000_000
-    assert fields.number({"capacity": "5 KB"}, "capacity", problems) is None
-    assert "capacity" in problems

@@ -11,14 +11,15 @@ from app.api import examples
 from app.api.groups import PlanGroupRequest
 from app.api.models.clusters import SnapshotRequest
 from app.api.replicas import PlaceRequest
-from app.api.start.preparation import is_missing
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
+from app.errors.failure import NotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps, webhooks
 from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.services.plans import Planner, make_plan
 from app.store.database import Database, UnitOfWork
+from app.store.rows import Rows
 
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example
 
@@ -69,6 +70,15 @@ def store_example_webhook(database: Database) -> None:
             uow.webhooks.create(url=value["url"], events=value["events"], secret=secret, webhook_id=webhook_id)
             webhooks.ping(uow, webhook_id, Outbound(is_enabled=True), delivery_id=examples.EXAMPLE_DELIVERY_ID)
             uow.webhooks.disable(webhook_id, "an example of the documentation")
+
+
+def is_missing(rows: Rows[Any], row_id: UUID) -> bool:
+    """Whether a store has no row of this id."""
+    try:
+        rows.get(row_id)
+    except NotFound:
+        return True
+    return False
 
 
 def _store_snapshot(uow: UnitOfWork, snapshot_id: UUID, body: dict[str, Any]) -> None:

@@ -56,8 +56,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     if request.balance.per_topic is not None:
         yield from _per_topic_conflicts(request, request.balance.per_topic)
     yield from _rack_conflicts(request)
-    if isinstance(request.copysets, SetsOfWidth):
-        yield from _width_conflicts(request)
+    yield from _width_conflicts(request)
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
@@ -78,6 +77,8 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
 
 def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """What does not go together with partitions that are balanced over the sets of a scatter width."""
+    if not isinstance(request.copysets, SetsOfWidth):
+        return
     together = "a scatter width has equally many partitions on each set, by count"
     for name in ("max_moved_bytes", "trade_off", "leaders_only"):
         if value := getattr(request, name):
