@@ -18,7 +18,7 @@ from app.core.measures.violations import VIOLATIONS
 from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS
 from app.errors import Failure
 from app.errors.crossing import FAILURES
-from app.formats.syntax.wire import WireFormat
+from app.formats.syntax.wire_formats import WireFormat
 from app.services.cautions import CAUTIONS
 from app.services.checks import MEASURES
 from app.services.limits import Limits

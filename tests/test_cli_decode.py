@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.formats.syntax.wire import WireFormat
+from app.formats.syntax.wire_formats import WireFormat
 from tests import forked
 from tests.formats.test_consumer_protocol import SUBSCRIPTION
 

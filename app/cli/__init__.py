@@ -47,7 +47,7 @@ from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
-from app.formats.syntax.wire import ByteEncoding, WireFormat
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 AllowRoot = Annotated[
     bool,

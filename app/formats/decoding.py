@@ -20,7 +20,8 @@ from app.formats.groups import consumer_protocol
 from app.formats.streams import streams_assignment, streams_subscription
 from app.formats.streams.streams_assignment import PartitionsByHost
 from app.formats.syntax.lines import decode
-from app.formats.syntax.wire import ByteEncoding, WireFormat, decoded
+from app.formats.syntax.wire import decoded
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 
 def as_json(wire_format: WireFormat, content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes:

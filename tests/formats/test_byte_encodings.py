@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.requests import MalformedText
-from app.formats.syntax.wire import ByteEncoding, decoded, detect
+from app.formats.syntax.wire import decoded, detect
+from app.formats.syntax.wire_formats import ByteEncoding
 
 
 @given(st.binary())

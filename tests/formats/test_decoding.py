@@ -8,7 +8,7 @@ import pytest
 
 from app.errors.requests import MalformedText
 from app.formats import decoding
-from app.formats.syntax.wire import ByteEncoding, WireFormat
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 from tests.formats.test_broker_lists import UPDATE_METADATA
 from tests.formats.test_broker_registration import EXAMPLES
 from tests.formats.test_consumer_protocol import ASSIGNMENT, SUBSCRIPTION

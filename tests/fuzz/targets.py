@@ -30,7 +30,7 @@ from app.formats.decoding import as_json
 from app.formats.groups.group_cells import TableForm
 from app.formats.snapshots import assembly, pasted, snapshot_columns, snapshot_json
 from app.formats.syntax import documents, lines
-from app.formats.syntax.wire import ByteEncoding, WireFormat
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 from app.services.limits import Limits
 from app.services.plans import draft_plan, plan_json
 from app.services.plans.kinds import KINDS

@@ -34,7 +34,8 @@ from app.formats.clusters import (
 )
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
-from app.formats.syntax.wire import ByteEncoding, decoded, detect
+from app.formats.syntax.wire import decoded, detect
+from app.formats.syntax.wire_formats import ByteEncoding
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
 REGISTRATION_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")

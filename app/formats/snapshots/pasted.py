@@ -33,7 +33,8 @@ from app.formats.sources.sources import SOURCES
 from app.formats.syntax.lines import LOG_LINE, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
-from app.formats.syntax.wire import ByteEncoding, detect
+from app.formats.syntax.wire import detect
+from app.formats.syntax.wire_formats import ByteEncoding
 
 PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""

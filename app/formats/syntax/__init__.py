@@ -5,7 +5,7 @@ prefixes.py         what other programs put around every line
 quantities.py       counts and bytes in words
 documents.py        JSON; unique_json.py rejects repeated members; yaml_documents.py: YAML
 loose_objects.py    objects whose keys count without case, `_` and `-`
-wire.py             bytes and the names of wire formats; Base64, hexadecimal and raw bytes
+wire.py             bytes; wire_formats.py: the names of their formats; Base64, hexadecimal and raw bytes
 generated_bytes.py  bytes, as lenient as Kafka's own readers; data_streams.py: Java's
 garbage.py          reading long texts without collections of garbage
 row_text.py         many rows of a text at once
