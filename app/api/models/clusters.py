@@ -22,7 +22,7 @@ from app.core.model import (
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
-from app.formats.groups import recorded_groups
+from app.formats.groups import recorded_json
 from app.formats.snapshots.snapshot_json import ingress_rates, padded_if_any
 from app.formats.syntax.unique_json import members_of
 from app.services.amounts import AnyBytes, InBytes
@@ -141,7 +141,7 @@ class RecordedGroupRequest(RequestModel):
 
     def core(self) -> RecordedGroup:
         """As the core knows it."""
-        return recorded_groups.group(self.model_dump())
+        return recorded_json.group(self.model_dump())
 
 
 class LogDirectoryRequest(RequestModel):

@@ -38,7 +38,7 @@ from app.core.model import (
     Topic,
     padded,
 )
-from app.formats.groups import recorded_groups
+from app.formats.groups import recorded_json
 from app.formats.syntax.garbage import uncollected
 
 Directories: TypeAlias = Mapping[int, Sequence[LogDirectory]]
@@ -61,7 +61,7 @@ def write(cluster: Cluster) -> bytes:
     }
     if cluster.groups:
         groups = sorted(cluster.groups, key=lambda group: group.group_id)
-        document["groups"] = [recorded_groups.group_members(group) for group in groups]
+        document["groups"] = [recorded_json.group_members(group) for group in groups]
     if cluster.kafka_version is not None:
         document["kafka_version"] = cluster.kafka_version
     if cluster.reported_controller is not None:
@@ -89,7 +89,7 @@ def of_members(members: Mapping[str, Any]) -> Cluster:
         name=members["cluster"],
         brokers=tuple([_broker(broker) for broker in members["brokers"]]),
         topics=tuple([_topic(topic, index_of) for topic in members["topics"]]),
-        groups=tuple([recorded_groups.group(group) for group in members.get("groups", ())]),
+        groups=tuple([recorded_json.group(group) for group in members.get("groups", ())]),
         cordons={broker["id"]: cordon for broker in members["brokers"] if (cordon := _cordon(broker)) is not None},
         kafka_version=members.get("kafka_version"),
         reported_controller=members.get("controller"),
