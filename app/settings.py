@@ -22,10 +22,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors.machine import SettingNotValid
 from app.errors.quotation import quoted, suggestion
-from app.services.limits import Limits, Quotas
+from app.services.limits import Limits
 from app.services.oidc import options
 from app.services.oidc.options import OidcOptions
 from app.services.outbound import Outbound
+from app.services.quotas import Quotas
 from app.services.spark_master import LOCAL, PATTERN
 
 _ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"

@@ -28,7 +28,7 @@ from app.api.examples import (
     EXAMPLE_SWEEP_ID,
     EXAMPLE_WEBHOOK_ID,
 )
-from app.jobs.connection import runs
+from app.jobs.processes import runs
 from benchmarks.family import SLOTS, Memory, commands, memory, memory_results
 from benchmarks.measure import Line, Result, Times
 

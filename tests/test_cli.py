@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from app.cli import main
-from app.jobs.connection import runs
+from app.jobs.processes import runs
 from app.store import migrations
 from tests import databases, forked
 from tests.conftest import SAMPLES

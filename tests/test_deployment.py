@@ -385,7 +385,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (spark_secret, "SPARK_CONF_DIR=/run/secrets", "SPARK_CONF_DIR=/opt/spark/conf"),
     (spark_secret, "RACKPLAN_SPARK_PROPERTIES: /run/secrets/spark-defaults.conf", "OTHER: x"),
     (spark_secret, "spark: {file: ./secrets/", "spark: {file: ./private/"),
-    (java, "app.jobs.connection /opt/java", "app.jobs.connection /opt/jdk"),
+    (java, "app.jobs.java /opt/java", "app.jobs.java /opt/jdk"),
     (java, "JAVA_HOME=/opt/java", "JAVA_HOME=/opt/jdk"),
     (java, "PYSPARK_PYTHON=/opt/rackplan/", "PYSPARK_PYTHON=/opt/python/"),
     (java, 'tmpfs: ["/tmp:exec"]\n    volumes', "tmpfs: [/tmp]\n    volumes"),

@@ -7,8 +7,9 @@ sweeps.py     scores one chunk of a sweep on Spark; keys.py: a dataset of keys, 
 webhooks.py   delivers events, one attempt at a time
 spark.py      the one Spark session of a worker: created when first needed, reused, created anew when it is lost
 sources.py    creates the rows of a job
-connection.py the JVM behind a session: how it is started, and that it ends with this process; finds a Java for Spark;
-              ends processes together with everything that they started
+connection.py the JVM behind a session: how it is started, and that it ends with this process
+java.py       finds a Java for Spark
+processes.py  ends processes together with everything that they started
 shipping.py   sends the code of kernels to executors
 kernels/      the code that executors run; it uses no framework, as the core
 """

@@ -27,8 +27,9 @@ from app.errors import Failure
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.errors.quotation import quoted
 from app.jobs import shipping
-from app.jobs.connection import Connection, kill_with_descendants
+from app.jobs.connection import Connection
 from app.jobs.kernels.loop import Payload, results_of, with_failure
+from app.jobs.processes import kill_with_descendants
 from app.jobs.sources import Source, Step
 from app.services.spark_master import LOCAL, SparkMaster
 

@@ -25,7 +25,8 @@ jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
 defaults.py      what a request states for topics of which the snapshot does not know it
 seeds.py         hashes of requests, and seeds derived from them
-limits.py        limits on the size of one request; the quotas of each team
+limits.py        limits on the size of one request
+quotas.py        the quotas of each team
 audit.py         exports of the audit log
 backups.py       checks that a restored database has every plan and snapshot unchanged
 """

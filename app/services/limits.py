@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.errors import FieldPath
 from app.errors.requests import LimitExceeded
-from app.store.usage import QUOTAS
 
 
 class Limits(BaseModel):
@@ -88,25 +87,3 @@ class Limits(BaseModel):
                 limit=limit,
                 value=number,
             )
-
-
-class Quotas(BaseModel):
-    """The quotas that the operator sets for every team; 0 is no limit."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    quota_stored_bytes: Annotated[int, Field(ge=0)] = 10 * 1024**3
-    """Bytes that each team may store, after compression; 0 is no limit."""
-    quota_plans: Annotated[int, Field(ge=0)] = 100_000
-    """Plans of each team; 0 is no limit."""
-    quota_snapshots: Annotated[int, Field(ge=0)] = 10_000
-    """Snapshots of each team; 0 is no limit."""
-    quota_share_links: Annotated[int, Field(ge=0)] = 1_000
-    """Share links of each team; 0 is no limit."""
-    quota_unfinished_jobs: Annotated[int, Field(ge=0)] = 100
-    """Queued and running jobs and sweeps of each team; 0 is no limit."""
-
-    @property
-    def quotas(self) -> tuple[int, ...]:
-        """The quotas in the order of the store."""
-        return tuple(getattr(self, f"quota_{name}") for name in QUOTAS)

@@ -11,7 +11,8 @@ import pytest
 from app.api.examples import EXAMPLE_PLAN_ID, SNAPSHOT, SWEEP
 from app.api.replicas import PlaceRequest
 from app.services import jobs, replicas
-from app.services.limits import Limits, Quotas
+from app.services.limits import Limits
+from app.services.quotas import Quotas
 from app.store import transaction
 from app.store.database import Database
 from app.store.usage import QUOTAS

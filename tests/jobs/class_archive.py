@@ -21,7 +21,7 @@ from pathlib import Path
 import pyspark
 from py4j.protocol import Py4JError
 
-from app.jobs import connection
+from app.jobs import java
 from app.jobs.spark import Spark
 from tests.jobs import keys
 
@@ -31,7 +31,7 @@ FOLDER = Path(sys.prefix)
 @functools.cache
 def path() -> Path:
     """The archive of this environment's Spark, for the Java that Spark runs on here."""
-    home = connection.find().home
+    home = java.find().home
     release = home / "release"
     runtime = f"{home} {release.read_text() if release.is_file() else ''}"
     return FOLDER / f"spark-{pyspark.__version__}-{sha256(runtime.encode()).hexdigest()[:8]}.jsa"
@@ -50,14 +50,14 @@ def make() -> Path:
     """
     if path().exists():
         return path()
-    java_home = connection.find().home
+    java_home = java.find().home
     with tempfile.TemporaryDirectory(prefix="rackplan-classes-") as folder:
         names, made = Path(folder, "names"), path().with_suffix(f".{os.getpid()}")
         if (java_home / "lib" / "server" / "classes.jsa").exists():
             _run_job(Path(folder), f"-XX:ArchiveClassesAtExit={made}")
         else:
             class_path = _run_job(Path(folder), f"-XX:DumpLoadedClassList={names}")
-            command = [str(connection.find().executable), "-Xshare:dump", "-XX:+UseSerialGC", "-Xlog:disable"]
+            command = [str(java.find().executable), "-Xshare:dump", "-XX:+UseSerialGC", "-Xlog:disable"]
             command += ["-cp", class_path, f"-XX:SharedClassListFile={names}", f"-XX:SharedArchiveFile={made}"]
             subprocess.run(command, check=True, capture_output=True, timeout=300)
         made.replace(path())  # other processes see all of it or nothing

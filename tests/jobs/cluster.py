@@ -14,7 +14,7 @@ from typing import TypeAlias
 import httpx
 import pyspark
 
-from app.jobs import connection
+from app.jobs import java
 from tests.jobs import class_archive
 
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -53,7 +53,7 @@ class Cluster:
         self.url = f"spark://127.0.0.1:{self.port}"
         self.environment = {
             "PATH": os.environ["PATH"],
-            "JAVA_HOME": str(connection.make_home(connection.find(), folder / "java")),
+            "JAVA_HOME": str(java.make_home(java.find(), folder / "java")),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(folder),
             "SPARK_DAEMON_MEMORY": "256m",

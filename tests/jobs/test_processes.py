@@ -17,7 +17,7 @@ import subprocess, sys
 
 import psutil
 
-from app.jobs.connection import kill_with_descendants
+from app.jobs.processes import kill_with_descendants
 
 starts = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'input()']).pid, flush=True); input()"
 parent = subprocess.Popen([sys.executable, "-c", starts], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

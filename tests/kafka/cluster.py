@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from app.jobs import connection
+from app.jobs import java
 from tests.kafka import jars, jvm
 from tests.kafka.jvm import Jvm
 
@@ -312,7 +312,7 @@ def _format(cluster: Cluster, node: Node) -> None:
 def _write_tools(cluster: Cluster) -> None:
     """Shell scripts that start a class of Kafka's artifacts, which come without those of its distribution."""
     cluster.bin.mkdir()
-    runtime, jar_files = connection.find(), jars.resolve(cluster.release)
+    runtime, jar_files = java.find(), jars.resolve(cluster.release)
     options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(cluster.archive))}"
     path = shlex.quote(f"{jar_files}/*")
     scripts = {"run": f'exec {shlex.quote(str(runtime.executable))} {options} -cp {path} "$@"\n'}

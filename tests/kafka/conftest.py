@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.errors import Failure
-from app.jobs import connection
+from app.jobs import java
 from tests.kafka import jars
 from tests.kafka.cluster import Cluster, running
 from tests.kafka.handing import uncordon
@@ -38,7 +38,7 @@ def missing() -> str | None:
     if shutil.which("mvn") is None and not (jars.FOLDER / release()).is_dir():
         return "Maven, which resolves Kafka's artifacts"
     try:
-        connection.find()
+        java.find()
     except Failure as failure:
         return str(failure)
     return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.jobs import connection
+from app.jobs import java
 from tests.kafka import jars
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -51,7 +51,7 @@ def started(release: str, folder: Path, options: Sequence[str]) -> Iterator[Jvm]
     subprocess.run(command, check=True, capture_output=True, timeout=COMPILED_WITHIN_S)
     quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
     process = subprocess.Popen(
-        [str(connection.find().executable), *options, "-Xmx300m", quiet, "-cp", f"{classes}:{path}", "Clients"],
+        [str(java.find().executable), *options, "-Xmx300m", quiet, "-cp", f"{classes}:{path}", "Clients"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1, cwd=folder,
     )  # fmt: skip
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.jobs import connection
+from app.jobs import java
 from tests.kafka import jars
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -56,7 +56,7 @@ def answered(release: str, cases: Sequence[dict[str, Any]], kind: str, classes: 
     """The answers of a release, in the order of the cases."""
     path = f"{classes}:{jars.resolve(release)}/*"
     asked = "".join(json.dumps({"kind": kind, "input": case["input"]}) + "\n" for case in cases)
-    command = [str(connection.find().executable), "-cp", path, "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "Oracle"]
+    command = [str(java.find().executable), "-cp", path, "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "Oracle"]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=_ANSWERED_WITHIN_S, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
