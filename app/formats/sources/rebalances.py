@@ -26,22 +26,20 @@ from app.formats.syntax.yaml_documents import each_document
 
 KIND = "KafkaRebalance"
 _BAND = {"tolerance": 0.1}
+_OF_RESOURCES = {"Disk": "disk", "NetworkInbound": "nic_in", "NetworkOutbound": "nic_out", "Cpu": "cpu"}
 _GOALS: Mapping[str, dict[str, Any]] = MappingProxyType(
     {
         "RackAwareGoal": {},
         "RackAwareDistributionGoal": {},
         "ReplicaCapacityGoal": {"limits": {"replicas": {"absolute": 10000}}},
-        "DiskCapacityGoal": {"limits": {"disk": 0.8}},
-        "NetworkInboundCapacityGoal": {"limits": {"nic_in": 0.8}},
-        "NetworkOutboundCapacityGoal": {"limits": {"nic_out": 0.8}},
+        **{
+            f"{word}CapacityGoal": {"limits": {name: 0.7 if name == "cpu" else 0.8}}
+            for word, name in _OF_RESOURCES.items()
+        },
         "PotentialNwOutGoal": {"limits": {"nic_out": 0.8}},
-        "CpuCapacityGoal": {"limits": {"cpu": 0.7}},
         "ReplicaDistributionGoal": {"balance": {"replicas": _BAND}},
         "LeaderReplicaDistributionGoal": {"balance": {"leaders": _BAND, "leaders_move_replicas": True}},
-        "DiskUsageDistributionGoal": {"balance": {"resources": ["disk"]}},
-        "NetworkInboundUsageDistributionGoal": {"balance": {"resources": ["nic_in"]}},
-        "NetworkOutboundUsageDistributionGoal": {"balance": {"resources": ["nic_out"]}},
-        "CpuUsageDistributionGoal": {"balance": {"resources": ["cpu"]}},
+        **{f"{word}UsageDistributionGoal": {"balance": {"resources": [name]}} for word, name in _OF_RESOURCES.items()},
         "PreferredLeaderElectionGoal": {"balance": {"leaders": "preferred"}},
     }
 )

@@ -100,11 +100,11 @@ def _contents(resources: _Resources) -> Contents:
         pools = ", ".join(map(shown, resources.pools_without_ids[:_LISTED]))
         detail = f"node pools without status.nodeIds have unknown brokers: {pools}" if pools else "no broker is listed"
         notes.append(Note("node_ids_not_in_source", detail + "; kubectl get kafka,kafkanodepools -o yaml lists them"))
-    notes += [*deciders.of_configs(resources.deciding), *([deciders.AUTO_REBALANCE] if resources.rebalances else [])]
+    notes += [*deciders.of_configs(resources.deciding), *[deciders.AUTO_REBALANCE] * resources.rebalances]
     if resources.topics:
-        more = f" and {len(resources.topics) - _LISTED} more" if len(resources.topics) > _LISTED else ""
-        detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {', '.join(resources.topics[:5])}"
-        notes.append(Note("topics_without_placement", detail + more))
+        named = f"{', '.join(resources.topics[:_LISTED])} of {len(resources.topics)}"
+        detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {named}"
+        notes.append(Note("topics_without_placement", detail))
     return Contents(
         tuple(brokers),
         topic_configs=resources.topic_configs,
