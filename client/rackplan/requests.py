@@ -574,13 +574,13 @@ class EveryTopicRequest(TypedDict, total=False):
     """`min.insync.replicas` of the topic."""
     retention_s: float | None
     """Seconds for which records are retained."""
-    retention_bytes: float | None
+    retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
-    lagging_share: float
+    lagging_share: float | str
     """The share of reads that are served from disk."""
 
 
@@ -812,9 +812,9 @@ class LogDirectoryRequest(TypedDict, total=False):
 
     path: Required[str]
     """Absolute path, as `log.dirs` lists it."""
-    total_bytes: int | None
+    total_bytes: float | str | None
     """Bytes of its file system; null if unknown."""
-    usable_bytes: int | None
+    usable_bytes: float | str | None
     """Free bytes of its file system; null if unknown."""
     offline: bool
     """Whether the directory is offline, as when its disk has failed: it takes no replica."""
@@ -924,21 +924,21 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """Number of replicas of each partition."""
     min_insync_replicas: int
     """`min.insync.replicas` of the topic."""
-    ingress_bytes_per_s: float | None
+    ingress_bytes_per_s: float | str | None
     """Bytes/s that producers write to the topic, on average."""
-    peak_ingress_bytes_per_s: float | None
+    peak_ingress_bytes_per_s: float | str | None
     """Limits depend on the peak, cost on the mean."""
-    retained_bytes: float | None
+    retained_bytes: float | str | None
     """Bytes of one copy of the topic now; grows with traffic."""
     retention_s: float | None
     """Seconds for which records are retained."""
-    retention_bytes: float | None
+    retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
-    lagging_share: float
+    lagging_share: float | str
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
@@ -1031,16 +1031,18 @@ class PartitionRequest(TypedDict, total=False):
     """In-sync replicas; if missing, all replicas."""
     elr: Sequence[int]
     """Eligible leader replicas (KIP-966)."""
+    observers: Sequence[int]
+    """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
     leader: int | None
     """None if the partition has no leader."""
-    size_bytes: int | None
+    size_bytes: float | str | None
     """Bytes of one replica; null if unknown."""
-    local_bytes: int | None
+    local_bytes: float | str | None
     """Of a tiered topic, the bytes of one replica on its broker's disk: these are copied and fill disks. Null: all
     of `size_bytes` are."""
-    remote_bytes: int | None
+    remote_bytes: float | str | None
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
-    ingress_bytes_per_s: float | None
+    ingress_bytes_per_s: float | str | None
     """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: Sequence[int]
     """Broker ids that a running reassignment adds."""
@@ -1505,7 +1507,7 @@ class PlanRestartRequest(TypedDict, total=False):
     and by the smallest broker id."""
     restart_seconds: float
     """Time for which a restarted broker is down."""
-    catch_up_bytes_per_s: float | None
+    catch_up_bytes_per_s: float | str | None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
     defaults: DefaultsFields
     """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
@@ -1576,7 +1578,7 @@ class PlanStreamsRequest(TypedDict, total=False):
     """`rack.aware.assignment.traffic_cost`"""
     non_overlap_cost: int | None
     """`rack.aware.assignment.non_overlap_cost`"""
-    state_bytes: Mapping[str, int] | None
+    state_bytes: Mapping[str, float | str] | None
     """Bytes of one copy of a task's state."""
     changelog_offsets: Mapping[str, int] | None
     """Offsets to restore for all of a task's state; a million by default."""
@@ -1621,13 +1623,13 @@ class PricesRequest(TypedDict, total=False):
 class ProfileRequest(TypedDict, total=False):
     """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
 
-    disk_bytes: Required[float]
+    disk_bytes: Required[float | str]
     """Bytes of its disks together."""
-    disk_bytes_per_s: float | None
+    disk_bytes_per_s: float | str | None
     """Bytes/s that its disks read and write."""
-    nic_in_bytes_per_s: float | None
+    nic_in_bytes_per_s: float | str | None
     """Bytes/s that its network interface receives."""
-    nic_out_bytes_per_s: float | None
+    nic_out_bytes_per_s: float | str | None
     """Bytes/s that its network interface sends."""
     vcpu: float | None
     """Number of its virtual CPUs."""
@@ -1635,7 +1637,7 @@ class ProfileRequest(TypedDict, total=False):
     """Upper limit on its replicas."""
     price_per_month: float
     """Price of a broker a month, in any currency."""
-    bytes_per_s_per_vcpu: float | None
+    bytes_per_s_per_vcpu: float | str | None
     """Measured bytes/s that one vCPU can process."""
     name: str | None
     """Name of the profile, which tells the values of an axis apart."""
@@ -1688,6 +1690,8 @@ class ReassignedPartition(TypedDict, total=False):
     """Target replicas as broker ids, the preferred leader first."""
     log_dirs: list[str] | None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
+    observers: Sequence[int]
+    """Those of `replicas` that are observers in Confluent Server."""
 
 
 class ReassignmentFile(TypedDict, total=False):
@@ -1865,7 +1869,7 @@ class ReplicaRacksChangedRequest(TypedDict, total=False):
 class RereplicationRequest(TypedDict, total=False):
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
 
-    throttle_bytes_per_s: Required[float]
+    throttle_bytes_per_s: Required[float | str]
     """Bytes/s of copies that a broker receives, and sends."""
 
 
@@ -2059,21 +2063,21 @@ class TopicLoadRequest(TypedDict, total=False):
     """Number of replicas of each partition."""
     min_insync_replicas: int
     """`min.insync.replicas` of the topic."""
-    ingress_bytes_per_s: Required[float]
+    ingress_bytes_per_s: Required[float | str]
     """Bytes/s that producers write to the topic, on average."""
-    peak_ingress_bytes_per_s: float | None
+    peak_ingress_bytes_per_s: float | str | None
     """Limits depend on the peak, cost on the mean."""
-    retained_bytes: float | None
+    retained_bytes: float | str | None
     """Bytes of one copy of the topic now; grows with traffic."""
     retention_s: float | None
     """Seconds for which records are retained."""
-    retention_bytes: float | None
+    retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
-    lagging_share: float
+    lagging_share: float | str
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
