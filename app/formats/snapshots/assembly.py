@@ -131,7 +131,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
-    if not (brokers or topics or joined.groups):
+    if not (brokers or topics or joined.groups or texts.features):
         raise _nothing(texts, [note.detail for note in found.notes], [group.detail for group in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
