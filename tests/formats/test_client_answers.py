@@ -136,3 +136,13 @@ def test_rpk_cluster_info_as_json_and_yaml() -> None:
         assert [note.code for note in found.notes] == ["replicas_in_assumed_order"]
     empty = assemble("c", [Upload(json.dumps({**answer, "topics": None}))])
     assert (len(empty.cluster.brokers), empty.cluster.topics) == (2, ())
+
+
+@pytest.mark.parametrize("broken", ['"Parttion": 1', '"BrokerD": 2'])
+def test_an_item_without_the_key_that_names_it_is_rejected(broken: str) -> None:
+    """It is not lost in silence."""
+    partitions = ", ".join(f'{{"Partition": {one}, "Leader": 1, "Replicas": [1]}}' for one in (0, 1))
+    brokers = ", ".join(f'{{"BrokerId": {one}, "host": "b"}}' for one in (1, 2))
+    text = f'{{"brokers": [{brokers}], "topics": [{{"name": "t", "partitions": [{partitions}]}}]}}'
+    key = {"P": '"Partition": 1', "B": '"BrokerId": 2'}[broken[1]]
+    assert "something else among them" in rejected(SOURCE.read, text.replace(key, broken)).detail

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.clusters import broker_lists
-from app.formats.clusters.cluster_endpoints import BrokerEndpoint, brokers, read
+from app.formats.clusters.broker_api_versions import BrokerHeader, brokers
+from app.formats.clusters.cluster_endpoints import read
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
 from tests.formats.writers.cluster_endpoints import write
 from tests.profiles import examples
@@ -28,10 +29,10 @@ racks = st.one_of(line_texts.filter(bool), st.sampled_from(["eu west 1", "a  b",
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> list[BrokerEndpoint]:
+def tables(draw: st.DrawFn) -> list[BrokerHeader]:
     with_state = draw(st.booleans())
     row = st.builds(
-        BrokerEndpoint,
+        BrokerHeader,
         id=broker_ids,
         host=st.sampled_from(["127.0.0.1", "kafka-1.example.org", "::1", "k"]),
         port=st.integers(0, 65535),
@@ -42,7 +43,7 @@ def tables(draw: st.DrawFn) -> list[BrokerEndpoint]:
 
 
 @given(tables())
-def test_what_is_written_reads_back(rows: list[BrokerEndpoint]) -> None:
+def test_what_is_written_reads_back(rows: list[BrokerHeader]) -> None:
     assert read(write(rows)) == tuple(rows)
 
 

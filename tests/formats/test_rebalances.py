@@ -53,8 +53,8 @@ def test_the_status_is_compared() -> None:
     [
         ("spec: {mode: remove-disks}\n", "found 'remove-disks'; log_dirs.drain"),
         ("spec: {mode: remove-brokers}\n", "expected ids of brokers with the mode remove-brokers"),
-        ("spec: {mode: add-brokers, brokers: [x]}\n", "expected ids of brokers"),
-        (f"---\n{START}", "line 5: expected one KafkaRebalance"),
+        ("spec: {mode: add-brokers, brokers: [x]}\n", "spec/brokers/0: expected a whole number"),
+        (f"---\n{START}", "line 5: kind: expected one KafkaRebalance"),
         ("spec: {\n", "expected YAML"),
     ],
 )

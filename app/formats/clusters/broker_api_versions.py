@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.model import CONTROLS, Broker
-from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
+from app.formats.syntax.lines import last_line, numbered, rejection, required_number, shown, whole_number
 from app.formats.syntax.wire import HIGHEST_PORT
 
 _HEADER = re.compile(
@@ -24,6 +24,8 @@ _HEADER = re.compile(
     rf"\(id: (?P<id>-?[0-9]+) rack: (?P<rack>[^{CONTROLS}]*?)(?: isFenced: (?P<fenced>true|false))?\)"
     r" -> (?:\(|ERROR: (?P<error>.*))"
 )
+_REST = re.compile(r" -> |\(id: | isF|: (?:true|false)$")
+"""What a rack does not have, but a broken line or two lines in one."""
 _API = re.compile(r"\s*(?:[A-Za-z]+\([0-9]+\): .+|\))")
 _EXPECTED = "a broker's header (`host:port (id: 101 rack: use1-az1 isFenced: false) -> (`)"
 
@@ -80,12 +82,11 @@ def brokers(headers: Iterable[BrokerHeader]) -> tuple[Broker, ...]:
 
 def _header(line: int, content: str) -> BrokerHeader:
     match = _HEADER.fullmatch(content.strip())
-    if not match:
+    if not match or _REST.search(match["rack"]):
         raise rejection(line, expected=_EXPECTED, actual=shown(content))
     host, port_text, id_text, rack, fenced, error = match.groups()
-    broker_id, port = whole_number(id_text), whole_number(port_text)
-    if broker_id is None:
-        raise rejection(line, expected="a broker id from 0 to 2147483647 after `id:`", actual=shown(id_text))
+    broker_id = required_number(line, id_text, "a broker id from 0 to 2147483647 after `id:`")
+    port = whole_number(port_text)
     if port is None or port > HIGHEST_PORT:
         raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT}", actual=shown(port_text))
     return BrokerHeader(

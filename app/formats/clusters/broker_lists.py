@@ -33,7 +33,7 @@ from app.formats.clusters import (
     update_metadata,
 )
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
+from app.formats.syntax.lines import last_line, numbered, rejection, required_number
 from app.formats.syntax.wire import decoded, detect
 from app.formats.syntax.wire_formats import ByteEncoding
 
@@ -61,7 +61,7 @@ def read(text: str) -> tuple[Broker, ...]:
     if _lists_registrations(text):
         return _registered(text)
     if any(cluster_endpoints.HEADER.fullmatch(content) for _, content in numbered(text)):
-        return cluster_endpoints.brokers(cluster_endpoints.read(text))
+        return broker_api_versions.brokers(cluster_endpoints.read(text))
     return broker_api_versions.brokers(broker_api_versions.read(text))
 
 
@@ -130,9 +130,7 @@ def _of_lines(text: str) -> Iterator[tuple[int | None, Broker]]:
             yield line, broker_registration.broker(_registration(line, content), broker_id=broker_id)
             broker_id = None
         elif path := REGISTRATION_PATH.search(content):
-            broker_id = whole_number(path["id"])
-            if broker_id is None:
-                raise rejection(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
+            broker_id = required_number(line, path["id"], "a broker id from 0 to 2147483647")
 
 
 def _registration(line: int, content: str) -> broker_registration.BrokerRegistration:

@@ -12,11 +12,9 @@ Source: `ClusterTool.listEndpoints` of Apache Kafka 4.x.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 
-from app.core.model import Broker
-from app.formats.syntax.lines import last_line, numbered, rejection, shown, whole_number
+from app.formats.clusters.broker_api_versions import BrokerHeader
+from app.formats.syntax.lines import last_line, numbered, rejection, required_number, shown, whole_number
 from app.formats.syntax.wire import HIGHEST_PORT
 
 HEADER = re.compile(r"ID\s+HOST\s+PORT\s+RACK\s+(?:STATE\s+)?ENDPOINT_TYPE\s*")
@@ -26,24 +24,7 @@ _TYPES = ("broker", "controller")
 _STATES = ("fenced", "unfenced")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerEndpoint:
-    """A broker's row.
-
-    Parameters
-    ----------
-    rack : None if the tool prints `null`, which it also prints for a rack of that name.
-    fenced : None if the table has no column STATE.
-    """
-
-    id: int
-    host: str
-    port: int
-    rack: str | None = None
-    fenced: bool | None = None
-
-
-def read(text: str) -> tuple[BrokerEndpoint, ...]:
+def read(text: str) -> tuple[BrokerHeader, ...]:
     """Read the rows in the order in which they are printed.
 
     Raises
@@ -52,7 +33,7 @@ def read(text: str) -> tuple[BrokerEndpoint, ...]:
         The header is missing, a line is no row, an id is negative or comes twice, a row is a controller's, or there is
         no row; names the line.
     """
-    rows: dict[int, BrokerEndpoint] = {}
+    rows: dict[int, BrokerHeader] = {}
     header: str | None = None
     for line, content in numbered(text):
         if HEADER.fullmatch(content):
@@ -60,7 +41,7 @@ def read(text: str) -> tuple[BrokerEndpoint, ...]:
             continue
         if header is None:
             raise rejection(line, expected=_EXPECTED_HEADER, actual=shown(content))
-        row = _row(line, content, with_state="STATE" in header)
+        row = _row(line, content, columns=2 if "STATE" in header else 1)
         if row.id in rows:
             raise rejection(line, expected="each broker once", actual=f"broker {row.id} again")
         rows[row.id] = row
@@ -70,29 +51,27 @@ def read(text: str) -> tuple[BrokerEndpoint, ...]:
     return tuple(rows.values())
 
 
-def brokers(rows: Iterable[BrokerEndpoint]) -> tuple[Broker, ...]:
-    """The brokers by ascending id; without the column STATE none is fenced."""
-    listed = [Broker(id=row.id, rack=row.rack, fenced=row.fenced is True) for row in rows]
-    return tuple(sorted(listed, key=lambda broker: broker.id))
-
-
-def _row(line: int, content: str, *, with_state: bool) -> BrokerEndpoint:
+def _row(line: int, content: str, *, columns: int) -> BrokerHeader:
     # A rack may contain blanks; the other cells do not.
     first = content.split(maxsplit=3)
-    columns = 2 if with_state else 1
     last = first[-1].rsplit(maxsplit=columns)
-    endpoint_type, state = last[-1], last[-2] if with_state and len(last) > 1 else None
-    if len(first) < 4 or endpoint_type not in _TYPES or state not in (_STATES if with_state else (None,)):
+    endpoint_type, state = last[-1], (last[-2] if len(last) > 1 else "") if columns > 1 else None
+    # A rack with three blanks is of a row that is joined with the next one.
+    if (
+        "   " in "".join(last[:-columns])
+        or len(first) < 4
+        or endpoint_type not in _TYPES
+        or state not in (None, *_STATES)
+    ):
         raise rejection(line, expected=_EXPECTED_ROW, actual=shown(content))
     if endpoint_type == "controller":
         raise rejection(line, expected="a broker's endpoint", actual="a controller's")
-    broker_id, port = whole_number(first[0]), whole_number(first[2])
-    if broker_id is None:
-        raise rejection(line, expected="a broker id from 0 to 2147483647 under ID", actual=shown(first[0]))
+    broker_id = required_number(line, first[0], "a broker id from 0 to 2147483647 under ID")
+    port = whole_number(first[2])
     if port is None or port > HIGHEST_PORT:
         raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT} under PORT", actual=shown(first[2]))
     rack = last[0] if len(last) > columns else ""
-    return BrokerEndpoint(
+    return BrokerHeader(
         id=broker_id,
         host=first[1],
         port=port,

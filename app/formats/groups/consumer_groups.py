@@ -73,17 +73,16 @@ class GroupState:
     target_assignment_epoch: int | None = None
 
 
-_GROUP = Cell("group", cell.text)
 OFFSETS = TableForm(
     record=PartitionOffsets,
     cells={
-        "GROUP": _GROUP,
+        "GROUP": Cell("group", cell.text),
         "TOPIC": Cell("topic", cell.topic),
         "PARTITION": Cell("partition", cell.optional_count),
         "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-        "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
+        **dict.fromkeys(("CURRENT-OFFSET", "START-OFFSET"), Cell("current_offset", cell.optional_int64)),
         "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
-        "LAG": Cell("lag", cell.optional_int64),
+        **dict.fromkeys(("LAG", "OFFSET-LAG"), Cell("lag", cell.optional_int64)),
         "CONSUMER-ID": Cell("consumer_id", cell.optional_text),
         "HOST": Cell("host", cell.optional_text),
         "CLIENT-ID": Cell("client_id", cell.optional_text),
@@ -93,14 +92,14 @@ OFFSETS = TableForm(
 MEMBERS = TableForm(
     record=GroupMember,
     cells={
-        "GROUP": _GROUP,
+        "GROUP": Cell("group", cell.text),
         "CONSUMER-ID": Cell("consumer_id", cell.text),
         "GROUP-INSTANCE-ID": Cell("group_instance_id", cell.instance_id),
         "HOST": Cell("host", cell.text),
         "CLIENT-ID": Cell("client_id", cell.text),
         "#PARTITIONS": Cell("partitions", cell.count),
         "ASSIGNMENT": Cell("assignment", cell.assignment),
-        "CURRENT-EPOCH": Cell("current_epoch", cell.optional_count),
+        **dict.fromkeys(("CURRENT-EPOCH", "MEMBER-EPOCH"), Cell("current_epoch", cell.optional_count)),
         "CURRENT-ASSIGNMENT": Cell("assignment", cell.assignment),
         "TARGET-EPOCH": Cell("target_epoch", cell.optional_count),
         "TARGET-ASSIGNMENT": Cell("target_assignment", cell.assignment),
@@ -110,12 +109,14 @@ MEMBERS = TableForm(
 STATES = TableForm(
     record=GroupState,
     cells={
-        "GROUP": _GROUP,
+        "GROUP": Cell("group", cell.text),
         "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
         "ASSIGNMENT-STRATEGY": Cell("assignment_strategy", cell.optional_text),
         "STATE": Cell("state", cell.text),
         "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
+        **dict.fromkeys(
+            ("TARGET-ASSIGNMENT-EPOCH", "ASSIGNMENT-EPOCH"), Cell("target_assignment_epoch", cell.optional_count)
+        ),
         "#MEMBERS": Cell("members", cell.count),
     },
     required=("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"),

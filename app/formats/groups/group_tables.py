@@ -175,7 +175,8 @@ def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -
         reaches = len(content) >= start
         if not reaches or cell.startswith(" ") or not (cell or column.name in may_be_empty):
             return None
-        if not is_last and content[end : end + 1] not in ("", " "):
+        # The last cell of a row that is joined with the next one has the cells of that.
+        if "   " in cell if is_last else content[end : end + 1] not in ("", " "):
             return None
         cells[column.name] = cell
         start = end + 1

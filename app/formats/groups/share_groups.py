@@ -10,46 +10,18 @@ partitions has an empty ASSIGNMENT. The rows are records of consumer_groups.py: 
 Source: `ShareGroupCommand` of Apache Kafka 4.0 to 4.4.
 """
 
+from dataclasses import replace
+
+from app.formats.groups import consumer_groups
 from app.formats.groups import group_cells as cell
-from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
-from app.formats.groups.group_cells import Cell, TableForm
+from app.formats.groups.group_cells import Cell
 from app.formats.groups.group_tables import MAY_BE_EMPTY
 
-OFFSETS = TableForm(
-    record=PartitionOffsets,
-    cells={
-        "GROUP": Cell("group", cell.text),
-        "TOPIC": Cell("topic", cell.topic),
-        "PARTITION": Cell("partition", cell.optional_count),
-        "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-        "START-OFFSET": Cell("current_offset", cell.optional_int64),
-        "LAG": Cell("lag", cell.optional_int64),
-    },
-    required=("GROUP", "TOPIC", "PARTITION", "START-OFFSET"),
-)
-MEMBERS = TableForm(
-    record=GroupMember,
-    cells={
-        "GROUP": Cell("group", cell.text),
-        "CONSUMER-ID": Cell("consumer_id", cell.text),
-        "HOST": Cell("host", cell.text),
-        "CLIENT-ID": Cell("client_id", cell.text),
-        "#PARTITIONS": Cell("partitions", cell.count),
-        "MEMBER-EPOCH": Cell("current_epoch", cell.optional_count),
-        "ASSIGNMENT": Cell("assignment", cell.share_assignment),
-    },
+OFFSETS = replace(consumer_groups.OFFSETS, required=("GROUP", "TOPIC", "PARTITION", "START-OFFSET"))
+MEMBERS = replace(
+    consumer_groups.MEMBERS,
+    cells={**consumer_groups.MEMBERS.cells, "ASSIGNMENT": Cell("assignment", cell.share_assignment)},
     required=("GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "ASSIGNMENT"),
     may_be_empty=MAY_BE_EMPTY | {"ASSIGNMENT"},
 )
-STATES = TableForm(
-    record=GroupState,
-    cells={
-        "GROUP": Cell("group", cell.text),
-        "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
-        "STATE": Cell("state", cell.text),
-        "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-        "ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
-        "#MEMBERS": Cell("members", cell.count),
-    },
-    required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"),
-)
+STATES = replace(consumer_groups.STATES, required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"))

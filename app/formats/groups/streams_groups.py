@@ -13,11 +13,11 @@ Source: `StreamsGroupCommand` of Apache Kafka 4.1 to 4.4 (KIP-1071).
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.recorded import RecordedTasks
+from app.formats.groups import consumer_groups
 from app.formats.groups import group_cells as cell
-from app.formats.groups.consumer_groups import GroupState, PartitionOffsets
 from app.formats.groups.group_cells import Cell, TableForm
 from app.formats.groups.group_tables import MAY_BE_EMPTY
 from app.formats.syntax.lines import rejection, shown, whole_numbers
@@ -81,19 +81,7 @@ def _read_tasks(content: str, line: int, column: str) -> MemberTasks:
     return MemberTasks(current, target)
 
 
-OFFSETS = TableForm(
-    record=PartitionOffsets,
-    cells={
-        "GROUP": Cell("group", cell.text),
-        "TOPIC": Cell("topic", cell.topic),
-        "PARTITION": Cell("partition", cell.optional_count),
-        "CURRENT-OFFSET": Cell("current_offset", cell.optional_int64),
-        "LEADER-EPOCH": Cell("leader_epoch", cell.optional_count),
-        "LOG-END-OFFSET": Cell("log_end_offset", cell.optional_int64),
-        "OFFSET-LAG": Cell("lag", cell.optional_int64),
-    },
-    required=("GROUP", "TOPIC", "PARTITION", "OFFSET-LAG"),
-)
+OFFSETS = replace(consumer_groups.OFFSETS, required=("GROUP", "TOPIC", "PARTITION", "OFFSET-LAG"))
 MEMBERS = TableForm(
     record=StreamsMember,
     cells={
@@ -110,15 +98,4 @@ MEMBERS = TableForm(
     required=("GROUP", "MEMBER", "CLIENT-ID", "ASSIGNMENTS", "PROCESS"),
     may_be_empty=MAY_BE_EMPTY | {"ASSIGNMENTS"},
 )
-STATES = TableForm(
-    record=GroupState,
-    cells={
-        "GROUP": Cell("group", cell.text),
-        "COORDINATOR (ID)": Cell("coordinator", cell.coordinator),
-        "STATE": Cell("state", cell.text),
-        "GROUP-EPOCH": Cell("group_epoch", cell.optional_count),
-        "TARGET-ASSIGNMENT-EPOCH": Cell("target_assignment_epoch", cell.optional_count),
-        "#MEMBERS": Cell("members", cell.count),
-    },
-    required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"),
-)
+STATES = replace(consumer_groups.STATES, required=("GROUP", "COORDINATOR (ID)", "STATE", "#MEMBERS"))

@@ -51,7 +51,15 @@ from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import first_repeated, is_topic_name, rejection, shown, whole_number, whole_numbers
+from app.formats.syntax.lines import (
+    first_repeated,
+    is_topic_name,
+    rejection,
+    required_number,
+    shown,
+    whole_number,
+    whole_numbers,
+)
 from app.formats.syntax.loose_objects import LooseObject
 
 _TOPIC = r"(?P<topic>[a-zA-Z0-9._-]{1,249})"
@@ -328,7 +336,7 @@ class _Statuses:
         if broker is None:
             self._partition(key, state, found.get("planned"))
         else:
-            self._replica(key, _broker(broker, line), state, found.get("log_dir"))
+            self._replica(key, required_number(line, broker, "the id of a broker"), state, found.get("log_dir"))
         return True
 
     def verified(self) -> tuple[VerifiedPartition, ...]:
@@ -358,10 +366,3 @@ def _partition(name: str, line: int) -> tuple[str, int]:
     if not is_topic_name(topic) or partition is None:
         raise rejection(line, expected="a partition, topic-0", actual=shown(name))
     return topic, partition
-
-
-def _broker(text: str, line: int) -> int:
-    broker = whole_number(text)
-    if broker is None:
-        raise rejection(line, expected="the id of a broker", actual=shown(text))
-    return broker

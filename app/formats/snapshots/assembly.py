@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -130,11 +131,8 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
-    if not (brokers or topics or joined.groups):
-        of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
-        why = [*[note.detail for note in found.notes], *[group.detail for group in joined.undescribed]]
-        actual = ": ".join([f"none in the texts{of_tools}", *why])
-        raise rejection(None, expected="brokers, topics or groups", actual=actual)
+    if not (brokers or topics or joined.groups or texts.features):
+        raise _nothing(texts, [note.detail for note in found.notes], [group.detail for group in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
@@ -142,6 +140,12 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         *deciders.of_configs(disks.configs.deciding),
     )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
+
+
+def _nothing(texts: Pasted, *reasons: Sequence[str]) -> MalformedText:
+    of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
+    actual = ": ".join([f"none in the texts{of_tools}", *chain(*reasons)])
+    return rejection(None, expected="brokers, topics or groups", actual=actual)
 
 
 def _contents(texts: Pasted) -> Iterator[Contents]:

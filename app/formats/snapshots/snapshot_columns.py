@@ -24,6 +24,8 @@ Array: TypeAlias = NDArray[Any]
 _NUMBERS = {"partition_ids": np.int32, "leaders": np.int32, "size_bytes": np.int64, "ingress_bytes_per_s": np.float64}
 _LISTS = ("replicas", "isr", "adding", "removing", "elr", "observers")
 _LOG_DIRS = ("log_dirs", "future_log_dirs")
+_OPTIONAL = ("elr", "observers", *_LOG_DIRS)
+"""Columns that a topic without any value does not have."""
 _INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -63,7 +65,7 @@ def read(columns: bytes) -> Cluster:
     )
     starts = np.concatenate([[0], np.cumsum(found["rows"])]).astype(np.int64)
     found.setdefault("ingress_bytes_per_s", np.full(starts[-1], np.nan))
-    for name in ("elr", "observers"):  # columns of earlier releases have none
+    for name in _OPTIONAL[:2]:  # columns of earlier releases have none
         found.setdefault(name, np.empty((int(starts[-1]), 0), np.int32))
     numbers = {name: found[name].astype(of_type, copy=False) for name, of_type in _NUMBERS.items()}
     lists = {name: found[name].astype(np.int32, copy=False) for name in (*_LISTS, *_LOG_DIRS)}
@@ -74,25 +76,11 @@ def read(columns: bytes) -> Cluster:
         rates = numbers["ingress_bytes_per_s"][part]
         width = {field: widths[field][index] for field in _LISTS} | dict.fromkeys(_LOG_DIRS, widths["replicas"][index])
         cut = {field: np.ascontiguousarray(lists[field][part, : width[field]]) for field in lists}
-        topics.append(
-            Topic(
-                name=name,
-                partition_ids=numbers["partition_ids"][part],
-                replicas=cut["replicas"],
-                leaders=numbers["leaders"][part],
-                isr=cut["isr"],
-                adding=cut["adding"],
-                removing=cut["removing"],
-                size_bytes=numbers["size_bytes"][part],
-                topic_id=topic_id,
-                configs=configs[0] if configs else {},
-                elr=cut["elr"] if widths["elr"][index] else None,
-                observers=cut["observers"] if widths["observers"][index] else None,
-                ingress_bytes_per_s=None if np.isnan(rates).all() else rates,
-                log_dirs=cut["log_dirs"] if widths["log_dirs"][index] else None,
-                future_log_dirs=cut["future_log_dirs"] if widths["future_log_dirs"][index] else None,
-            )
-        )
+        of_topic: dict[str, Any] = {field: values[part] for field, values in numbers.items()}
+        for field, values in cut.items():
+            of_topic[field] = values if widths[field][index] or field not in _OPTIONAL else None
+        of_topic["ingress_bytes_per_s"] = None if np.isnan(rates).all() else rates
+        topics.append(Topic(name=name, topic_id=topic_id, configs=configs[0] if configs else {}, **of_topic))
     return replace(cluster, topics=tuple(topics))
 
 

@@ -56,6 +56,8 @@ _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
 _LISTS = ("brokers", "nodes", "topics", "results", "partitions", "data")
+_OF_ONE_KIND = ("brokers", "nodes", "partitions")
+"""Lists in which an item of another kind is a broken one, as without the name of a key."""
 _REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
 _OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs"}
 """Keys of snapshots, registrations and log directories, which other readers take."""
@@ -79,13 +81,16 @@ _MORE = Note("topics_without_partitions", "the last answer names a next page, wh
 
 @dataclass(slots=True)
 class Answers:
-    """What the documents list, of a partition the first; with the place that a rejection of its topic names."""
+    """What the documents list, of a partition the first; with the place that a rejection of its topic names. `taken` is
+    the number of brokers and partitions.
+    """
 
     brokers: dict[int, Broker] = field(default_factory=dict)
     rows: dict[Partition, tuple[PartitionDescription, LooseObject]] = field(default_factory=dict)
     sizes: dict[Partition, int] = field(default_factory=dict)
     rates: dict[tuple[str, int | None], float] = field(default_factory=dict)
     topic: str | None = None
+    taken: int = 0
     notes: dict[Note, None] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
@@ -99,8 +104,10 @@ class Answers:
         if item.has_all(*_REPLICA):
             self._take_replica(item)
         elif _is_partition(item):
+            self.taken += 1
             self._take_partition(item, topic)
         elif _is_broker(item):
+            self.taken += 1
             broker = item.integer(*_BROKER)
             self.brokers[broker] = Broker(broker, item.text("rack"), fenced=item.get("isfenced")[1] is True)
         elif item.has("allnodes"):
@@ -119,7 +126,10 @@ class Answers:
                     at = (*path, key)
                     self.take(item.document, one, at, item.document.topic_name(key, at) if name == "topics" else None)
             elif isinstance(listed, list):
+                before = self.taken
                 self.take(item.document, listed, path, named or topic)
+                if name in _OF_ONE_KIND and 0 < self.taken - before < len(listed):
+                    raise item.document.reject(path, expected=f"{name} alone", actual="something else among them")
         if named is not None and not isinstance(item.get("partitions")[1], list):
             self.topic = named
             self.notes[_WITHOUT_PARTITIONS] = None

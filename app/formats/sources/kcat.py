@@ -22,7 +22,15 @@ from app.core.model import Broker
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.contents import Contents, Note, Source, topic_of
-from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
+from app.formats.syntax.lines import (
+    is_topic_name,
+    last_line,
+    numbered,
+    rejection,
+    required_number,
+    shown,
+    whole_numbers,
+)
 
 _HEADER = re.compile(r"\s*Metadata for .{1,260} \(from broker ")
 _COUNT = re.compile(r" *(?P<count>\d{1,10}) (?P<noun>brokers|topics):\s*")
@@ -54,7 +62,7 @@ def read(text: str) -> Contents:
         elif count := _COUNT.fullmatch(content):
             counts[count["noun"]] = max(counts[count["noun"]], int(count["count"]))
         elif broker := _BROKER.fullmatch(content):
-            broker_id = _id(line, broker["id"])
+            broker_id = required_number(line, broker["id"])
             brokers[broker_id] = Broker(broker_id)
         elif topic := _TOPIC.fullmatch(content):
             if not is_topic_name(topic["name"]):
@@ -79,19 +87,12 @@ def _described(name: str, line: int, partitions: int, rows: list[PartitionDescri
     return topic_of(name, rows, partial(rejection, line))
 
 
-def _id(line: int, text: str) -> int:
-    number = whole_number(text)
-    if number is None:
-        raise rejection(line, expected="an id from 0 to 2147483647", actual=shown(text))
-    return number
-
-
 def _row(line: int, match: re.Match[str]) -> PartitionDescription:
     replicas, isr = whole_numbers(match["replicas"]), whole_numbers(match["isrs"])
     if replicas is None or isr is None:
         raise rejection(line, expected="broker ids with commas between them", actual=shown(match[0]))
-    leader = None if match["leader"] == "-1" else _id(line, match["leader"])
-    return PartitionDescription(_id(line, match["id"]), leader, replicas, isr)
+    leader = None if match["leader"] == "-1" else required_number(line, match["leader"])
+    return PartitionDescription(required_number(line, match["id"]), leader, replicas, isr)
 
 
 SOURCE = Source(

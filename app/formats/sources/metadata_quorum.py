@@ -18,7 +18,7 @@ Source: `MetadataQuorumCommand` of Apache Kafka 3.3 to 4.x.
 import re
 
 from app.formats.sources.contents import Contents, Note, Source
-from app.formats.syntax.lines import numbered, rejection, shown, whole_number
+from app.formats.syntax.lines import numbered, rejection, required_number, shown
 
 _FIELD = re.compile(
     r"\s*(?P<name>ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|CurrentVoters"
@@ -50,11 +50,7 @@ def read(text: str) -> Contents:
             listed = []
         else:
             raise rejection(line, expected=_EXPECTED, actual=shown(content))
-        for text_of_id in listed:
-            number = whole_number(text_of_id)
-            if number is None:
-                raise rejection(line, expected="an id from 0 to 2147483647", actual=shown(text_of_id))
-            observers[number] = None
+        observers |= {required_number(line, text_of_id): None for text_of_id in listed}
     return Contents(observers=tuple(observers), controller="kraft", notes=(_NOTE,))
 
 

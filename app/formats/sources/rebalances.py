@@ -20,34 +20,31 @@ from types import MappingProxyType
 from typing import Any
 
 from app.errors import Json
-from app.errors.requests import MalformedText
-from app.formats.syntax import yaml_documents
-from app.formats.syntax.lines import rejection, shown, whole_number
-from app.formats.syntax.yaml_documents import Yaml, YamlDocument
+from app.formats.syntax.lines import shown
+from app.formats.syntax.loose_objects import LooseObject
+from app.formats.syntax.yaml_documents import each_document
 
 KIND = "KafkaRebalance"
 _BAND = {"tolerance": 0.1}
+_OF_RESOURCES = {"Disk": "disk", "NetworkInbound": "nic_in", "NetworkOutbound": "nic_out", "Cpu": "cpu"}
 _GOALS: Mapping[str, dict[str, Any]] = MappingProxyType(
     {
         "RackAwareGoal": {},
         "RackAwareDistributionGoal": {},
         "ReplicaCapacityGoal": {"limits": {"replicas": {"absolute": 10000}}},
-        "DiskCapacityGoal": {"limits": {"disk": 0.8}},
-        "NetworkInboundCapacityGoal": {"limits": {"nic_in": 0.8}},
-        "NetworkOutboundCapacityGoal": {"limits": {"nic_out": 0.8}},
+        **{
+            f"{word}CapacityGoal": {"limits": {name: 0.7 if name == "cpu" else 0.8}}
+            for word, name in _OF_RESOURCES.items()
+        },
         "PotentialNwOutGoal": {"limits": {"nic_out": 0.8}},
-        "CpuCapacityGoal": {"limits": {"cpu": 0.7}},
         "ReplicaDistributionGoal": {"balance": {"replicas": _BAND}},
         "LeaderReplicaDistributionGoal": {"balance": {"leaders": _BAND, "leaders_move_replicas": True}},
-        "DiskUsageDistributionGoal": {"balance": {"resources": ["disk"]}},
-        "NetworkInboundUsageDistributionGoal": {"balance": {"resources": ["nic_in"]}},
-        "NetworkOutboundUsageDistributionGoal": {"balance": {"resources": ["nic_out"]}},
-        "CpuUsageDistributionGoal": {"balance": {"resources": ["cpu"]}},
+        **{f"{word}UsageDistributionGoal": {"balance": {"resources": [name]}} for word, name in _OF_RESOURCES.items()},
         "PreferredLeaderElectionGoal": {"balance": {"leaders": "preferred"}},
     }
 )
 _READ = frozenset({"mode", "brokers", "goals", "replicationThrottle"})
-_SUMS = {"numReplicaMovements": "replicas", "dataToMoveMB": "MB", "numLeaderMovements": "leader changes"}
+_SUMS = {"numreplicamovements": "replicas", "datatomovemb": "MB", "numleadermovements": "leader changes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,79 +63,58 @@ def read(text: str) -> Rebalance | None:
     MalformedText
         The text names the kind and is no YAML, has several such resources, or one whose mode or brokers are unknown.
     """
-    if KIND not in text:
-        return None
-    found = [
-        (document, document.root)
-        for document in yaml_documents.read(text)
-        if isinstance(document.root, dict) and document.root.get("kind") == KIND
-    ]
-    if not found:
-        return None
-    [(document, root), *others] = found
-    if others:
-        raise rejection(others[0][0].line, expected=f"one {KIND}", actual="another one")
-    spec = _members(root.get("spec"))
-    fields, notes = (
-        _of_mode(document, spec),
-        list(_sums(_members(_members(root.get("status")).get("optimizationResult")))),
-    )
-    for goal in _listed(spec.get("goals")):
-        if (of_goal := _GOALS.get(goal.rpartition(".")[2])) is None:
-            notes.append(
-                f"the goal {shown(goal)} has no field, or one that needs more: docs/coming-from-cruise-control.md"
-            )
-        else:
-            _merge(fields, of_goal)
-    if isinstance(throttle := spec.get("replicationThrottle"), str) and whole_number(throttle):
-        fields["batches"] = {"throttle_bytes_per_s": int(throttle)}
-    if others_stated := sorted(spec.keys() - _READ):
-        notes.append(f"not read of the {KIND}: {', '.join(map(shown, others_stated))}")
+    documents = each_document(text, f"a {KIND}") if KIND in text else ()
+    found = [one for one in documents if isinstance(one.root, dict) and one.root.get("kind") == KIND]
+    if len(found) > 1:
+        raise found[1].reject(("kind",), expected=f"one {KIND}", actual="another one")
+    return _of(LooseObject.of(found[0], found[0].root, ())) if found else None
+
+
+def _of(resource: LooseObject) -> Rebalance:
+    spec = resource.child("spec") if resource.has("spec") else resource
+    fields, notes = _of_mode(spec), list(_sums(resource))
+    goals = [*map(str, spec.document.array(spec.get("goals")[1] or [], (*spec.path, "goals")))]
+    for goal in goals:
+        _merge(fields, _GOALS.get(goal.rpartition(".")[2], {}))
+    where = "docs/coming-from-cruise-control.md"
+    unknown = [goal for goal in goals if goal.rpartition(".")[2] not in _GOALS]
+    notes += [f"the goal {shown(goal)} has no field, or one that needs more: {where}" for goal in unknown]
+    if spec.has("replicationthrottle"):
+        fields["batches"] = {"throttle_bytes_per_s": spec.integer("replicationthrottle")}
+    if others := sorted(name for name in spec.members if spec is not resource and name not in _READ):
+        notes.append(f"not read of the {KIND}: {', '.join(map(shown, others))}")
     return Rebalance(fields, tuple(notes))
 
 
-def _of_mode(document: YamlDocument, spec: Mapping[str, Yaml]) -> dict[str, Any]:
-    mode = spec.get("mode", "full")
-    brokers = [whole_number(broker) for broker in _listed(spec.get("brokers"))]
+def _of_mode(spec: LooseObject) -> dict[str, Any]:
+    mode, brokers = spec.text("mode") or "full", spec.numbers("brokers")
+    if mode not in ("full", "add-brokers", "remove-brokers"):
+        actual = f"{shown(mode)}; log_dirs.drain of a request empties disks"
+        expected = "the mode full, add-brokers or remove-brokers"
+        raise spec.document.reject((*spec.path, "mode"), expected=expected, actual=actual)
     if mode == "full":
         return {}
-    if mode not in ("add-brokers", "remove-brokers"):
-        detail = f"{shown(str(mode))}; log_dirs.drain of a request empties disks"
-        raise _rejected(document, expected="the mode full, add-brokers or remove-brokers", actual=detail)
-    if not brokers or None in brokers:
-        raise _rejected(
-            document, expected=f"ids of brokers with the mode {mode}", actual=shown(str(spec.get("brokers")))
-        )
+    if not brokers:
+        raise spec.document.reject(spec.path, expected=f"ids of brokers with the mode {mode}", actual="none")
     if mode == "remove-brokers":
-        return {"remove_brokers": brokers}
+        return {"remove_brokers": list(brokers)}
     return {"add_brokers": [{"id": broker} for broker in brokers], "receivers": "added"}
 
 
 def _merge(fields: dict[str, Any], added: Mapping[str, Any]) -> None:
     """Add fields; of a field that is there already, members and items."""
     for name, value in added.items():
-        known = fields.get(name)
-        if isinstance(value, dict) and name in ("limits", "balance"):
+        if name in ("limits", "balance"):
             _merge(fields.setdefault(name, {}), value)
-        elif isinstance(known, list):
-            fields[name] = [*known, *value]
+        elif name == "resources":
+            fields[name] = [*fields.get(name, ()), *value]
         else:
             fields.setdefault(name, value)
 
 
-def _sums(result: Mapping[str, Yaml]) -> Iterator[str]:
-    sums = [f"{result[key]} {noun}" for key, noun in _SUMS.items() if isinstance(result.get(key), str)]
-    if sums:
+def _sums(resource: LooseObject) -> Iterator[str]:
+    status = resource.child("status") if resource.has("status") else resource
+    if status.has("optimizationresult"):
+        result = status.child("optimizationresult")
+        sums = [f"{result.get(key)[1]} {noun}" for key, noun in _SUMS.items() if result.has(key)]
         yield f"Cruise Control proposes {', '.join(sums)}; compare the certificate of the plan"
-
-
-def _members(value: object) -> dict[str, Yaml]:
-    return value if isinstance(value, dict) else {}
-
-
-def _listed(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def _rejected(document: YamlDocument, *, expected: str, actual: str) -> MalformedText:
-    return rejection(document.line, expected=expected, actual=actual)

@@ -96,20 +96,15 @@ def _contents(resources: _Resources) -> Contents:
         racks = f"are the label {shown(key)} of the brokers' nodes" if key else "are not set (spec.kafka.rack)"
         detail = f"the racks of Strimzi's brokers {racks}; kubectl get pods,nodes -o yaml adds them, or the output of "
         notes.append(Note("racks_not_in_source", detail + "kafka-broker-api-versions"))
-    if resources.clusters and not (brokers or resources.pools_without_ids):
-        detail = (
-            "the resources list no brokers; kubectl get kafka,kafkanodepools,pods,nodes -o yaml prints those that do"
-        )
-        notes.append(Note("node_ids_not_in_source", detail))
-    if resources.pools_without_ids:
+    if resources.pools_without_ids or (resources.clusters and not brokers):
         pools = ", ".join(map(shown, resources.pools_without_ids[:_LISTED]))
-        detail = f"node pools without status.nodeIds have unknown brokers: {pools}; kubectl get kafkanodepools -o yaml"
-        notes.append(Note("node_ids_not_in_source", detail))
-    notes += [*deciders.of_configs(resources.deciding), *([deciders.AUTO_REBALANCE] if resources.rebalances else [])]
+        detail = f"node pools without status.nodeIds have unknown brokers: {pools}" if pools else "no broker is listed"
+        notes.append(Note("node_ids_not_in_source", detail + "; kubectl get kafka,kafkanodepools -o yaml lists them"))
+    notes += [*deciders.of_configs(resources.deciding), *[deciders.AUTO_REBALANCE] * resources.rebalances]
     if resources.topics:
-        more = f" and {len(resources.topics) - _LISTED} more" if len(resources.topics) > _LISTED else ""
-        detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {', '.join(resources.topics[:5])}"
-        notes.append(Note("topics_without_placement", detail + more))
+        named = f"{', '.join(resources.topics[:_LISTED])} of {len(resources.topics)}"
+        detail = f"KafkaTopic has no placement, which kafka-topics --describe prints: {named}"
+        notes.append(Note("topics_without_placement", detail))
     return Contents(
         tuple(brokers),
         topic_configs=resources.topic_configs,

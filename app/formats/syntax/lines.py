@@ -120,6 +120,13 @@ def whole_number(text: str) -> int | None:
     return number if number <= INT32_MAX else None
 
 
+def required_number(line: int, text: str, expected: str = "an id from 0 to 2147483647") -> int:
+    """The number, as of `whole_number`. Raises `MalformedText` if there is none."""
+    if (number := whole_number(text)) is None:
+        raise rejection(line, expected=expected, actual=shown(text))
+    return number
+
+
 def whole_numbers(text: str) -> tuple[int, ...] | None:
     """The numbers of a list such as `101,105,108`; empty for an empty text, None if one of them is not a number."""
     if not text:

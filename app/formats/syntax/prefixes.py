@@ -64,15 +64,8 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     ----------
     is_known : whether a tool prints such a line.
     """
-    removed, hosts = "", list[str]()
-    if len(set(_ANSIBLE.findall(text))) > 1:
-        host = ""
-        for line in text.split("\n"):
-            host = head["host"] if (head := _ANSIBLE.match(line)) else host
-            hosts.append(host)
-    may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
-    if may_be_json and _STDOUT.search(text):
-        text, removed = _with_lines_of_arrays(text), '["…"]'
+    hosts = _hosts_of_headings(text)
+    text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else (text, "")
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
         indent = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
@@ -112,6 +105,21 @@ def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -
         of_host = [line if owner == host else "" for line, owner in zip(lines, owners, strict=True)]
         texts.setdefault(tuple(filter(says_something, of_host)), "\n".join(of_host))
     return list(texts.values())
+
+
+def _hosts_of_headings(text: str) -> list[str]:
+    """The host of each line, by Ansible's headings; empty without several hosts."""
+    if len(set(_ANSIBLE.findall(text))) < 2:
+        return []
+    hosts = [""]
+    for line in text.split("\n"):
+        hosts.append(head["host"] if (head := _ANSIBLE.match(line)) else hosts[-1])
+    return hosts[1:]
+
+
+def _has_arrays(text: str) -> bool:
+    may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
+    return bool(may_be_json and _STDOUT.search(text))
 
 
 def _with_lines_of_arrays(text: str) -> str:

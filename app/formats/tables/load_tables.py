@@ -6,7 +6,7 @@
 What is unknown is empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.errors.quotation import escaped
@@ -34,17 +34,16 @@ _COLUMNS = (
 
 def write_loads_csv(loads: Loads) -> bytes:
     """One line a broker and resource under a header line."""
-    return write_csv(_COLUMNS, (csv_row(*line) for line in _lines(loads)))
+    return write_csv(_COLUMNS, (_line(*each) for each in _each(loads)))
 
 
-def _lines(loads: Loads) -> Iterator[Sequence[str]]:
-    for broker, resource, load in _each(loads):
-        worst = load["after_worst_loss"]
-        figures = (
-            *(load["before"], load["after"], worst["broker"], worst["lost_broker"], worst["rack"], worst["lost_rack"]),
-            *(load["capacity"], load["limit"], load["headroom"], load.get("potential")),
-        )
-        yield (broker, resource, *("" if figure is None else str(figure) for figure in figures))
+def _line(broker: str, resource: str, load: Mapping[str, Any]) -> str:
+    worst = load["after_worst_loss"]
+    return csv_row(
+        *(broker, resource, load["before"], load["after"]),
+        *(worst["broker"], worst["lost_broker"], worst["rack"], worst["lost_rack"]),
+        *(load["capacity"], load["limit"], load["headroom"], load.get("potential")),
+    )
 
 
 def cells(loads: Loads) -> list[tuple[str, str, list[str]]]:

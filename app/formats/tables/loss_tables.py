@@ -11,7 +11,7 @@ row for each remaining broker and resource. Without a limit of the request, `lim
 empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.errors import Json
@@ -21,44 +21,28 @@ _COLUMNS = ("lost_broker", "lost_rack", "broker", "resource", "intact", "after_l
 
 
 @dataclass(frozen=True, slots=True)
-class LossWide:
-    """A count of partitions after the loss of a broker or a rack."""
+class LossRow:
+    """A load of a broker without a loss (`intact`) and after it; the limit is the capacity if the request has none.
+
+    Without a broker the value is a number of partitions, and nothing is over a limit.
+    """
 
     lost_broker: int | None
     lost_rack: str | None
-    what: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class RemainingLoad:
-    """A load of a broker without a loss (`intact`) and after it; the limit is the capacity if the request has none."""
-
-    lost_broker: int | None
-    lost_rack: str | None
-    broker: int
+    broker: int | None
     resource: str
     intact: Json
     value: Json
-    limit: Json
-    is_over: bool
+    limit: Json = None
+    is_over: bool = False
 
 
-def write_losses_csv(rows: Iterable[LossWide | RemainingLoad]) -> bytes:
+def write_losses_csv(rows: Iterable[LossRow]) -> bytes:
     """A header line, and a line a row."""
-    return write_csv(_COLUMNS, (csv_row(*cells) for cells in _cells(rows)))
+    return write_csv(_COLUMNS, map(_line, rows))
 
 
-def _cells(rows: Iterable[LossWide | RemainingLoad]) -> Iterator[Sequence[str]]:
-    for row in rows:
-        lost = (_text(row.lost_broker), row.lost_rack or "")
-        if isinstance(row, LossWide):
-            yield (*lost, "", row.what, "", str(row.count), "", "")
-        else:
-            is_over = "" if row.limit is None else ("yes" if row.is_over else "no")
-            figures = (_text(row.intact), _text(row.value), _text(row.limit), is_over)
-            yield (*lost, str(row.broker), row.resource, *figures)
-
-
-def _text(value: Json) -> str:
-    return "" if value is None else str(value)
+def _line(row: LossRow) -> str:
+    is_over = None if row.limit is None else ("yes" if row.is_over else "no")
+    figures = (row.intact, row.value, row.limit, is_over)
+    return csv_row(row.lost_broker, row.lost_rack, row.broker, row.resource, *figures)

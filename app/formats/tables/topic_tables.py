@@ -32,11 +32,11 @@ def write_csv(header: Sequence[str], blocks: Iterable[str]) -> bytes:
     return "".join(parts).encode()
 
 
-def csv_row(*cells: str) -> str:
-    """Cells as a line, without its end. For what repeats in many lines: numbers need no quotes and are formatted."""
+def csv_row(*cells: object) -> str:
+    """Cells as a line, without its end; None is empty. Numbers in many lines need no quotes, and are formatted."""
     line = io.StringIO(newline="")
     # The last cell is not empty, since a row of one empty cell would be quoted.
-    csv.writer(line).writerow([*map(without_formula, cells), "end"])
+    csv.writer(line).writerow([*("" if cell is None else without_formula(str(cell)) for cell in cells), "end"])
     return line.getvalue().removesuffix(f",end{CSV_END}")
 
 

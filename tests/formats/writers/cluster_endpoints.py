@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.formats.clusters.cluster_endpoints import BrokerEndpoint
+from app.formats.clusters.broker_api_versions import BrokerHeader
 
 _COLUMNS = ("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE")
 
@@ -10,7 +10,7 @@ _COLUMNS = ("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE")
 _WIDTH_WITHOUT_NODES, _WIDTH_WITHOUT_RACKS = 100, 10
 
 
-def write(rows: Iterable[BrokerEndpoint]) -> str:
+def write(rows: Iterable[BrokerHeader]) -> str:
     """Print the table as the tool does."""
     listed = list(rows)
     with_state = any(row.fenced is not None for row in listed)
@@ -27,7 +27,7 @@ def write(rows: Iterable[BrokerEndpoint]) -> str:
     return "".join([_padded(cells, widths) + "\n" for cells in lines])
 
 
-def _cells(row: BrokerEndpoint, *, with_state: bool) -> list[str]:
+def _cells(row: BrokerHeader, *, with_state: bool) -> list[str]:
     state = ["fenced" if row.fenced else "unfenced"] if with_state else []
     return [str(row.id), row.host, str(row.port), "null" if row.rack is None else row.rack, *state, "broker"]
 

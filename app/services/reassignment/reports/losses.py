@@ -13,7 +13,7 @@ from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, LimitExceeded
-from app.formats.tables.loss_tables import LossWide, RemainingLoad, write_losses_csv
+from app.formats.tables.loss_tables import LossRow, write_losses_csv
 from app.services.plans import LossSelection
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.resources import in_unit
@@ -95,22 +95,22 @@ class LossTable:
             for loss in self.each()
         ]
 
-    def rows(self) -> Iterator[LossWide | RemainingLoad]:
+    def rows(self) -> Iterator[LossRow]:
         """The rows of a file: of each loss its counts, then the load of each remaining broker and resource."""
         for loss in self.each():
             for name in ("offline", "elected", "reduced"):
-                yield LossWide(loss.lost_broker, loss.lost_rack, f"{name}_partitions", getattr(loss, name))
+                yield LossRow(loss.lost_broker, loss.lost_rack, None, f"{name}_partitions", None, getattr(loss, name))
             yield from self._loads(loss)
 
     def _ids(self, loss: Loss) -> list[int]:
         ids: list[int] = self.report.brokers.ids[loss.places].tolist()
         return ids
 
-    def _loads(self, loss: Loss) -> Iterator[RemainingLoad]:
+    def _loads(self, loss: Loss) -> Iterator[LossRow]:
         for place, broker, row in zip(loss.places.tolist(), self._ids(loss), loss.loads.tolist(), strict=True):
             for name, column, value in zip(self.names, self.columns, row, strict=True):
                 upper = self.report.upper(place, column)
-                yield RemainingLoad(
+                yield LossRow(
                     *(loss.lost_broker, loss.lost_rack, broker, name),
                     intact=in_unit(int(self.report.after[place, column]), column),
                     value=in_unit(value, column),
