@@ -28,13 +28,14 @@ from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import (
     BodyLimit,
+    Checks,
     Head,
     Interrupted,
-    NoNul,
-    Overload,
     RequestLog,
-    SameOrigin,
     TrustedHost,
+    no_nul,
+    no_overload,
+    same_origin,
 )
 from app.api.http.pieces import Pieces
 from app.api.http.rate_limits import Allowance, RateLimits
@@ -177,8 +178,7 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
     """Add what every request passes before it is known whether it takes a slot; what is added last is outermost."""
     app.add_middleware(Compression)
-    app.add_middleware(NoNul)
-    app.add_middleware(Overload, admission=admission)
+    app.add_middleware(Checks, checks=(no_overload(admission), no_nul))
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
         app.add_middleware(
@@ -205,7 +205,7 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
                 "X-Request-ID",
             ],
         )
-    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
+    app.add_middleware(Checks, checks=(same_origin(settings.allowed_origins),))
     if settings.hosts is not None:
         app.add_middleware(TrustedHost, hosts=settings.hosts)
     app.add_middleware(

@@ -1,7 +1,7 @@
 """The caller of a request: the holder of an API key, or the subject of a token of the OIDC issuer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from app.errors import Failure, Json, crossing
@@ -29,24 +29,13 @@ class Caller:
 
     def document(self) -> dict[str, Json]:
         """The caller as JSON, with which it crosses to a slot and is stored with a session."""
-        return {
-            "name": self.name,
-            "described": self.described,
-            "teams": self.teams,
-            "scopes": self.scopes,
-            "shown": self.shown,
-        }
+        return asdict(self)
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Self:
         """The caller that `document` wrote."""
-        return cls(
-            document["name"],
-            document["described"],
-            tuple(document["teams"]),
-            tuple(document["scopes"]),
-            document["shown"],
-        )
+        teams, scopes = tuple(document["teams"]), tuple(document["scopes"])
+        return cls(document["name"], document["described"], teams, scopes, document["shown"])
 
 
 STATE = "caller"

@@ -1,7 +1,7 @@
 """Stored responses to requests with an Idempotency-Key, for repetitions of the same request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -43,17 +43,8 @@ class Answers(Store):
 
     def store(self, principal: str, idempotency_key: str, answer: Answer) -> None:
         """Store the response for a key that this transaction has claimed."""
-        self._writing.execute(
-            answers.insert().values(
-                team=self._team,
-                principal=principal,
-                idempotency_key=idempotency_key,
-                fingerprint=answer.fingerprint,
-                status=answer.status,
-                headers=answer.headers,
-                body=answer.body,
-            )
-        )
+        of_key = {"team": self._team, "principal": principal, "idempotency_key": idempotency_key}
+        self._writing.execute(answers.insert().values(**of_key, **asdict(answer)))
 
     def expire(self, *, older_than: timedelta) -> int:
         """Delete the responses that are older; return their number."""

@@ -32,6 +32,8 @@ from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
 INT32_BYTES = 4
+_STATED = ("kind", "hash", "cluster", "snapshot_id", "labels", "request", "answer", "title", "summary")
+"""Columns that are fields of a new plan."""
 _LISTED = columns_of(plans, ListedPlan)
 
 
@@ -47,9 +49,7 @@ class Plans(Rows[PlanHead]):
         """
         if plan.snapshot_id is not None:
             lock_shared(self._writing, plan.snapshot_id, team=self._team)
-        row = insert(plans).values(
-            {"id": plan_id or uuid7(), "team": self._team, "snapshot_id": plan.snapshot_id, **_values(plan)}
-        )
+        row = insert(plans).values({"id": plan_id or uuid7(), "team": self._team, **_values(plan)})
         head = self._written(row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]))
         if head is None:
             existing = self.find(plan.hash)
@@ -157,19 +157,11 @@ def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
 
 
 def _values(plan: NewPlan) -> dict[str, Any]:
-    """The columns of a new plan, but its id, its team and its snapshot."""
-    return {
-        "kind": plan.kind,
-        "hash": plan.hash,
-        "cluster": plan.cluster,
+    """The columns of a new plan, but its id and its team."""
+    return {name: getattr(plan, name) for name in _STATED} | {
         "engine_version": plan.request.get("engine_version", ENGINE_VERSION),
         "prediction": plan.answer["prediction"],
         "seed": plan.answer["seed"],
-        "title": plan.title,
-        "summary": plan.summary,
-        "labels": plan.labels,
-        "request": plan.request,
-        "answer": plan.answer,
         "part_bytes": sum(placement.replicas.size * INT32_BYTES + ROW_BYTES for placement in plan.placements),
     }
 

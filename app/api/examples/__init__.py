@@ -1,6 +1,7 @@
 """The examples of the documentation, which run as they stand if RACKPLAN_EXAMPLES stores the resources that they name.
 
 `<name>.json` has the example bodies of one operation, in the form of OpenAPI: name → `summary` and `value`.
+`snapshot_body.json` has what OpenAPI states of the body of a snapshot, which has three media types.
 """
 
 from importlib.resources import files
@@ -61,85 +62,8 @@ STORED_PLAN, STORED_REASSIGNMENT, STORED_GROUP_PLAN, STORED_STREAMS_PLAN = (
 )
 """The requests of the stored plans."""
 
-BROKERS_TEXT = """\
-10.0.0.1:9092 (id: 101 rack: use1-az1 isFenced: false) -> (
-10.0.0.2:9092 (id: 103 rack: use1-az2 isFenced: false) -> (
-10.0.0.3:9092 (id: 105 rack: use1-az4 isFenced: false) -> (
-"""
-TOPICS_TEXT = (
-    "Topic: orders\tTopicId: qZugq_NJRUyvZZHyC6trPg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
-    "\tTopic: orders\tPartition: 0\tLeader: 101\tReplicas: 101,103,105\tIsr: 101,103,105\tElr: \tLastKnownElr: \n"
-)
-GROUPS_TEXT = """\
-
-GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID     HOST       CLIENT-ID
-billing  orders  0          1550            1562            12   billing-0-35ee  /10.0.1.1  billing-0
-
-GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                #MEMBERS
-billing         10.0.0.1:9092  (101)      range                Stable               1
-"""
-_PASTED = BROKERS_TEXT + TOPICS_TEXT + GROUPS_TEXT
-
-SNAPSHOT_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/SnapshotRequest"},
-                "examples": SNAPSHOT_EXAMPLES,
-            },
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["cluster"],
-                    "additionalProperties": {
-                        "type": "string",
-                        "description": "The output of any of these tools; texts are recognized by their contents.",
-                    },
-                    "properties": {
-                        "cluster": {
-                            "type": "string",
-                            "minLength": 1,
-                            "maxLength": 249,
-                            "description": "Name of the cluster, by which its snapshots are listed.",
-                        },
-                        "kafka_version": {
-                            "type": "string",
-                            "maxLength": 40,
-                            "description": "The release of Kafka that the brokers run, such as `4.1.0`.",
-                        },
-                        "brokers": {
-                            "type": "string",
-                            "description": "The output of kafka-broker-api-versions, registrations, or bytes.",
-                        },
-                        "topics": {"type": "string", "description": "The output of kafka-topics --describe."},
-                        "log_dirs": {"type": "string", "description": "The output of kafka-log-dirs --describe."},
-                        "groups": {
-                            "type": "string",
-                            "description": "The output of kafka-consumer-groups --describe, also with --members "
-                            "--verbose or --state, one after another; or described groups as JSON.",
-                        },
-                    },
-                },
-                "examples": {
-                    "texts": {
-                        "summary": "The output of the Kafka tools",
-                        "value": {
-                            "cluster": "example-texts",
-                            "brokers": BROKERS_TEXT,
-                            "topics": TOPICS_TEXT,
-                            "groups": GROUPS_TEXT,
-                        },
-                    }
-                },
-            },
-            "text/plain": {
-                "schema": {"type": "string"},
-                "examples": {"texts": {"summary": "The same, one after another", "value": _PASTED}},
-            },
-        },
-    }
-}
+SNAPSHOT_BODY = _bodies("snapshot_body")
+SNAPSHOT_BODY["requestBody"]["content"]["application/json"]["examples"] = SNAPSHOT_EXAMPLES
 
 SWEEP_ID = Path(description="Id of the sweep.", examples=[str(EXAMPLE_SWEEP_ID)])
 ScenarioIndex = Annotated[

@@ -8,6 +8,7 @@ browsers can prompt for; or a token or session of the issuer, which `identificat
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from anyio import CancelScope, to_thread
@@ -30,7 +31,7 @@ from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.slots.admission import Admission
 from app.store import audit, transaction
-from app.store.api_keys import ApiKey, ApiKeys, PresentedKey
+from app.store.api_keys import ApiKey, PresentedKey
 from app.store.audit import Actor
 from app.store.database import Database, UnitOfWork
 
@@ -109,12 +110,22 @@ _ALL_TEAMS = frozenset({Scope.READ, Scope.ADMIN})
 """The scopes of operations that a key of all teams does for all of them."""
 
 
+async def _secret(
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+    basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+) -> str | None:
+    """The secret of a request, in either of its forms; None without one."""
+    return bearer.credentials if bearer else basic.password if basic else None
+
+
+Secret = Annotated[str | None, Depends(_secret)]
+
+
 async def principal(
     request: Request,
     _admitted: Uow,
     needed: SecurityScopes,
-    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-    basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+    secret: Secret,
 ) -> str:
     """The name of the caller of the request, which acts for the team of the caller from now on.
 
@@ -126,7 +137,7 @@ async def principal(
         actor = _actor_of_token(caller)
         _note(request.scope, actor)
     else:
-        presented = await run_in_threadpool(_checked, state.database, bearer, basic, may_be_open=state.may_be_open)
+        presented = await run_in_threadpool(_used, state.database, secret, may_be_open=state.may_be_open)
         actor = _actor_of_key(presented)
         _note(request.scope, actor)
         caller = None if presented is None else _holder(_unexpired(presented))
@@ -164,16 +175,9 @@ def _note(scope: ASGIScope, actor: Actor) -> None:
     audit.become(actor_of(scope))
 
 
-def _checked(
-    database: Database,
-    bearer: HTTPAuthorizationCredentials | None,
-    basic: HTTPBasicCredentials | None,
-    *,
-    may_be_open: bool,
-) -> PresentedKey | None:
+def _used(database: Database, secret: str | None, *, may_be_open: bool) -> PresentedKey | None:
     """The key of a request, whose use is recorded unless it has expired; None if the service is open."""
-    with database.begin(is_own=True) as uow:
-        presented = _presented(uow.api_keys, bearer, basic, may_be_open=may_be_open)
+    presented = _presented(database, secret, may_be_open=may_be_open)
     if presented is not None and presented.is_use_due and not presented.has_expired:
         # A transaction of its own, which has ended before the operation begins: it delays no other request.
         with database.begin(is_own=True) as uow:
@@ -228,12 +232,11 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
         request: Request,
         admitted: Uow,
         needed: SecurityScopes,
-        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-        basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+        secret: Secret,
     ) -> str:
         team = shared_team(request)
         if team is None:
-            return await principal(request, admitted, needed, bearer, basic)
+            return await principal(request, admitted, needed, secret)
         request.scope.setdefault("state", {})["actor"] = Actor("link", team=team)
         transaction.become(team)
         return ANYONE
@@ -287,9 +290,10 @@ class KeyBeforeBody:
             if caller is not None:
                 _note(request.scope, _actor_of_token(caller))
                 return None
-            bearer, basic = await _BEARER(request), await _BASIC(request)
+            secret = await _secret(await _BEARER(request), await _BASIC(request))
+            check = partial(_presented, self._database, secret, may_be_open=self._may_be_open)
             # What waits in a thread for a database that does not answer goes on without the request.
-            presented = await to_thread.run_sync(self._check, bearer, basic, abandon_on_cancel=True)
+            presented = await to_thread.run_sync(check, abandon_on_cancel=True)
             _note(request.scope, _actor_of_key(presented))
             if presented is not None:
                 _unexpired(presented)
@@ -299,28 +303,16 @@ class KeyBeforeBody:
             return of_http(request, unreadable)
         return None
 
-    def _check(
-        self, bearer: HTTPAuthorizationCredentials | None, basic: HTTPBasicCredentials | None
-    ) -> PresentedKey | None:
-        with self._database.begin(is_own=True) as uow:
-            return _presented(uow.api_keys, bearer, basic, may_be_open=self._may_be_open)
 
-
-def _presented(
-    keys: ApiKeys,
-    bearer: HTTPAuthorizationCredentials | None,
-    basic: HTTPBasicCredentials | None,
-    *,
-    may_be_open: bool,
-) -> PresentedKey | None:
+def _presented(database: Database, secret: str | None, *, may_be_open: bool) -> PresentedKey | None:
     """The key of a request, expired or not; None if the service is open. Raises `Unauthenticated`."""
-    secret = bearer.credentials if bearer else basic.password if basic else None
-    presented = None if secret is None else keys.authenticate(secret)
-    if presented is None:
-        if may_be_open and not keys.any_created():
+    with database.begin(is_own=True) as uow:
+        presented = None if secret is None else uow.api_keys.authenticate(secret)
+        if presented is None and may_be_open and not uow.api_keys.any_created():
             return None
-        if secret is None:
-            raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
+    if secret is None:
+        raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
+    if presented is None:
         raise Unauthenticated("the API key is not valid; it may have been revoked")
     return presented
 

@@ -4,9 +4,10 @@ body limit.
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from http import HTTPStatus
 from secrets import token_hex
+from typing import TypeAlias
 
 import structlog
 from anyio import CancelScope
@@ -21,7 +22,8 @@ from app.api.http.metrics import count_plan, count_request
 from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
 from app.api.problems.field_errors import first_of, pointer
-from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
+from app.errors import Failure
+from app.errors.access import Forbidden, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField, LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
@@ -134,25 +136,68 @@ def _of_stop(request: Request, _: BaseException) -> Response:
     return of_failure(request, ServiceStopping("the service stops before the request ends; send it again"))
 
 
-class Overload:
-    """Reject requests while the queue is full, before anything else is done for them.
+Check: TypeAlias = Callable[[Scope], None]
+"""Raises the failure of a request that is rejected by its head."""
+
+
+class Checks:
+    """Reject requests by their heads, before anything else is done for them: the first failure is the answer."""
+
+    def __init__(self, app: ASGIApp, *, checks: Sequence[Check]) -> None:
+        self._app, self._checks = app, checks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                for check in self._checks:
+                    check(scope)
+            except Failure as failure:
+                await of_failure(Request(scope), failure)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def no_overload(admission: Admission) -> Check:
+    """Reject requests while the queue is full.
 
     Routing, reading and validating a request that is then rejected would cost more than serving another one. Health
     checks and metrics are always served.
     """
 
-    def __init__(self, app: ASGIApp, *, admission: Admission) -> None:
-        self._app = app
-        self._admission = admission
+    def check(scope: Scope) -> None:
+        if scope["path"] not in QUIET_PATHS:
+            admission.check()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in QUIET_PATHS:
-            try:
-                self._admission.check()
-            except ServiceBusy as busy:
-                await of_failure(Request(scope), busy)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+    return check
+
+
+def no_nul(scope: Scope) -> None:
+    """Reject a NUL in a path or a query: nothing that is stored has one in its name."""
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        places = ["#path"] if "\0" in scope["path"] else []
+        given = Request(scope).query_params.multi_items()
+        places += [f"#query{pointer((name,))}" for name, value in given if "\0" in name + value]
+        errors = [{"pointer": quoted(place), "detail": "no text here can have U+0000"} for place in places]
+        raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
+
+
+def same_origin(allowed_origins: Collection[str]) -> Check:
+    """Reject requests of pages of another origin that would change something.
+
+    A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also sends the origin of
+    the page. Origins that the operator allowed are accepted; CORS decides what they may read.
+    """
+
+    def check(scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is None or origin in allowed_origins or scope["method"] in READING:
+            return
+        # An origin is a scheme and then host and port as in `Host`; any other text equals no host.
+        if origin.partition("://")[2] != headers.get("host"):
+            raise Forbidden(f"origin {quoted(origin)} may not change anything here", origin=quoted(origin))
+
+    return check
 
 
 class BodyLimit:
@@ -188,25 +233,6 @@ class BodyLimit:
         )
 
 
-class NoNul:
-    """Reject a NUL in a path or a query: nothing that is stored has one in its name."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
-            request = Request(scope)
-            places = ["#path"] if "\0" in scope["path"] else []
-            given = request.query_params.multi_items()
-            places += [f"#query{pointer((name,))}" for name, value in given if "\0" in name + value]
-            errors = [{"pointer": quoted(place), "detail": "no text here can have U+0000"} for place in places]
-            failure = InvalidField(first_of(errors, total=len(errors)), errors=errors)
-            await of_failure(request, failure)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-
 class TrustedHost:
     """Reject requests for another host name, which DNS rebinding makes pages of a foreign origin send.
 
@@ -239,29 +265,6 @@ async def _mark_as_trusted(scope: Scope, _receive: Receive, _send: Send) -> None
 
 async def _discard(_: Message) -> None:
     """Drop the plain text response of a rejection."""
-
-
-class SameOrigin:
-    """Reject requests of pages of another origin that would change something.
-
-    A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also sends the origin of
-    the page. Origins that the operator allowed are accepted; CORS decides what they may read.
-    """
-
-    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...]) -> None:
-        self._app = app
-        self._allowed = frozenset(allowed_origins)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in READING:
-            headers = Headers(scope=scope)
-            origin = headers.get("origin")
-            # An origin is a scheme and then host and port as in `Host`; any other text equals no host.
-            if origin is not None and origin not in self._allowed and origin.partition("://")[2] != headers.get("host"):
-                failure = Forbidden(f"origin {quoted(origin)} may not change anything here", origin=quoted(origin))
-                await of_failure(Request(scope), failure)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
 
 
 def _given_id(headers: Headers) -> str | None:
