@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -21,12 +22,7 @@ class DifferingField:
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[DifferingField]:
     """The first fields that differ, in the order of the documents; lists are compared whole."""
-    found = []
-    for field in _differing("", first, second):
-        found.append(field)
-        if len(found) == MOST_FIELDS:
-            break
-    return found
+    return list(islice(_differing("", first, second), MOST_FIELDS))
 
 
 def _differing(path: str, first: object, second: object) -> Iterator[DifferingField]:

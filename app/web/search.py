@@ -7,7 +7,6 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
 
-from app.core.model import Cluster
 from app.services import snapshots
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
@@ -77,7 +76,9 @@ def in_clusters(
             left_out.append(snapshot.cluster)
             continue
         _, cluster = snapshots.load(uow, snapshot.id)
-        for kind, names in _names(cluster).items():
+        brokers = ("broker", [str(broker.id) for broker in cluster.brokers])
+        topics = ("topic", [topic.name for topic in cluster.topics])
+        for kind, names in (brokers, topics, ("group", [group.group_id for group in cluster.groups])):
             chosen = (name for name in names if wanted in name.casefold())
             of_kind = islice(chosen, MOST_FOUND - len(found[kind]))
             view = ClusterView(snapshot.cluster)
@@ -87,11 +88,3 @@ def in_clusters(
 
 def _size(snapshot: Snapshot) -> int:
     return cast("int", snapshot.summary["partitions"])
-
-
-def _names(cluster: Cluster) -> dict[str, list[str]]:
-    return {
-        "broker": [str(broker.id) for broker in cluster.brokers],
-        "topic": [topic.name for topic in cluster.topics],
-        "group": [group.group_id for group in cluster.groups],
-    }

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from app.api.examples import CONSUMERS_REQUEST
+from app.web.forms.requests import FIELDS_OF
 from tests.web.browser import Page
 
 HOURS: dict[str, Any] = CONSUMERS_REQUEST["hours"]["value"]
@@ -47,8 +48,7 @@ def test_a_stored_request_is_planned_again(client: httpx.Client) -> None:
     assert f'href="/plan/consumers?again={plan["id"]}"' in client.get(f"/plans/{plan['id']}").text
     form = client.get(f"/plan/consumers?again={plan['id']}")
     page = Page(form.status_code, form.headers, form.text)
-    [body] = [field.text.removeprefix("\n") for field in page.all("textarea") if field.attributes["name"] == "body"]
-    made = client.post("/plan/consumers", data={"body": body})
+    made = client.post("/plan/consumers", data={name: page.form()[name] for name in FIELDS_OF["consumers"]})
     assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
 
 

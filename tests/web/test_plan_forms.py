@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.api.examples import SWEEP_REQUEST
+from app.api.examples import CONSUMERS_REQUEST, SWEEP_REQUEST
 from app.store.database import Database
 from app.web.forms import short
 from app.web.forms.requests import FIELDS_OF, KINDS
@@ -173,6 +173,15 @@ def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
         "625",
     )
     assert short.request("sweep", typed, {}) == body
+
+
+@pytest.mark.parametrize("name", CONSUMERS_REQUEST)
+def test_the_fields_of_consumers_are_their_request(name: str) -> None:
+    """The series is JSON."""
+    body = CONSUMERS_REQUEST[name]["value"]
+    typed = short.typed_of("consumers", body)
+    assert list(json.loads(typed["more"])) == ["series"]
+    assert short.request("consumers", typed, {}) == body
 
 
 def test_a_study_of_a_cluster_is_filled_in_and_submitted(browser: Browser) -> None:

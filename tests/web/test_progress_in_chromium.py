@@ -28,9 +28,9 @@ def test_a_sweep_is_followed_live_and_cancelled_on_its_page(
     visit.page.wait_for_selector("[data-words]:has-text('running: 2 of 4')")
     assert visit.page.locator("progress").evaluate("bar => bar.value / bar.max") == 0.5
     visit.page.wait_for_selector("#best:has-text('Of 2 scored scenarios')")
-    visit.page.get_by_role("button", name="Cancel the sweep").focus()
+    visit.page.get_by_role("button", name="Cancel the study").focus()
     visit.page.keyboard.press("Enter")
-    visit.page.wait_for_selector("h1:has-text('4 scenarios, cancelled')")
+    visit.page.wait_for_selector("h1:has-text('Capacity study, cancelled')")
     assert "2 of 4 scenarios were scored before it was cancelled" in visit.page.locator("main").inner_text()
     assert client.get(f"/v1/sweeps/{sweep_id}").json()["state"] == "cancelled"
     assert visit.complaints == []

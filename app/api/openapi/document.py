@@ -108,6 +108,9 @@ Post a **snapshot** of a cluster, make a **plan** on it, read the plan as JSON, 
 The same request returns the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose `errors`
 point at the fields; its `code` never changes. The pages `/problems`, `/warnings` and `/violations` explain every code.
 
+The examples can be executed as they are. Those that name a stored snapshot, plan, job or sweep need a service that was
+started with `RACKPLAN_EXAMPLES=yes`, which stores them.
+
 Within `/v1` operations, fields and codes are added, and nothing is removed or changes its meaning: a client ignores
 fields that it does not know, and expects values that are added to enumerations. What is to be removed is marked as
 deprecated and answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) for six months or more. `engine_version` of

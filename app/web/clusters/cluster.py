@@ -30,6 +30,7 @@ from app.web.clusters.directories import directories
 from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
 from app.web.clusters.losses import ListedLosses, listed_losses
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
+from app.web.lists import as_id
 from app.web.pages import download, framed, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
@@ -161,10 +162,9 @@ def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
     """The snapshot that a view shows. Raises `SnapshotNotFound`."""
     if not view.snapshot:
         return snapshots.newest(uow, view.cluster)
-    try:
-        shown = uow.snapshots.get(UUID(view.snapshot))
-    except ValueError:
-        raise SnapshotNotFound(f"{view.snapshot} is not the id of a snapshot") from None
+    if (snapshot_id := as_id(view.snapshot)) is None:
+        raise SnapshotNotFound(f"{view.snapshot} is not the id of a snapshot")
+    shown = uow.snapshots.get(snapshot_id)
     if shown.cluster != view.cluster:
         raise SnapshotNotFound(f"snapshot {view.snapshot} is of another cluster")
     return shown

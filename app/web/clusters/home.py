@@ -1,10 +1,11 @@
 """`/`: the fleet, all clusters by severity; the form that adds one, and the newest plans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import RedirectResponse
@@ -87,14 +88,8 @@ def _page(database: Database, *, typed: PastedTexts | None = None, problem: Fail
         listed = uow.plans.page(PlanFilter(), before=None, size=NEWEST).items
         told_apart = twins(uow, listed)
     status = HTTPStatus.OK if problem is None else HTTPStatus.UNPROCESSABLE_ENTITY
-    values: Mapping[str, Any] = {
-        "cards": cards,
-        "plans": listed,
-        "twins": told_apart,
-        "typed": typed,
-        "problem": problem,
-    }
-    return page("clusters.html", status=status, most=MOST_CLUSTERS, **values)
+    around = partial(page, "clusters.html", status=status, most=MOST_CLUSTERS)
+    return around(cards=cards, plans=listed, twins=told_apart, typed=typed, problem=problem)
 
 
 def _card(uow: UnitOfWork, snapshot: Snapshot) -> ClusterCard:

@@ -21,21 +21,7 @@ from app.web.forms.fields import Mistaken, PastedTexts, more
 from app.web.lists import as_id
 from app.web.pages import page
 
-KINDS: Mapping[str, tuple[str, str]] = {
-    "reassignment": (
-        "Change a cluster",
-        "Brokers added, removed or replaced, replication factors, racks, balance.",
-    ),
-    "replicas": ("Place new topics", "Where Kafka will place the replicas of new topics or partitions."),
-    "group": ("Assign a consumer group", "Which member reads which partition, and what an event moves."),
-    "streams": ("Assign a Streams application", "Where active, standby and warm-up tasks are placed."),
-    "restart": ("Restart a cluster", "The fewest waves of restarts in which every partition stays writable."),
-    "consumers": ("Scale consumers", "The fewest consumers of each interval, and when to start them."),
-    "sweep": (
-        "New study",
-        "How many brokers last, and what breaks first; as JSON also draws, groups, keys and changes.",
-    ),
-}
+KINDS: Mapping[str, tuple[str, str]] = short.TABLE["kinds"]
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
@@ -200,9 +186,9 @@ def _is_of_fields(kind: str, body: Mapping[str, Any]) -> bool:
 
 def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
     """The fields of a study of the newest snapshot of a cluster: racks, brokers, and rates from the bytes on disk."""
-    if uow.snapshots.newest(name) is None:
+    if (newest := uow.snapshots.newest(name)) is None:
         return {}
-    _, cluster = snapshots.load(uow, snapshots.newest(uow, name).id)
+    _, cluster = snapshots.load(uow, newest.id)
     racks = Counter(broker.rack or "all" for broker in cluster.brokers)
     most = max(racks.values(), default=1)
     known = [topic for topic in cluster.topics[:MOST_RATES] if (topic.size_bytes >= 0).all()]
@@ -218,9 +204,9 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
 
 def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
     """What the newest snapshot of a cluster has to choose from; a picker of more than `MOST_PICKED` is no help."""
-    if not name or uow.snapshots.newest(name) is None:
+    if not name or (newest := uow.snapshots.newest(name)) is None:
         return {}
-    _, cluster = snapshots.load(uow, snapshots.newest(uow, name).id)
+    _, cluster = snapshots.load(uow, newest.id)
     suggested = {
         "remove_brokers": [str(broker.id) for broker in cluster.brokers],
         "remove_racks": sorted({broker.rack for broker in cluster.brokers if broker.rack}),

@@ -216,10 +216,9 @@ def _field(stated: dict[str, Any]) -> ShortField:
     return ShortField(**stated, choices=_CHOICES[choices] if isinstance(choices, str) else tuple(map(tuple, choices)))
 
 
-SHORT: dict[str, tuple[ShortField, ...]] = {
-    kind: tuple(map(_field, fields))
-    for kind, fields in orjson.loads(files("app.web.forms").joinpath("fields.json").read_bytes()).items()
-}
+TABLE = orjson.loads(files("app.web.forms").joinpath("fields.json").read_bytes())
+"""The titles and purposes of the forms, as `kinds`, and their `fields`."""
+SHORT: dict[str, tuple[ShortField, ...]] = {k: tuple(map(_field, fields)) for k, fields in TABLE["fields"].items()}
 """The fields of each kind, besides `more`, which has every other part of a request; `limits` are in two forms."""
 SHORT["reassignment"] += SHORT["limits"]
 

@@ -36,11 +36,8 @@ def against(uow: UnitOfWork, plan: Plan, chosen: str) -> Against:
     """The differences from the snapshot with that id; from none if it is empty."""
     cluster = plan.head.cluster
     found = [] if cluster is None else uow.snapshots.page(cluster=cluster, before=None, size=MOST_SNAPSHOTS).items
-    if not chosen:
-        return Against(found)
-    snapshot_id = as_id(chosen)
-    if snapshot_id is None:
-        return Against(found, problem=f"{chosen[:100]} is not the id of a snapshot")
+    if (snapshot_id := as_id(chosen)) is None:
+        return Against(found, problem=chosen and f"{chosen[:100]} is not the id of a snapshot")
     try:
         difference = KINDS[plan.head.kind].difference(uow, plan, snapshot_id)
     except Failure as failure:

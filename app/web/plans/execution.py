@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from app.services.plans import Plan
 from app.services.reassignment import batches_of
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead, Snapshot
+from app.web.lists import as_id
 
 NEWEST = "newest"
 MOST_SNAPSHOTS = 20
@@ -61,12 +61,12 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
         chosen = str(later[0].id) if later else ""
     if not chosen or problem:
         return Execution(later, problem=problem, text=text)
+    if (snapshot_id := as_id(chosen)) is None:
+        return Execution(later, problem=f"{chosen[:100]} is not the id of a snapshot")
     try:
-        return Execution(later, chosen, reassignment.progress_of(uow, plan, UUID(chosen)).as_json())
+        return Execution(later, chosen, reassignment.progress_of(uow, plan, snapshot_id).as_json())
     except Failure as failure:
         return Execution(later, problem=failure.detail)
-    except ValueError:
-        return Execution(later, problem=f"{chosen[:100]} is not the id of a snapshot")
 
 
 def store_pasted(uow: UnitOfWork, plan: Plan, uploads: Sequence[Upload], limits: Limits) -> Snapshot:

@@ -22,6 +22,7 @@ from app.store.records import PlanHead
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms.fields import PastedTexts, texts_of
+from app.web.lists import as_id
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
@@ -300,7 +301,6 @@ def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
 
 
 def _id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise PlanNotFound(f"{text[:100]} is not the id of a plan") from None
+    if (plan_id := as_id(text)) is None:
+        raise PlanNotFound(f"{text[:100]} is not the id of a plan")
+    return plan_id

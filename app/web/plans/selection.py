@@ -133,14 +133,10 @@ def read(text: str) -> dict[str, str]:
     labels: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, is_given, value = map(str.strip, line.partition("="))
-        if not is_given or not name:
-            raise InvalidField(f"write a label as team=payments; {quoted(line)} has no name or no =", path=("labels",))
-        if len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE or not (name + value).isprintable():
-            detail = (
-                f"a label has a name of 1 to {LONGEST_NAME} and a value of up to {LONGEST_VALUE} printable characters, "
-                f"unlike {quoted(line)}"
-            )
-            raise InvalidField(detail, path=("labels",))
+        is_short = 0 < len(name) <= LONGEST_NAME and len(value) <= LONGEST_VALUE
+        if not (is_given and is_short and line.isprintable()):
+            sizes = f"a name of 1 to {LONGEST_NAME} and a value of up to {LONGEST_VALUE} printable characters"
+            raise InvalidField(f"write a label as team=payments, {sizes}, unlike {quoted(line)}", path=("labels",))
         labels[name] = value
     return labels
 

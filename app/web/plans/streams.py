@@ -112,7 +112,7 @@ def _why(task: Mapping[str, Any]) -> str:
 
 
 def _in_group(head: PlanHead) -> bool:
-    return bool(_answer(head)["protocol"] == "streams")
+    return bool(_both(head)[0]["protocol"] == "streams")
 
 
 def _prediction(head: PlanHead) -> str:
@@ -121,16 +121,12 @@ def _prediction(head: PlanHead) -> str:
             "The group's leader computes exactly this for these clients under the classic protocol; the assignment "
             "has no random part."
         )
-    if any(warning["code"] == "ties_broken_by_chance" for warning in _answer(head)["warnings"]):
+    if any(warning["code"] == "ties_broken_by_chance" for warning in _both(head)[0]["warnings"]):
         return "The coordinator computes an assignment as balanced as this: it breaks ties by chance in this release."
     return (
         "The coordinator computes exactly this for these members under the streams protocol; the assignment has no "
         "random part."
     )
-
-
-def _answer(head: PlanHead) -> Any:
-    return head.answer
 
 
 def _both(head: PlanHead) -> tuple[Any, Any]:

@@ -63,11 +63,9 @@ def _sweep(uow: UnitOfWork, text: str) -> Sweep | None:
 
 
 def _incomparable(first: Sweep | None, second: Sweep | None) -> str:
-    if first is None or second is None:
+    if first is None or second is None or first.kind == second.kind:
         return ""
-    if first.kind != second.kind:
-        return f"a {first.kind} sweep and a {second.kind} sweep have no figures in common"
-    return ""
+    return f"a {first.kind} sweep and a {second.kind} sweep have no figures in common"
 
 
 def _chosen(sweep: Sweep | None, x: str, y: str) -> tuple[str, str]:
