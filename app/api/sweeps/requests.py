@@ -7,6 +7,7 @@ from pydantic import Discriminator, Field, Tag
 
 from app.api.replicas import NewTopicRequest
 from app.api.sweeps.capacity import CapacityChanges, CapacitySweepRequest
+from app.api.sweeps.consumers import ConsumersChanges, ConsumersSweepRequest
 from app.api.sweeps.fields import AnyAxes, ChangeAxes, KnownKind, Submission, kind_of
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.replicas.registry import PLACEMENTS
@@ -208,12 +209,15 @@ SweepSubmission: TypeAlias = Annotated[
     | Annotated[DrawsSweepRequest, Tag("placement_draws")]
     | Annotated[GroupsSweepRequest, Tag("consumer_groups")]
     | Annotated[KeySkewSweepRequest, Tag("key_skew")]
-    | Annotated[ReassignmentSweepRequest, Tag("reassignment")],
+    | Annotated[ReassignmentSweepRequest, Tag("reassignment")]
+    | Annotated[ConsumersSweepRequest, Tag("consumers")],
     Discriminator(kind_of),
 ]
 
 
-class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges, ReassignmentChanges):
+class ChangesRequest(
+    CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges, ReassignmentChanges, ConsumersChanges
+):
     """The fields that a clone changes; absent or null ones stay, except that a `sample` of null removes the sample.
 
     Each field except the axes is of one kind of sweep.

@@ -7,11 +7,11 @@ delay.py           rates of consumption if a backlog may wait
 scaling.py         the verb `scale`, over all intervals, and the front of consumers and movement; the fewest consumers of one interval: lower bounds, best fit decreasing, an exact model; the assignment of an interval that moves least, given the number of consumers
 sizing.py          how many partitions a topic needs
 kafka.py           how many consumers one of Kafka's assignors needs
+sweep.py           scenarios of a sweep: groups at capacities, delays and spare consumers
 """
 
 from app.core.consumers.delay import delayed
 from app.core.consumers.kafka import largest_loads
-from app.core.consumers.model import ConsumersProblem, Interval
+from app.core.consumers.model import ConsumersProblem, Interval, consumer_violations
 from app.core.consumers.scaling import front, scale
 from app.core.consumers.sizing import partitions_needed
-from app.core.consumers.verifier import consumer_violations
