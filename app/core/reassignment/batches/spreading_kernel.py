@@ -62,7 +62,7 @@ def spread(work: ChainArrays, capacity: BatchCapacity, brokers: int, batches: in
     begins = np.searchsorted(receivers[by_receiver], np.arange(brokers + 1))
     is_closed = np.zeros(batches, np.bool_)
     for _ in range(_MOST_LOOKS // max(1, len(batch_of))):
-        largest = np.argmax(np.where(is_closed, -1, state.totals))
+        largest = int(np.argmax(np.where(is_closed, -1, state.totals)))
         if is_closed[largest]:
             break
         is_closed[largest] = not _relieve(work, capacity, state, largest, by_size, by_receiver, begins, receivers)
@@ -84,7 +84,7 @@ def _relieve(
     for step in steps[state.size[steps] > 0]:
         gaps = state.totals[batch] - state.totals
         for target in np.flatnonzero(gaps > state.size[step]):
-            if _exchanged(work, capacity, state, step, -1, target):
+            if _exchanged(work, capacity, state, step, -1, int(target)):
                 return True
         for other in by_receiver[begins[receivers[step]] : begins[receivers[step] + 1]]:
             lighter = state.size[step] - state.size[other]
