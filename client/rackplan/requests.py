@@ -31,7 +31,9 @@ ExportPlanFormat: TypeAlias = Literal[
 ]
 
 
-ListSweepsKind: TypeAlias = Literal["capacity", "placement_draws", "consumer_groups", "key_skew", "reassignment"]
+ListSweepsKind: TypeAlias = Literal[
+    "capacity", "placement_draws", "consumer_groups", "key_skew", "reassignment", "consumers"
+]
 
 
 ListSweepsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -90,6 +92,12 @@ ListScenariosSort: TypeAlias = Literal[
     "nic_out_utilisation",
     "cpu_utilisation",
     "topic_excess",
+    "most_consumers",
+    "consumer_hours",
+    "proven_consumers_share",
+    "moved_bytes_per_s",
+    "proven_moves_share",
+    "lost_bytes_per_s",
     "index",
 ]
 
@@ -185,8 +193,9 @@ class BatchFields(TypedDict, total=False):
     record_batch_bytes: float | str | None
     """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB:
     batches that a fetch cuts off are sent again, so that copying takes longer."""
-    hottest: Literal["last", "first"]
-    """When the partitions with the highest ingress rate move; without rates, the largest ones."""
+    hottest: Literal["last", "first", "spread"]
+    """When the partitions with the highest ingress rate move; without rates, the largest ones. `spread`: batches of
+    about as many bytes each, which take longer in sum. Batches of limited disks are not spread."""
 
 
 class BrokerRequest(TypedDict, total=False):
@@ -297,6 +306,12 @@ class ChangesRequest(TypedDict, total=False):
 
     Each field except the axes is of one kind of sweep."""
 
+    capacities_bytes_per_s: list[float | str] | None
+    """Rates that one consumer can read and process; null keeps them."""
+    delays_s: Sequence[float] | None
+    """Longest times for which a record may wait; null keeps them."""
+    spares: Sequence[int] | None
+    """Numbers of consumers beyond the fewest; null keeps them."""
     racks_of_added: list[str] | None
     """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
     brokers by then, of equal ones the first by name."""
@@ -453,6 +468,27 @@ class ConsumedTopic(TypedDict, total=False):
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partitions: int | None
     """Number of partitions, which is that of the series."""
+
+
+class ConsumersSweepRequest(TypedDict, total=False):
+    """A sweep over the consumers of groups: each at every capacity, delay and number of spare consumers."""
+
+    capacities_bytes_per_s: Required[list[float | str]]
+    """Rates that one consumer can read and process."""
+    delays_s: Sequence[float]
+    """Longest times for which a record may wait; whole intervals count."""
+    spares: Sequence[int]
+    """Numbers of consumers beyond the fewest, with which fewer partitions move."""
+    kind: Required[Literal["consumers"]]
+    """Kind of the sweep."""
+    groups: Required[Mapping[str, RateSeries]]
+    """By group the rates of the partitions that it reads, as in a plan of consumers."""
+    min: int
+    """The fewest consumers of any interval."""
+    max: int | None
+    """The most consumers of any interval."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
@@ -1197,6 +1233,10 @@ class PlaceRequest(TypedDict, total=False):
     forced: Mapping[str, list[str]] | None
     """By attribute, the values that are expected: the share of a value without a live broker is not assigned. For
     the policy `forced` alone. For the algorithm `awareness`."""
+    load: Literal["replicas", "bytes"] | None
+    """What brokers have in the snapshot and is balanced with the new replicas, each of which counts as much as the
+    mean of those; by default nothing, as in Kafka: each broker gets as many new replicas. For the algorithm
+    `awareness`."""
     scatter_width: int | None
     """Least number of other brokers with which every broker shares partitions, at least the replication factor − 1.
     By default the smallest at which no broker leads more than 1.25 times as much after any one loss. For the
