@@ -19,6 +19,7 @@ ROOMS = {name: f"core/{name}" for name in BY_MODULE} | {
 is a request for a plan."""
 EXAMPLES = (
     "app.core.capacity.sweep",
+    "app.core.consumers.sweep",
     "app.core.groups.sweep",
     "app.core.keys.sweep",
     "app.core.sweeps.scoring",

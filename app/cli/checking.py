@@ -151,23 +151,27 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     differences = checks.compare(cluster, desired) if desired else None
     before = checks.losses_before(cluster, _together(given), request) if given else None
     subject = Subject(checked, None if differences is None else len(differences.differences), before)
-    undecided = (
-        0 if gate.fail_on or given or checked.measures.losses is None else checked.measures.losses.min_isr_unknown
-    )
-    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, subject, is_decided=not undecided)))
+    conditions = checks.conditions(gate.fail_on or list(_default_conditions(gate, subject)))
     places = {each.topic: Place(str(file)) for file, one in given for each in one.partitions}
     places |= {topic.name: Place(str(file), topic.line) for file, topics in wanted for topic in topics}
     outcomes = [condition.outcome(subject) for condition in conditions]
     place = Place(next((str(file) for file in (*gate.reassignments, *gate.files, *gate.desired)), "cluster"))
-    return Verdict(cluster.name, checked, differences, outcomes, undecided, places, place)
+    return Verdict(cluster.name, checked, differences, outcomes, _undecided(gate, subject), places, place)
 
 
-def _default_conditions(gate: Gate, subject: Subject, *, is_decided: bool) -> Iterator[str]:
+def _undecided(gate: Gate, subject: Subject) -> int:
+    """Partitions whose unknown `min.insync.replicas` leaves out a condition of a cluster as it is."""
+    losses = subject.check.measures.losses
+    is_usual = not gate.fail_on and subject.losses_before is None
+    return losses.min_isr_unknown if is_usual and losses is not None else 0
+
+
+def _default_conditions(gate: Gate, subject: Subject) -> Iterator[str]:
     """The conditions for what the gate states: violations, and losses as far as they can be decided."""
     yield "violations"
     if subject.losses_before is None:
         yield "offline_after_broker_loss"
-        if is_decided:
+        if not _undecided(gate, subject):
             yield "unwritable_after_broker_loss"
     elif not gate.request.allow_lower_factor:
         yield "worse_after_loss"

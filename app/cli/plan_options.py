@@ -221,17 +221,8 @@ REPLICAS: Fields = MappingProxyType(
     {
         "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
         "forced": ("forced", lambda texts: {"rack": listed(texts)}),
-        **_plain(
-            "algorithm",
-            "rack_mode",
-            "fixed_start_index",
-            "seed",
-            "kafka_version",
-            "policy",
-            "load",
-            "scatter_width",
-            "front",
-        ),
+        **_plain("algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version"),
+        **_plain("policy", "load", "scatter_width", "front"),
     }
 )
 REASSIGNMENT: Fields = MappingProxyType(

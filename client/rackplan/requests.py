@@ -31,7 +31,9 @@ ExportPlanFormat: TypeAlias = Literal[
 ]
 
 
-ListSweepsKind: TypeAlias = Literal["capacity", "placement_draws", "consumer_groups", "key_skew", "reassignment"]
+ListSweepsKind: TypeAlias = Literal[
+    "capacity", "placement_draws", "consumer_groups", "key_skew", "reassignment", "consumers"
+]
 
 
 ListSweepsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -90,6 +92,12 @@ ListScenariosSort: TypeAlias = Literal[
     "nic_out_utilisation",
     "cpu_utilisation",
     "topic_excess",
+    "most_consumers",
+    "consumer_hours",
+    "proven_consumers_share",
+    "moved_bytes_per_s",
+    "proven_moves_share",
+    "lost_bytes_per_s",
     "index",
 ]
 
@@ -298,6 +306,12 @@ class ChangesRequest(TypedDict, total=False):
 
     Each field except the axes is of one kind of sweep."""
 
+    capacities_bytes_per_s: list[float | str] | None
+    """Rates that one consumer can read and process; null keeps them."""
+    delays_s: Sequence[float] | None
+    """Longest times for which a record may wait; null keeps them."""
+    spares: Sequence[int] | None
+    """Numbers of consumers beyond the fewest; null keeps them."""
     racks_of_added: list[str] | None
     """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
     brokers by then, of equal ones the first by name."""
@@ -454,6 +468,27 @@ class ConsumedTopic(TypedDict, total=False):
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partitions: int | None
     """Number of partitions, which is that of the series."""
+
+
+class ConsumersSweepRequest(TypedDict, total=False):
+    """A sweep over the consumers of groups: each at every capacity, delay and number of spare consumers."""
+
+    capacities_bytes_per_s: Required[list[float | str]]
+    """Rates that one consumer can read and process."""
+    delays_s: Sequence[float]
+    """Longest times for which a record may wait; whole intervals count."""
+    spares: Sequence[int]
+    """Numbers of consumers beyond the fewest, with which fewer partitions move."""
+    kind: Required[Literal["consumers"]]
+    """Kind of the sweep."""
+    groups: Required[Mapping[str, RateSeries]]
+    """By group the rates of the partitions that it reads, as in a plan of consumers."""
+    min: int
+    """The fewest consumers of any interval."""
+    max: int | None
+    """The most consumers of any interval."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):

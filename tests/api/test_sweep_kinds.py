@@ -509,3 +509,49 @@ class TestEveryKind:
     def test_the_example_of_groups_reads_a_snapshot_that_is_there(self, client: httpx.Client) -> None:
         snapshot = client.get(f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}").json()
         assert snapshot["groups"] == 1
+
+
+class TestConsumers:
+    """`kind: consumers`."""
+
+    BODY: Json = SWEEP_REQUEST["consumers"]["value"]
+
+    def test_a_scenario_is_the_plan_of_its_group(self, client: httpx.Client, database: Database) -> None:
+        path = sweep(client, database, self.BODY | {"delays_s": [0, 14400]})
+        actual = items(client, path)
+        assert len(actual) == 2 * 2 * 2 * 2
+        assert {its["axes"]["capacity_bytes_per_s"] for its in actual} == {3e6, 2e6}
+        for its in actual:
+            response = client.post(f"{path}/scenarios/{its['index']}/plan")
+            assert response.status_code in (200, 201), response.text
+            plan = response.json()
+            counts = [interval["consumers"] for interval in plan["intervals"]]
+            assert its["most_consumers"] == max(counts)
+            assert its["consumer_hours"] == plan["consumer_hours"]
+            assert its["moved_bytes_per_s"] == plan["moved_bytes_per_s"]
+            assert its["proven_moves_share"] == plan["proven_moves"] / len(counts)
+            assert its["lost_bytes_per_s"] == max(interval["lost_bytes_per_s"] for interval in plan["intervals"])
+
+    def test_a_clone_has_other_capacities(self, client: httpx.Client, database: Database) -> None:
+        path = sweep(client, database, self.BODY)
+        clone = client.post(f"{path}/clones", json={"capacities_bytes_per_s": ["6 MB"], "spares": [0]})
+        score(database, clone.json()["id"])
+        assert [its["most_consumers"] for its in items(client, clone.headers["location"])] == [1, 1]
+
+    @pytest.mark.parametrize(
+        ("changed", "code", "pointer"),
+        [
+            ({"capacities_bytes_per_s": [1, 1]}, "conflicting_fields", "/capacities_bytes_per_s/1"),
+            ({"min": 3, "max": 2}, "conflicting_fields", "/max"),
+            ({"groups": {}}, "validation", "/groups"),
+            ({"delays_s": [-1]}, "validation", "/delays_s/0"),
+            ({"groups": {"g": {"start": "2026-11-27T00:00:00Z"}}}, "conflicting_fields", "/groups/g"),
+            (
+                {"groups": {"g": {"start": "2026-11-27T00:00:00Z", "step_s": 60, "bytes_per_s": {"t": [[1, 2], [1]]}}}},
+                "conflicting_fields",
+                "/groups/g/bytes_per_s/t/1",
+            ),
+        ],
+    )
+    def test_what_cannot_be_is_named(self, client: httpx.Client, changed: Json, code: str, pointer: str) -> None:
+        only_error(problem(client.post("/v1/sweeps", json=self.BODY | changed), 422, code), pointer)

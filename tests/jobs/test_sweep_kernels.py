@@ -59,6 +59,18 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
             ],
         },
     },
+    "consumers": {
+        "capacities_bytes_per_s": [60, 90, 200],
+        "delays_s": [0, 60],
+        "spares": [0, 1],
+        "min": 1,
+        "resolved": {
+            "groups": [
+                {"group": name, "step_s": 60, "rates": [[(7 * i + p * each) % 60 for p in range(5)] for i in range(6)]}
+                for each, name in enumerate(("billing", "audit"), 3)
+            ]
+        },
+    },
     "reassignment": definition_of(
         cluster([[p % 6, (p + 1) % 6] for p in range(9)], [f"r{broker % 3}" for broker in range(6)], range(9)),
         {"remove_broker": "each", "limits.disk": [0.5, 1]},

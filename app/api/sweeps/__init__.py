@@ -4,7 +4,7 @@ routes.py     submit, list, follow, cancel, clone
 scenarios.py  scored scenarios, summaries, the front, the best, a scenario as a plan
 documents.py  answers; requests.py the union of all kinds' requests
 fields.py     fields that several kinds have: the kind and the axes
-capacity.py, draws.py, groups.py, keys.py, reassignment.py : the requests of each kind
+capacity.py, consumers.py, draws.py, groups.py, keys.py, reassignment.py : the requests of each kind
 """
 
 from fastapi import APIRouter

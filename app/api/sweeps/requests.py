@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Discriminator, Tag
 
 from app.api.sweeps.capacity import CapacityChanges, CapacitySweepRequest
+from app.api.sweeps.consumers import ConsumersChanges, ConsumersSweepRequest
 from app.api.sweeps.draws import DrawsChanges, DrawsSweepRequest
 from app.api.sweeps.fields import AnyAxes, kind_of
 from app.api.sweeps.groups import GroupsChanges, GroupsSweepRequest
@@ -18,12 +19,15 @@ SweepSubmission: TypeAlias = Annotated[
     | Annotated[DrawsSweepRequest, Tag("placement_draws")]
     | Annotated[GroupsSweepRequest, Tag("consumer_groups")]
     | Annotated[KeySkewSweepRequest, Tag("key_skew")]
-    | Annotated[ReassignmentSweepRequest, Tag("reassignment")],
+    | Annotated[ReassignmentSweepRequest, Tag("reassignment")]
+    | Annotated[ConsumersSweepRequest, Tag("consumers")],
     Discriminator(kind_of),
 ]
 
 
-class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges, ReassignmentChanges):
+class ChangesRequest(
+    CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges, ReassignmentChanges, ConsumersChanges
+):
     """The fields that a clone changes; absent or null ones stay, except that a `sample` of null removes the sample.
 
     Each field except the axes is of one kind of sweep.

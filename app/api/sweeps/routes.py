@@ -90,7 +90,8 @@ def create(
     of a snapshot under every assignor, with members lost and added. `key_skew`: a dataset of keys under every
     partitioner and partition count: how balanced the partitions are, what moves, and the heaviest keys.
     `reassignment`: each broker of a snapshot removed in turn, or brokers added: what moves, and how balanced the
-    brokers are.
+    brokers are. `consumers`: groups with rates over time, at every capacity of a consumer: the fewest consumers, and
+    what moves.
 
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
     sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.

@@ -10,6 +10,7 @@ scaling.py         the verb `scale`, over all intervals, and the front of consum
                    that moves least, given the number of consumers
 sizing.py          how many partitions a topic needs
 kafka.py           how many consumers one of Kafka's assignors needs
+sweep.py           scenarios of a sweep: groups at capacities, delays and spare consumers
 """
 
 from app.core.consumers.delay import delayed

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from app.services.sweeps import capacity, draws, groups, keys, reassignment
+from app.services.sweeps import capacity, consumers, draws, groups, keys, reassignment
 from app.services.sweeps.kind import SweepKind
 
 KINDS: Mapping[str, SweepKind] = {
-    kind.name: kind for kind in (capacity.KIND, draws.KIND, groups.KIND, keys.KIND, reassignment.KIND)
+    kind.name: kind for kind in (capacity.KIND, draws.KIND, groups.KIND, keys.KIND, reassignment.KIND, consumers.KIND)
 }
 """In the order of the documentation. The name of a module is the name of its kind on every floor."""

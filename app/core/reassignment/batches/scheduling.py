@@ -217,7 +217,7 @@ def pack(
             raise _out_of_disk(reassigned, chains, replace(disks, used_bytes=used), progress[:stop])
         if goes_backwards:
             batch_of[begin:end] = n_batches - 1 - batch_of[begin:end]
-            if limits.hottest is Hottest.SPREAD and n_batches * brokers <= _MOST_SPREAD:
+            if limits.hottest is Hottest.SPREAD and 0 < n_batches * brokers <= _MOST_SPREAD:
                 spreading_kernel.spread(work, capacity, brokers, n_batches, batch_of[begin:end])
     return batch_of
 

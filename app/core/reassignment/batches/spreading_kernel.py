@@ -15,7 +15,6 @@ from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.batches.first_fit_kernel import BatchCapacity, ChainArrays
 
 _LARGEST_STEPS = 64
-_SMALLEST_BATCHES = 32
 _MOST_LOOKS = 2**28
 """Steps looked at in all: each turn looks at up to all of them."""
 
@@ -23,172 +22,125 @@ _MOST_LOOKS = 2**28
 class _Batches(NamedTuple):
     """What is in each batch.
 
-    chain_of, bytes : (steps,) chain of each step, and the bytes that it copies. batch_of : (steps,) its batch.
+    chain_of, size, batch_of : (steps,) chain of each step, the bytes that it copies, and its batch.
     totals, partitions : (batches,) bytes and steps. moves_in, moves_out, bytes_in : (batches, brokers).
-    head, after, before : steps of each batch by the first broker that receives, as doubly linked lists that end
-        with -1: (batches, brokers), (steps,), (steps,).
     """
 
     chain_of: Int64Vector
-    bytes: Int64Vector
+    size: Int64Vector
     batch_of: Int64Vector
     totals: Int64Vector
     partitions: Int64Vector
     moves_in: Int64Matrix
     moves_out: Int64Matrix
     bytes_in: Int64Matrix
-    head: Int64Matrix
-    after: Int64Vector
-    before: Int64Vector
 
 
 @compiled
 def spread(work: ChainArrays, capacity: BatchCapacity, brokers: int, batches: int, batch_of: Int64Vector) -> None:
     """Exchange steps between batches. `batch_of` : (steps,) int64 batch of each step, updated."""
-    steps = len(batch_of)
+    chain_of = np.repeat(np.arange(len(work.size)), work.first[1:] - work.first[:-1])
+    n_adds = work.adds_from[1:] - work.adds_from[:-1]
+    each = (batches, brokers)
     state = _Batches(
-        np.empty(steps, np.int64),
-        np.empty(steps, np.int64),
+        chain_of,
+        work.size[chain_of] * n_adds,
         batch_of,
         np.zeros(batches, np.int64),
         np.zeros(batches, np.int64),
-        np.zeros((batches, brokers), np.int64),
-        np.zeros((batches, brokers), np.int64),
-        np.zeros((batches, brokers), np.int64),
-        np.full((batches, brokers), -1, np.int64),
-        np.full(steps, -1, np.int64),
-        np.full(steps, -1, np.int64),
+        np.zeros(each, np.int64),
+        np.zeros(each, np.int64),
+        np.zeros(each, np.int64),
     )
-    for chain in range(len(work.size)):
-        for step in range(work.first[chain], work.first[chain + 1]):
-            state.chain_of[step] = chain
-            state.bytes[step] = work.size[chain] * (work.adds_from[step + 1] - work.adds_from[step])
-            _put(work, state, step, batch_of[step])
-    by_bytes = np.argsort(-state.bytes, kind="mergesort")
-    is_closed, turns = np.zeros(batches, np.bool_), 0
-    while turns * steps < _MOST_LOOKS:
-        largest = -1
-        for batch in range(batches):
-            if not is_closed[batch] and (largest < 0 or state.totals[batch] > state.totals[largest]):
-                largest = batch
-        if largest < 0:
+    for step in range(len(batch_of)):
+        _count(work, state, step, 1)
+    by_size = np.argsort(-state.size, kind="mergesort")
+    # Steps by the first broker that receives, the smallest first.
+    receivers = np.full(len(batch_of), brokers, np.int64)
+    receivers[n_adds > 0] = work.adds[work.adds_from[:-1][n_adds > 0]]
+    by_receiver = by_size[::-1][np.argsort(receivers[by_size[::-1]], kind="mergesort")]
+    begins = np.searchsorted(receivers[by_receiver], np.arange(brokers + 1))
+    is_closed = np.zeros(batches, np.bool_)
+    for _ in range(_MOST_LOOKS // max(1, len(batch_of))):
+        largest = int(np.argmax(np.where(is_closed, -1, state.totals)))
+        if is_closed[largest]:
             break
-        is_closed[largest] = not _relieve(work, capacity, state, largest, by_bytes)
-        turns += 1
+        is_closed[largest] = not _relieve(work, capacity, state, largest, by_size, by_receiver, begins, receivers)
 
 
 @subroutine
-def _relieve(work: ChainArrays, capacity: BatchCapacity, state: _Batches, batch: int, by_bytes: Int64Vector) -> bool:
-    """Take bytes from a batch; whether any step could leave it."""
-    targets = np.argsort(state.totals, kind="mergesort")[:_SMALLEST_BATCHES]
-    looks = 0
-    for step in by_bytes:
-        if state.batch_of[step] != batch:
-            continue
-        if looks == _LARGEST_STEPS or state.bytes[step] == 0:
-            break
-        looks += 1
-        earliest, latest = _window(work, state, step)
-        broker = work.adds[work.adds_from[step]]
-        for target in targets:
-            gap = state.totals[batch] - state.totals[target]
-            if target < earliest or target > latest or gap <= 0:
-                continue
-            if state.bytes[step] < gap and _moves(work, capacity, state, step, target):
+def _relieve(
+    work: ChainArrays,
+    capacity: BatchCapacity,
+    state: _Batches,
+    batch: int,
+    by_size: Int64Vector,
+    by_receiver: Int64Vector,
+    begins: Int64Vector,
+    receivers: Int64Vector,
+) -> bool:
+    """Take bytes from a batch; whether any of its largest steps could leave it."""
+    steps = by_size[state.batch_of[by_size] == batch][:_LARGEST_STEPS]
+    for step in steps[state.size[steps] > 0]:
+        gaps = state.totals[batch] - state.totals
+        for target in np.flatnonzero(gaps > state.size[step]):
+            if _exchanged(work, capacity, state, step, -1, int(target)):
                 return True
-            other = state.head[target, broker]
-            while other >= 0:
-                following = state.after[other]
-                begin, end = _window(work, state, other)
-                difference = state.bytes[step] - state.bytes[other]
-                if 0 < difference < gap and begin <= batch <= end and _swaps(work, capacity, state, step, other):
-                    return True
-                other = following
+        for other in by_receiver[begins[receivers[step]] : begins[receivers[step] + 1]]:
+            lighter = state.size[step] - state.size[other]
+            target = state.batch_of[other]
+            if 0 < lighter < gaps[target] and _exchanged(work, capacity, state, step, other, target):
+                return True
     return False
 
 
 @subroutine
-def _moves(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int, target: int) -> bool:
-    """Move a step to a batch if it fits there."""
-    if not _fits(work, capacity, state, step, target):
-        return False
-    _take(work, state, step)
-    _put(work, state, step, target)
-    return True
-
-
-@subroutine
-def _swaps(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int, other: int) -> bool:
-    """Let two steps change places if both fit."""
-    batch, target = state.batch_of[step], state.batch_of[other]
-    _take(work, state, step)
-    _take(work, state, other)
-    fits = _fits(work, capacity, state, step, target) and _fits(work, capacity, state, other, batch)
-    _put(work, state, step, target if fits else batch)
-    _put(work, state, other, batch if fits else target)
-    return bool(fits)
-
-
-@subroutine
-def _window(work: ChainArrays, state: _Batches, step: int) -> tuple[int, int]:
-    """The first and the last batch between those of the steps of the chain before and after."""
-    chain = state.chain_of[step]
-    earliest, latest = 0, len(state.totals) - 1
-    if step > work.first[chain]:
-        earliest = state.batch_of[step - 1] + 1
-    if step + 1 < work.first[chain + 1]:
-        latest = state.batch_of[step + 1] - 1
-    return earliest, latest
+def _exchanged(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int, other: int, target: int) -> bool:
+    """Move a step to a batch, and another one, if not -1, from there to its batch, if they fit."""
+    batch = state.batch_of[step]
+    _count(work, state, step, -1)
+    if other >= 0:
+        _count(work, state, other, -1)
+    fits = _fits(work, capacity, state, step, target)
+    if fits and other >= 0:
+        fits = _fits(work, capacity, state, other, batch)
+    if fits:
+        state.batch_of[step] = target
+        if other >= 0:
+            state.batch_of[other] = batch
+    _count(work, state, step, 1)
+    if other >= 0:
+        _count(work, state, other, 1)
+    return fits
 
 
 @subroutine
 def _fits(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int, batch: int) -> bool:
-    begin, end = work.adds_from[step], work.adds_from[step + 1]
+    """Whether a batch is within its limits with a step, and between those of the steps before and after it."""
     chain = state.chain_of[step]
-    if state.partitions[batch] >= capacity.partitions:
+    if step > work.first[chain] and state.batch_of[step - 1] >= batch:
         return False
-    if begin < end and state.moves_out[batch, work.source[chain]] + end - begin > capacity.moves_out:
+    if step + 1 < work.first[chain + 1] and state.batch_of[step + 1] <= batch:
         return False
-    for broker in work.adds[begin:end]:
+    adds = work.adds[work.adds_from[step] : work.adds_from[step + 1]]
+    if len(adds) > 0 and state.moves_out[batch, work.source[chain]] + len(adds) > capacity.moves_out:
+        return False
+    for broker in adds:
         if state.moves_in[batch, broker] >= capacity.moves_in:
             return False
         if state.bytes_in[batch, broker] > capacity.bytes_in - work.size[chain]:
             return False
-    return True
+    return bool(state.partitions[batch] < capacity.partitions)
 
 
 @subroutine
-def _put(work: ChainArrays, state: _Batches, step: int, batch: int) -> None:
-    _count(work, state, step, batch, 1)
-    state.batch_of[step] = batch
-    if work.adds_from[step] < work.adds_from[step + 1]:
-        broker = work.adds[work.adds_from[step]]
-        following = state.head[batch, broker]
-        state.head[batch, broker], state.after[step], state.before[step] = step, following, -1
-        if following >= 0:
-            state.before[following] = step
-
-
-@subroutine
-def _take(work: ChainArrays, state: _Batches, step: int) -> None:
-    batch = state.batch_of[step]
-    _count(work, state, step, batch, -1)
-    before, following = state.before[step], state.after[step]
-    if before >= 0:
-        state.after[before] = following
-    else:
-        state.head[batch, work.adds[work.adds_from[step]]] = following
-    if following >= 0:
-        state.before[following] = before
-
-
-@subroutine
-def _count(work: ChainArrays, state: _Batches, step: int, batch: int, sign: int) -> None:
-    chain = state.chain_of[step]
-    begin, end = work.adds_from[step], work.adds_from[step + 1]
-    state.totals[batch] += sign * state.bytes[step]
+def _count(work: ChainArrays, state: _Batches, step: int, sign: int) -> None:
+    """Add a step to the counts of its batch, or subtract it."""
+    chain, batch = state.chain_of[step], state.batch_of[step]
+    adds = work.adds[work.adds_from[step] : work.adds_from[step + 1]]
+    state.totals[batch] += sign * state.size[step]
     state.partitions[batch] += sign
-    state.moves_out[batch, work.source[chain]] += sign * (end - begin)
-    for broker in work.adds[begin:end]:
+    state.moves_out[batch, work.source[chain]] += sign * len(adds)
+    for broker in adds:
         state.moves_in[batch, broker] += sign
         state.bytes_in[batch, broker] += sign * work.size[chain]
