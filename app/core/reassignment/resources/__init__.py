@@ -23,11 +23,11 @@ answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it
 """
 
-from app.core.reassignment.resources.answers import with_leaders
+from app.core.reassignment.resources.answers import with_lists
 from app.core.reassignment.resources.balancing import balance_resources, reach_goals
-from app.core.reassignment.resources.budget import BudgetNotReached, reach_within
+from app.core.reassignment.resources.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.resources.evaluation import kafka_loads, loads_of
-from app.core.reassignment.resources.excess import limits_conflict
+from app.core.reassignment.resources.integer_model import limits_conflict
 from app.core.reassignment.resources.model import (
     GOALS,
     NO_CAPACITY,
@@ -43,5 +43,4 @@ from app.core.reassignment.resources.model import (
     ResourcePlacement,
     ResourceProblem,
 )
-from app.core.reassignment.resources.relieving import relieve
 from app.core.reassignment.resources.verifier import resource_violations
