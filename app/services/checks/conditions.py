@@ -10,11 +10,10 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from app.core.measures.losses import LossCounts
 from app.core.measures.placement import PerBroker
 from app.errors.quotation import quoted, suggestion
 from app.errors.requests import ConflictingFields
@@ -51,24 +50,19 @@ def _violations(severity: str | None = None) -> Measured:
     return lambda subject: sum(one.count for one in subject.check.violations if severity in (None, one.severity))
 
 
-def _after(kind: str, name: str) -> Measured:
+def _after(of: Literal["racks", "brokers"], name: Literal["offline", "unwritable"]) -> Measured:
     """The largest count of a kind of loss; None if it is unknown for a partition."""
 
     def measured(subject: Subject) -> float | None:
         losses = subject.check.measures.losses
-        if losses is None or (name == "unwritable" and losses.min_isr_unknown):
-            return None
-        each: Mapping[Any, LossCounts] = getattr(losses, kind)
-        return max((getattr(counts, name) or 0 for counts in each.values()), default=0)
+        return None if losses is None else losses.worst(of, name)
 
     return measured
 
 
 def _during_restart(subject: Subject) -> float | None:
     losses = subject.check.measures.losses
-    if losses is None or losses.min_isr_unknown or losses.during_restart is None:
-        return None
-    return losses.during_restart.share_of_failures_unwritable
+    return None if losses is None else losses.share_during_restart
 
 
 def _min_isr_unknown(subject: Subject) -> float | None:
