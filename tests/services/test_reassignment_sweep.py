@@ -18,6 +18,7 @@ from tests import draws as st
 from tests.profiles import costly
 from tests.services.reassignments import topic
 from tests.services.swept import Json, cluster, clusters, definition_of, rows
+from tests.services.test_known_sets import plan
 
 
 @costly()
@@ -257,3 +258,26 @@ class TestAxes:
         with pytest.raises(failure) as raised:
             read_axes(axes, [0, 1])
         assert raised.value.path == path
+
+
+def test_losses_of_a_scenario_are_those_of_its_plan() -> None:
+    """Two of three replicas have to be in sync, and after a removal rack b has two replicas of some partition."""
+    brokers = tuple(Broker(broker, "aab"[broker % 3]) for broker in range(6))
+    rows_of = topic("t", [[0, 1, 2], [3, 4, 5], [0, 2, 5], [1, 3, 2], [4, 5, 0]], [5, 4, 3, 2, 1])
+    swept = Cluster("c", brokers, (replace(rows_of, configs={"min.insync.replicas": "2"}),))
+    for row in rows(swept, {"remove_broker": "each"}):
+        measures: Any = plan(swept, {"remove_brokers": [row["axes"]["remove_broker"]]}).answer["measures"]
+        losses, sets = measures["losses"], measures["copysets"]
+        for name, of in (("offline", "rack"), ("unwritable", "rack"), ("unwritable", "broker")):
+            worst = max(counts[name] for counts in losses[f"{of}s"].values())
+            assert row[f"{name}_after_{of}_loss"] == worst
+        assert row["unwritable_during_restart"] == losses["during_restart"]["share_of_failures_unwritable"] > 0
+        assert (row["replica_sets"], row["loss_probability"]) == (sets["sets"], sets["loss_probability"]["3"])
+        assert row["unwritable_after_rack_loss"] > 0
+
+
+def test_losses_of_writes_are_unknown_without_min_insync_replicas() -> None:
+    swept = Cluster("c", tuple(map(Broker, range(4))), (topic("t", [[0, 1], [2, 3]], [5, 4]),))
+    for row in rows(swept, {"remove_broker": "each"}):
+        assert (row["unwritable_after_broker_loss"], row["unwritable_during_restart"]) == (None, None)
+        assert (row["offline_after_rack_loss"], row["replica_sets"]) == (0, 2)

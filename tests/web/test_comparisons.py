@@ -94,6 +94,8 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     assert page.status == 200
     for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Equal in both"):
         assert words in page.text
+    assert "Replica sets" in page.text
+    assert "Three lost brokers lose data" in page.text
     assert len([image for image in page.all("img") if "/pictures/plan.svg" in image.attributes["src"]]) == 2
     of_boxes = browser.get(f"/plans/compare?plan={one}&plan={other}")
     assert [link.attributes["href"] for link in of_boxes.all("a")] == [

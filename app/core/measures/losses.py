@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,21 @@ class Losses:
     log_dirs: Mapping[int, Mapping[str, LossCounts]] | None = None
     """Cost of losing each log directory, by broker id and path; null unless a cluster is checked as it is, and its
     directories are known."""
+
+    def worst(self, of: Literal["racks", "brokers"], name: Literal["offline", "unwritable"]) -> int | None:
+        """The largest count of the losses of single racks or brokers; None if it is unknown for a partition."""
+        if name == "unwritable" and self.min_isr_unknown:
+            return None
+        each: Mapping[Any, LossCounts] = self.racks if of == "racks" else self.brokers
+        return max((getattr(counts, name) or 0 for counts in each.values()), default=0)
+
+    @property
+    def share_during_restart(self) -> float | None:
+        """The share of failures during the restart of another broker after which a partition cannot be written; None if
+        it is unknown.
+        """
+        known = None if self.min_isr_unknown else self.during_restart
+        return None if known is None else known.share_of_failures_unwritable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -58,14 +58,12 @@ def _violations(severity: str | None = None) -> Measured:
     return lambda subject: sum(one.count for one in subject.check.violations if severity in (None, one.severity))
 
 
-def _after(kind: str, name: str) -> Measured:
+def _after(of: Literal["racks", "brokers"], name: Literal["offline", "unwritable"]) -> Measured:
     """The largest count of a kind of loss; None if it is unknown for a partition."""
 
     def measured(subject: Subject) -> float | None:
         losses = subject.check.measures.losses
-        if losses is None or (name == "unwritable" and losses.min_isr_unknown):
-            return None
-        return max(_counts(losses, kind, name), default=0)
+        return None if losses is None else losses.worst(of, name)
 
     return measured
 
@@ -87,9 +85,7 @@ def _counts(losses: Losses, kind: str, name: str) -> list[int]:
 
 def _during_restart(subject: Subject) -> float | None:
     losses = subject.check.measures.losses
-    if losses is None or losses.min_isr_unknown or losses.during_restart is None:
-        return None
-    return losses.during_restart.share_of_failures_unwritable
+    return None if losses is None else losses.share_during_restart
 
 
 def _min_isr_unknown(subject: Subject) -> float | None:

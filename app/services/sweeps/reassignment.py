@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
 
-_FRACTIONS = ("gap", *(name for name in NUMBERS if name.endswith("_utilisation")))
+_FRACTIONS = (
+    "gap",
+    "unwritable_during_restart",
+    "loss_probability",
+    *(name for name in NUMBERS if name.endswith("_utilisation")),
+)
 
 
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:

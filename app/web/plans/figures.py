@@ -34,6 +34,10 @@ def figures(head: PlanHead) -> dict[str, str]:
     if racks := (measures.get("losses") or {}).get("racks"):
         unwritable = [loss["unwritable"] for loss in racks.values()]
         found["Not writable without a rack"] = "unknown" if None in unwritable else number(max(unwritable))
+    if sets := measures.get("copysets"):
+        found["Replica sets"] = number(sets["sets"])
+        if (odds := sets["loss_probability"]["3"]) is not None:
+            found["Three lost brokers lose data"] = share(odds)
     found["Violations"] = number(len(answer.get("violations") or ()))
     return {"Result": head.summary, **found}
 

@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.measures.placement import measure
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan
 from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
+from app.services.defaults import min_isr_of
 from app.services.plans import as_json
 from app.services.reassignment.problem.loads import replicas_of_others
-from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.reports.certificates import certificate_json
 from app.services.reassignment.requests.parts import RESOURCES as OF_CAPACITY
@@ -36,6 +38,12 @@ NUMBERS = (
     "short_of_racks",
     *(f"{name}_utilisation" for name in OF_CAPACITY),
     "topic_excess",
+    "offline_after_rack_loss",
+    "unwritable_after_rack_loss",
+    "unwritable_after_broker_loss",
+    "unwritable_during_restart",
+    "replica_sets",
+    "loss_probability",
 )
 """The numbers among the figures of a scenario.
 
@@ -45,7 +53,8 @@ lower bound on the moved bytes within the constraints; `gap` is the relative opt
 or replicas. `short_of_racks` counts partitions in fewer racks than their replicas could span before the change; None if
 racks are not constrained. The utilisation of a resource is the largest share of its capacity that any broker needs
 after the change; None if the loads or the capacities are unknown. `topic_excess` counts the replicas outside the bands
-of their topics; None if topics are not balanced.
+of their topics; None if topics are not balanced. Losses are those of the worst rack or broker, and None if they depend
+on `min.insync.replicas` that are unknown; `loss_probability` is the probability that three lost brokers lose data.
 """
 
 
@@ -71,6 +80,23 @@ def figures_of(problem: ReassignmentProblem, found: Plan, *, receives_now: NDArr
         **{f"{name}_utilisation": _utilisation(problem, loads, name) for name in OF_CAPACITY},
         "topic_excess": found.placement.topic_excess,
         "short_of_racks": _short_of_racks(problem, after),
+        **_losses(problem, after),
+    }
+
+
+def _losses(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
+    """The worst losses of racks and brokers, and the replica sets."""
+    measures = measure(tally_of(problem, problem.as_ids(after)), min_isr_of(problem.scope.described))
+    losses, sets = measures.losses, measures.copysets
+    if losses is None or sets is None:
+        raise RuntimeError("losses are measured with what is known of min.insync.replicas")
+    return {
+        "offline_after_rack_loss": losses.worst("racks", "offline"),
+        "unwritable_after_rack_loss": losses.worst("racks", "unwritable"),
+        "unwritable_after_broker_loss": losses.worst("brokers", "unwritable"),
+        "unwritable_during_restart": losses.share_during_restart,
+        "replica_sets": sets.sets,
+        "loss_probability": sets.loss_probability[3],
     }
 
 
