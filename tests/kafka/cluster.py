@@ -143,6 +143,7 @@ class Cluster:
         """Produce records of some bytes to a topic, over all its partitions."""
         counts = ["--num-records", str(records), "--record-size", str(size), "--throughput", "-1"]
         properties = ["--producer-props", f"bootstrap.servers={self.bootstrap}", "batch.size=4096"]
+        properties.append("enable.idempotence=false")  # else batches that wait too long fail all that follow
         self._print("kafka-producer-perf-test", "--topic", topic, *counts, *properties)
 
     def replicas(self) -> dict[str, list[int]]:
