@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,12 +19,12 @@ LONG_ENOUGH_S = 10
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
 
-QUICK_HEARTBEATS = {
+QUICK_HEARTBEATS: dict[str, Any] = {
     f"group_{kind}_{name}heartbeat_interval_ms": 500
     for kind in ("consumer", "share", "streams")
     for name in ("", "min_")
 }
-STEADY = {
+STEADY: dict[str, Any] = {
     "broker_session_timeout_ms": 30_000,  # coordinators stay where they are, however busy the machine is
     "group_streams_initial_rebalance_delay_ms": 0,
     "share_coordinator_state_topic_num_partitions": 2,

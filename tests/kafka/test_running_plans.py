@@ -128,6 +128,7 @@ def writing(kafka: Cluster, topic: str, rate: int) -> Iterator[None]:
             writes.wait()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [0, 120_000])
 def test_a_throttled_batch_takes_as_long_as_predicted(
     topics: Cluster, client: httpx.Client, tmp_path: Path, rate: int
