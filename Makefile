@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-long test-thorough faults check size sbom release kafka-jars test-kafka kills vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough faults check size sbom release kafka-jars test-kafka test-kafka-long kills vectors format kafka fuzz conformance oracle bench soak openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -53,10 +53,14 @@ VERSIONS ?= $(VERSION)
 kafka-jars: $(VENV)/development ## resolve Kafka's artifacts of a release by Maven into .kafka (VERSION=4.2.2, VERSIONS=all)
 	@$(BIN)/python -m tests.kafka.jars $(VERSIONS)
 
+KAFKA_TESTS = @for folder in $$($(BIN)/python -m tests.kafka.jars $(VERSIONS)); do \
+  KAFKA_VERSION=$$(basename $$folder) $(BIN)/python -m $(RUNNER) -m $(1) tests/kafka || exit 1; done
+
 test-kafka: $(VENV)/development $(VENV)/compiled kafka-jars ## execute plans on a real Kafka; needs Java 17 and Maven (VERSION=4.2.2, VERSIONS=all)
-	@for folder in $$($(BIN)/python -m tests.kafka.jars $(VERSIONS)); do \
-	  KAFKA_VERSION=$$(basename $$folder) $(BIN)/python -m $(RUNNER) -m kafka tests/kafka || exit 1; \
-	done
+	$(call KAFKA_TESTS,"kafka and not long")
+
+test-kafka-long: $(VENV)/development $(VENV)/compiled kafka-jars ## measure throttled batches on a real Kafka, and move a tiered topic (VERSION=4.3.1, VERSIONS=all)
+	$(call KAFKA_TESTS,"kafka and long")
 
 kills: $(VENV)/development $(VENV)/compiled kafka-jars ## kill the script of a plan and brokers of a real Kafka at random (KILLS=20 SEED=7 VERSION=4.2.2)
 	KILLS=$(or $(KILLS),20) SEED=$(or $(SEED),1) KAFKA_VERSION=$(VERSION) $(BIN)/python -m pytest -s -m kafka tests/kafka/test_kills.py

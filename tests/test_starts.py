@@ -53,6 +53,7 @@ INTERPRETERS = {
     "tests/test_stopping.py": "signals while Python starts",
     "tests/test_traces.py": "what is imported",
     "tests/test_watching.py": "an environment that is made; long",
+    "tests/kafka/test_keys.py": "a client in an environment of its own",
     "tests/release.py": "the builder of distributions",
     "tests/test_wheel.py": "an environment without the source",
     "tests/test_unprivileged.py": "accounts and closed folders",

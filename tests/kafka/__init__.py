@@ -8,6 +8,8 @@
     kills.py        kills at random while a plan is executed
     vectors.py      the stored vectors, answered by the classes of a release, which `oracle/` asks
     fresh_cases.py  random variants of the stored cases
+    producers/      clients in C and Go, which send keys
 
-`make test-kafka` runs the tests here (VERSION=4.2.2 for another release, VERSIONS=all for each of them).
+`make test-kafka` runs the tests here (VERSION=4.2.2 for another release, VERSIONS=all for each of them) but the long
+ones, which `make test-kafka-long` runs.
 """

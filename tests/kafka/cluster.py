@@ -91,7 +91,7 @@ class Cluster:
     Parameters
     ----------
     release : of Kafka. clients : the JVM of tools and of members of groups.
-    tools : the main classes of tools by their names.
+    tools : the main classes of tools by their names. jar_files : the class path.
     """
 
     release: str
@@ -99,6 +99,7 @@ class Cluster:
     controller: Node
     clients: Jvm
     tools: Mapping[str, str] = field(repr=False)
+    jar_files: Sequence[str] = field(repr=False)
     brokers: dict[int, Node] = field(default_factory=dict)
 
     @property
@@ -143,6 +144,7 @@ class Cluster:
         """Produce records of some bytes to a topic, over all its partitions."""
         counts = ["--num-records", str(records), "--record-size", str(size), "--throughput", "-1"]
         properties = ["--producer-props", f"bootstrap.servers={self.bootstrap}", "batch.size=4096"]
+        properties.append("enable.idempotence=false")  # else batches that wait too long fail all that follow
         self._print("kafka-producer-perf-test", "--topic", topic, *counts, *properties)
 
     def replicas(self) -> dict[str, list[int]]:
@@ -234,17 +236,26 @@ class Cluster:
 
 @contextmanager
 def running(
-    folder: Path, racks: Sequence[str | None], *, release: str = jars.NEWEST, first: int = 1, **settings: object
+    folder: Path,
+    racks: Sequence[str | None],
+    *,
+    release: str = jars.NEWEST,
+    first: int = 1,
+    besides: Sequence[Path] = (),
+    **settings: object,
 ) -> Iterator[Cluster]:
     """A cluster with one broker for each of `racks`, with ids from `first`, until the context ends.
 
     Parameters
     ----------
+    besides : artifacts that brokers have besides those of the release.
     settings : of the brokers, in place of the usual ones; names have `_` for `.`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with jvm.started(release, folder, QUICK) as clients:
-        cluster = Cluster(release, folder, _node(folder, CONTROLLER, None), clients, main_classes(release))
+        jar_files = [f"{jars.resolve(release)}/*", *map(str, besides)]
+        controller = _node(folder, CONTROLLER, None)
+        cluster = Cluster(release, folder, controller, clients, main_classes(release), jar_files)
         for number, rack in enumerate(racks, first):
             cluster.brokers[number] = _node(folder, number, rack)
         _write_tools(cluster)
@@ -304,7 +315,7 @@ def _format(cluster: Cluster, node: Node) -> None:
     command = [f"{cluster.bin}/kafka-storage.sh", "format", "--cluster-id", CLUSTER_ID]
     done = subprocess.run(
         [*command, "--config", str(node.folder / "server.properties")],
-        capture_output=True, text=True, timeout=TOOL_WITHIN_S, check=False,
+        capture_output=True, text=True, timeout=TOOL_WITHIN_S, check=False, cwd=node.folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -312,9 +323,9 @@ def _format(cluster: Cluster, node: Node) -> None:
 def _write_tools(cluster: Cluster) -> None:
     """Shell scripts that start a class of Kafka's artifacts, which come without those of its distribution."""
     cluster.bin.mkdir()
-    runtime, jar_files = java.find(), jars.resolve(cluster.release)
+    runtime = java.find()
     options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(cluster.archive))}"
-    path = shlex.quote(f"{jar_files}/*")
+    path = shlex.quote(os.pathsep.join(cluster.jar_files))
     scripts = {"run": f'exec {shlex.quote(str(runtime.executable))} {options} -cp {path} "$@"\n'}
     for name, main in cluster.tools.items():
         scripts[name] = f'exec {shlex.quote(str(cluster.bin))}/run.sh {_LEVEL}=error {main} "$@"\n'

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,17 +11,20 @@ from app.errors import Failure
 from app.jobs import java
 from tests.kafka import jars
 from tests.kafka.cluster import Cluster, running
-from tests.kafka.handing import uncordon
+from tests.kafka.handing import LEDGER, uncordon
+
+LONG_ENOUGH_S = 10
+"""Of shorter plans the error is that of the moments at which the script looks."""
 
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
 
-QUICK_HEARTBEATS = {
+QUICK_HEARTBEATS: dict[str, Any] = {
     f"group_{kind}_{name}heartbeat_interval_ms": 500
     for kind in ("consumer", "share", "streams")
     for name in ("", "min_")
 }
-STEADY = {
+STEADY: dict[str, Any] = {
     "broker_session_timeout_ms": 30_000,  # coordinators stay where they are, however busy the machine is
     "group_streams_initial_rebalance_delay_ms": 0,
     "share_coordinator_state_topic_num_partitions": 2,
@@ -47,6 +51,23 @@ def missing() -> str | None:
 def release() -> str:
     """The release that is tested."""
     return os.environ.get("KAFKA_VERSION", jars.NEWEST)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how far the executed plans were from what was predicted."""
+    for what in ("bytes", "seconds"):
+        errors = sorted(
+            entry[f"{what}_error"]
+            for entry in LEDGER
+            if entry[f"{what}_error"] is not None
+            and sum(batch["predicted_seconds"] or 0 for batch in entry["batches"]) >= LONG_ENOUGH_S
+        )
+        if errors:
+            median, high = (errors[round(share * (len(errors) - 1))] for share in (0.5, 0.9))
+            terminalreporter.line(
+                f"{what}: median error {median:.1%}, 90th percentile {high:.1%}, of {len(errors)} executed plans of at "
+                f"least {LONG_ENOUGH_S} s"
+            )
 
 
 @pytest.fixture(scope="session")

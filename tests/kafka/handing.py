@@ -1,25 +1,34 @@
 """From a running cluster to a plan, and from its archive back to the cluster."""
 
 import io
+import json
+import os
+import signal
 import subprocess
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, wait_for
 
 RUNS_WITHIN_S = 300
+LEDGER: list[dict[str, Any]] = []
+"""What the executions of this run took, against what was predicted."""
 
 
 def snapshot(client: httpx.Client, kafka: Cluster) -> str:
-    """Store what three of Kafka's tools print; the id of the snapshot."""
+    """Store what four of Kafka's tools print; the id of the snapshot."""
     files = {
         "brokers": kafka.tool("kafka-broker-api-versions"),
         "topics": kafka.tool("kafka-topics", "--describe"),
-        "log_dirs": kafka.tool("kafka-log-dirs", "--describe"),
-    }
+        "log_dirs": "\n".join([
+            kafka.tool("kafka-log-dirs", "--describe"),
+            kafka.tool("kafka-configs", "--describe", "--entity-type", "brokers"),
+        ]),
+    }  # fmt: skip
     form = {"cluster": (None, "live"), **{name: (name, text) for name, text in files.items()}}
     response = client.post("/v1/snapshots", files=form)
     assert response.status_code == 201, response.text
@@ -67,6 +76,55 @@ def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subproc
         timeout=RUNS_WITHIN_S,
         check=False,
     )
+
+
+def started(kafka: Cluster, folder: Path, *options: str, batch: str = "", **settings: str) -> subprocess.Popen[str]:
+    """The script in a process group of its own, once it waits for a batch, `02` or any.
+
+    Raises `AssertionError` with what it prints if it ends before.
+    """
+    script = subprocess.Popen(
+        ["bash", "run.sh", *options], cwd=folder, env=environment(kafka, **settings), stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    assert script.stdout is not None
+    printed = []
+    for line in script.stdout:
+        printed.append(line)
+        if f"batch {batch}" in line and "in progress" in line:
+            return script
+    script.wait()
+    raise AssertionError("".join(printed))
+
+
+def interrupt(script: subprocess.Popen[str], number: signal.Signals = signal.SIGINT) -> None:
+    """End a script and the tool that it runs, and wait for it."""
+    os.killpg(script.pid, number)
+    script.communicate(timeout=RUNS_WITHIN_S)
+    assert script.returncode != 0
+
+
+def progress(client: httpx.Client, kafka: Cluster, plan: dict[str, Any], log: str | None = None) -> dict[str, Any]:
+    """The progress of a plan by what the tools print now."""
+    body = {"snapshot_id": snapshot(client, kafka)} | ({} if log is None else {"log": log})
+    response = client.post(f"/v1/plans/{plan['id']}/progress", json=body)
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    LEDGER.extend([] if log is None or found["ledger"] is None else [found["ledger"]])
+    return found
+
+
+def reassign(kafka: Cluster, folder: Path, lists: Mapping[str, Sequence[int]], *options: str) -> None:
+    """Execute lists by partition, as somebody else would, and wait until they are complete."""
+    rows = [
+        {"topic": name.rpartition("-")[0], "partition": int(name.rpartition("-")[2]), "replicas": [*replicas]}
+        for name, replicas in lists.items()
+    ]
+    file = ("--reassignment-json-file", str(folder / "other.json"))
+    (folder / "other.json").write_text(json.dumps({"version": 1, "partitions": rows}), encoding="utf-8")
+    kafka.tool("kafka-reassign-partitions", *file, "--execute", *options)
+    verify = ("kafka-reassign-partitions", *file, "--verify", "--preserve-throttles")
+    wait_for(lambda: "in progress" not in kafka.tool(*verify), within_s=RUNS_WITHIN_S, what="another reassignment")
 
 
 def uncordon(kafka: Cluster) -> None:

@@ -17,6 +17,15 @@ FOLDER = HERE.parents[1] / ".kafka"
 RELEASES = tuple(sorted(path.stem for path in CHECKSUMS.glob("*.txt")))
 """Releases whose checksums are pinned, the oldest first."""
 NEWEST = RELEASES[-1]
+LOCAL_REMOTE_STORAGE = {
+    "4.0.2": "b5143ab2aaf89d20e0194b484442767242c131eaf76a6f0cadb42f9c4fde11cf",
+    "4.1.2": "c0173663d7b3e8543aa3b9feaf7539a3ecee39b0b5b9b36096a95c9e20f1d833",
+    "4.3.1": "f3236936854c13815ffaa7f35a3f2d6861c125616cba5395b538b8680dded886",
+}
+"""By release, the SHA-256 of the artifact of Kafka's own tests that keeps remote segments in a local folder.
+
+Other releases, as 4.2.2 and 4.4.0, were published without it.
+"""
 _RESOLVED_WITHIN_S = 600
 
 
@@ -56,6 +65,20 @@ def resolve(release: str) -> Path:
             raise JarsDiffer(f"Kafka {release}: not as pinned in {CHECKSUMS.name}: {names}")
         target.replace(folder)
     return folder
+
+
+def local_remote_storage(release: str) -> Path:
+    """The artifact with `LocalTieredStorage` of a release in `LOCAL_REMOTE_STORAGE`. Raises `JarsDiffer` as above."""
+    artifact = f"kafka-storage-{release}-test.jar"
+    path = FOLDER / artifact
+    if not path.is_file():
+        options = [f"-Dartifact=org.apache.kafka:kafka-storage:{release}:jar:test", f"-DoutputDirectory={FOLDER}"]
+        command = ["mvn", "--quiet", "--batch-mode", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"]
+        subprocess.run([*command, *options], check=True, timeout=_RESOLVED_WITHIN_S)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != LOCAL_REMOTE_STORAGE[release]:
+        path.unlink()
+        raise JarsDiffer(f"{artifact} is not as pinned")
+    return path
 
 
 def main() -> None:

@@ -17,8 +17,8 @@ from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.handing import environment
 
 HEALS_WITHIN_S, ENDS_WITHIN_S, STARTS = 120.0, 240.0, 10
-MOST_IDLE_S, MOST_DOWN_S = 4.0, 8.0
-IN_ROUND = 4
+MOST_IDLE_S, MOST_DOWN_S = 3.0, 8.0
+IN_ROUND = 8
 """Kills while a plan is executed, or undone, at most."""
 
 

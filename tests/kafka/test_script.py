@@ -1,9 +1,7 @@
 """What the script of an archive does when something is in its way: a dead broker, a kill, another's reassignment."""
 
 import json
-import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import httpx
 import pytest
 
 from tests.kafka.cluster import Cluster, wait_for
-from tests.kafka.handing import environment, lists_of, planned, run, snapshot, unpacked
+from tests.kafka.handing import interrupt, lists_of, planned, progress, reassign, run, snapshot, started, unpacked
 from tests.kafka.kills import throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -65,19 +63,7 @@ def test_a_killed_script_goes_on(topics: Cluster, client: httpx.Client, tmp_path
     plan = planned(client, snapshot(client, topics), SLOW)
     folder = unpacked(client, plan, tmp_path / "plan")
     for number in (signal.SIGKILL, signal.SIGINT):
-        started = subprocess.Popen(
-            ["bash", "run.sh"], cwd=folder, env=environment(topics), stdout=subprocess.PIPE, text=True,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        assert started.stdout is not None
-        for line in started.stdout:
-            if "in progress" in line:
-                break
-        else:
-            pytest.fail("no batch was in progress")
-        os.killpg(started.pid, number)
-        started.communicate(timeout=60)
-        assert started.returncode != 0
+        interrupt(started(topics, folder), number)
     back = run(topics, folder, "--rollback", THROTTLE="5000000")
     assert back.returncode == 0, back.stdout + back.stderr
     assert topics.replicas() == before
@@ -120,12 +106,7 @@ def test_lists_that_have_changed_are_named(topics: Cluster, client: httpx.Client
         client, snapshot(client, topics), {"pins": [{"topic": "orders", "partition": 0, "replicas": [1, 2, 3]}]}
     )
     folder = unpacked(client, plan, tmp_path / "plan")
-    file = tmp_path / "other.json"
-    other = {"topic": "orders", "partition": 0, "replicas": [5, 4, 3]}
-    file.write_text(json.dumps({"version": 1, "partitions": [other]}))
-    options = ("--reassignment-json-file", str(file))
-    topics.tool("kafka-reassign-partitions", *options, "--execute")
-    wait_for(lambda: topics.replicas()["orders-0"] == [5, 4, 3], within_s=60, what="the other reassignment")
+    reassign(topics, tmp_path, {"orders-0": [5, 4, 3]})
     refused = run(topics, folder)
     assert refused.returncode == 1
     assert "orders-0" in refused.stderr
@@ -141,8 +122,7 @@ def test_progress_records_what_its_log_says(topics: Cluster, client: httpx.Clien
     done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     log = (folder / "run.log").read_text()
-    body = {"snapshot_id": snapshot(client, topics), "log": log}
-    found = client.post(f"/v1/plans/{plan['id']}/progress", json=body).raise_for_status().json()
+    found = progress(client, topics, plan, log)
     assert found["ledger"], (found["warnings"], log)
     copied = [number for number, batch in enumerate(plan["batches"], start=1) if batch["moves_data"]]
     assert [batch["index"] for batch in found["ledger"]["batches"] if batch["actual_bytes"]] == copied
@@ -162,10 +142,7 @@ def test_a_batch_of_which_kafka_executed_a_part_is_executed_again(
     ]
     plan = planned(client, snapshot(client, topics), {"pins": pins})
     folder = unpacked(client, plan, tmp_path / "plan")
-    file = tmp_path / "part.json"
-    file.write_text(json.dumps({"version": 1, "partitions": pins[:1]}))
-    topics.tool("kafka-reassign-partitions", "--reassignment-json-file", str(file), "--execute")
-    wait_for(lambda: topics.replicas()["orders-0"] == pins[0]["replicas"], within_s=60, what="a part of the batch")
+    reassign(topics, tmp_path, {"orders-0": before["orders-0"][::-1]})
     done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert topics.replicas() == before | lists_of(client, plan)

@@ -117,10 +117,17 @@ check_cluster() {
   printed=$(tool kafka-topics --list 2>&1 >/dev/null) || fail "$bootstrap does not answer as a broker: $printed"
 }
 
-unlike() { # a file: a line for each partition whose list is another one, with its name first
+unlike() { # a file: a line for each partition that has other replicas, with its name first
   local lines
   lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) || return
-  sed -nE 's/^(There is no active reassignment|Reassignment) of partition ([^ ,]+)(, but| failed)/\2 &/p' <<<"$lines"
+  sed -nE 's/^(There is no active reassignment|Reassignment) of partition ([^ ,]+)(, but| failed)/\2 &/p' <<<"$lines" | awk '
+    { # The replicas in another order, as a cancelled reassignment leaves them, are no difference.
+      split($0, lists, / replica set is | rather than /)
+      sub(/\.$/, "", lists[3])
+      differ = (split(lists[2], there, ",") != split(lists[3], wanted, ",")) || lists[3] == ""
+      for (each in there) if (!index("," lists[3] ",", "," there[each] ",")) differ = 1
+    }
+    differ'
 }
 
 check_unchanged() { # the file of a batch, and that of its inverse; Kafka may have executed one part alone
