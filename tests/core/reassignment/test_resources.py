@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from app.core.model import NO_LEADER
@@ -28,6 +29,7 @@ from app.core.reassignment.resources.balancing import _Aims
 from app.core.reassignment.resources.integer_model import least_excess
 from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
 from app.core.reassignment.resources.search import Bounds, _resources, _state, rules_of, search, start_of
+from app.core.replica_lists import not_among
 from benchmarks.resource_clusters import Shape
 from benchmarks.resource_clusters import problem_of as cluster_of
 from tests import draws as st
@@ -174,6 +176,51 @@ def test_relief_is_near_the_best_of_all_placements(problem: ResourceProblem) -> 
     least = min(excess(problem, loads)[0] for _, loads, _ in answers(problem))
     reached = Fraction(0) if answer.excess is None else answer.excess.hard.value
     assert reached <= 3 * least + 3
+
+
+@pytest.mark.parametrize("rows", [16, 40, 100])
+def test_no_other_objective_moves_fewer_bytes(rows: int) -> None:
+    """Within the same limits: bytes with a cost of each move, as by default, or replicas. Bytes are heavy-tailed.
+
+    Problems of 16 rows are solved exactly. Of the others, a search by bytes alone moved up to 1.6 % more.
+    """
+    of_seeds = [skewed(np.random.default_rng(seed), rows) for seed in range(8)]
+    for problem in of_seeds:
+        bytes_of = problem.movement.weight
+        moved = []
+        for weight in (bytes_of, bytes_of + int(bytes_of.mean()), np.ones_like(bytes_of)):
+            weighed = replace(problem, movement=replace(problem.movement, weight=weight))
+            answer = relieve(weighed, never)
+            assert resource_violations(weighed, answer) == []
+            if answer.excess is None:
+                moved.append(int((not_among(answer.replicas, problem.movement.current) * bytes_of[:, None]).sum()))
+        assert moved[:1] == sorted(moved)[:1]
+
+
+def skewed(random: np.random.Generator, rows: int) -> ResourceProblem:
+    """Nine brokers in three racks, the first of each with most replicas, and limits of 1.1 times the means."""
+    brokers, place = 9, random.integers(0, 3, (rows, 3)) * (random.random((rows, 3)) < 0.7)
+    every, one = np.ones(brokers, np.bool_), np.ones(3, np.int64)
+    of_replica = np.zeros((rows, len(RESOURCES)), np.int64)
+    of_replica[:, 0] = np.rint(1000 * np.exp(2 * random.standard_normal(rows)))
+    of_replica[:, 4] = 1
+    limits, base = Limits.none(brokers), np.zeros((brokers, len(RESOURCES)), np.int64)
+    for column in (0, 4):
+        limits.upper[:, column] = np.ceil(1.1 * 3 * of_replica[:, column].sum() / brokers)
+    current = (np.array([random.permutation(3) for _ in range(rows)]) + 3 * place).astype(np.int32)
+    movement = MovementProblem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=np.arange(brokers, dtype=np.int32) % 3,
+        target=every,
+        base=np.zeros(brokers, np.int64),
+        domains=(Domain(3, every, every, one, one),),
+        domain_of=np.zeros(rows, np.int32),
+        current=current,
+        is_copied=np.zeros(current.shape, np.bool_),
+        must_keep=np.full(rows, -1, np.int32),
+        weight=of_replica[:, 0],
+    )
+    return ResourceProblem(movement, ResourceLoads(of_replica, of_replica, base, base), limits, current[:, 0], every)
 
 
 def test_a_leader_gives_up_the_lead_before_a_replica_moves() -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Float64s, Int64s
 from app.core.reassignment.loads.cell_model import FreeCells
-from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
+from app.core.reassignment.loads.legal_sets_kernel import NEVER, cheapest_legal_set
 from app.core.reassignment.loads.local_search import CandidatePlacement
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import BrokerBounds
@@ -27,8 +27,6 @@ LARGEST_COST = 1 << 59
 """Limit of the cost of a single row."""
 LIMB = 30
 """Bits of the lower of two limbs in which costs are added, since their sum may exceed 64 bits."""
-NEVER = np.int64(1 << 62)
-"""The cost of a broker that may not have a replica, and the regret of a cell that no legal set has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,31 +168,16 @@ def _cheapest(rules: LoadRules, costs: Int64s) -> tuple[NDArray[np.bool_], Int64
     """The cheapest legal set of each row, and (rows, inside) the costliest cost that each broker may replace."""
     chosen = np.zeros(costs.shape, np.bool_)
     limit = np.zeros_like(costs)
-    choices, per_rack = (
-        np.zeros(max(1, int(rules.factor.max(initial=1))), np.int64),
-        np.zeros(rules.least.shape[1], np.int64),
-    )
+    chosen_members = np.zeros(max(1, int(rules.factor.max(initial=1))), np.int64)
     for row, of_row in enumerate(costs):
         domain = int(rules.domain_of[row])
-        brokers = np.flatnonzero(of_row < NEVER).astype(np.int32)
-        factor = int(rules.factor[domain])
-        cheapest_legal_set(
-            brokers,
-            of_row[brokers],
-            len(brokers),
-            rules.rack_of,
-            rules.least[domain],
-            rules.most[domain],
-            factor,
-            int(rules.must_keep[row]),
-            choices,
-            per_rack,
-        )
-        members = brokers[choices[:factor]]
+        factor, least, most = int(rules.factor[domain]), rules.least[domain], rules.most[domain]
+        cheapest_legal_set(of_row, rules.rack_of, least, most, factor, int(rules.must_keep[row]), chosen_members)
+        members = chosen_members[:factor]
         chosen[row, members] = True
         limit[row] = of_row[members].max(initial=0)
         racks = rules.rack_of[members]
-        for rack in np.flatnonzero(np.bincount(racks, minlength=len(per_rack)) >= rules.most[domain]).tolist():
+        for rack in np.flatnonzero(np.bincount(racks, minlength=len(most)) >= most).tolist():
             inside = of_row[members[racks == rack]]
             if len(inside):
                 limit[row, rules.rack_of == rack] = inside.max()

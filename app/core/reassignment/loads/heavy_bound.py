@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.core_cells import Region, regions_of
-from app.core.reassignment.loads.legal_sets_kernel import cheapest_legal_set
+from app.core.reassignment.loads.legal_sets_kernel import NEVER, cheapest_legal_set
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import NO_LIMIT
 
@@ -97,24 +97,13 @@ def _least(rules: LoadRules, row: int, costs: Int64s, region: Region) -> int:
     """The cost of the cheapest legal set of a heavy row in a region; 0 if there is none."""
     domain = int(rules.domain_of[row])
     count = int(region.count[domain])
-    brokers = np.flatnonzero(costs != NOT_POSSIBLE).astype(np.int32)
-    racks = np.unique(rules.rack_of[region.brokers])
+    racks, members = np.unique(rules.rack_of[region.brokers]), np.zeros(count, np.int64)
     least = np.zeros(rules.least.shape[1], np.int64)
     least[racks] = np.minimum(rules.least[domain, racks], count)
-    choices = np.zeros(count, np.int64)
-    has_set = cheapest_legal_set(
-        brokers,
-        costs[brokers],
-        len(brokers),
-        rules.rack_of,
-        least,
-        rules.most[domain],
-        count,
-        int(rules.must_keep[row]),
-        choices,
-        np.zeros(rules.least.shape[1], np.int64),
-    )
-    return int(costs[brokers[choices]].sum()) if has_set else 0
+    possible = np.where(costs == NOT_POSSIBLE, NEVER, costs)
+    pinned = int(rules.must_keep[row])
+    has_set = cheapest_legal_set(possible, rules.rack_of, least, rules.most[domain], count, pinned, members)
+    return int(costs[members].sum()) if has_set else 0
 
 
 class _Shedding:

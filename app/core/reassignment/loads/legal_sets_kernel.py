@@ -4,80 +4,109 @@ Sets with between `least` and `most` members of each rack, `factor` in all, are 
 the cheapest of every rack up to its minimum, then the cheapest of the rest in racks below their maximum, is optimal.
 """
 
+from typing import Any, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled, subroutine
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled, inlined, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
-ALLOWED_NONE = -1
+Costs: TypeAlias = NDArray[Any]
+"""(brokers,) int64 or float64: what is inlined has no declared types."""
+NO_BROKER = -1
+NEVER = np.int64(1 << 62)
+"""The cost of a broker that may not have a replica."""
 
 
 @compiled
 def cheapest_legal_set(
-    brokers: Int32Vector,
     costs: Int64Vector,
-    candidates: int,
     rack_of: Int32Vector,
     least: Int64Vector,
     most: Int64Vector,
     factor: int,
     must_keep: int,
-    choices: Int64Vector,
+    members: Int64Vector,
+) -> bool:
+    """As `choose_cheapest`, for callers outside of loops; costs are below `NEVER`, or that."""
+    left, per_rack = np.empty(len(costs), np.int64), np.empty(len(least), np.int64)
+    return bool(choose_cheapest(costs, NEVER, rack_of, least, most, factor, must_keep, left, members, per_rack))
+
+
+@inlined
+def choose_cheapest(
+    costs: Costs,
+    never: Any,
+    rack_of: Int32Vector,
+    least: Int64Vector,
+    most: Int64Vector,
+    factor: int,
+    must_keep: int,
+    left: Costs,
+    members: Int64Vector,
     per_rack: Int64Vector,
 ) -> bool:
-    """Write the indices of the chosen candidates to `choices[:factor]`; whether there is a legal set.
+    """Write the brokers of the cheapest legal set to `members[:factor]`; whether there is one.
 
-    Of equally cheap candidates the first is chosen. `must_keep` is chosen whatever it costs.
+    Of equally cheap brokers the first is chosen. `must_keep` is chosen whatever it costs. Members that are missing, if
+    there is no legal set, are `NO_BROKER`.
 
     Parameters
     ----------
-    brokers, costs : the candidates, distinct brokers; only the first `candidates` count.
-    choices : buffer of `factor` indices. per_rack : (racks,) buffer of counts.
+    costs : (brokers,) int64 or float64, `never` of those that may not have a replica.
+    left : (brokers,) buffer of costs. per_rack : (racks,) buffer, then the members in each rack.
     """
     per_rack[:] = 0
-    free = np.ones(candidates, np.bool_)
-    count = 0
-    for i in range(candidates):
-        if brokers[i] == must_keep:
-            choices[0] = i
-            free[i] = False
-            per_rack[rack_of[must_keep]] += 1
-            count = 1
-            break
+    members[:factor] = NO_BROKER
+    for broker in range(len(costs)):
+        left[broker] = costs[broker]
+    count = int(np.int64(0))  # typed, since a literal compiles a second version of what it is passed to
+    if must_keep >= 0 and costs[must_keep] < never:
+        _take(rack_of, never, left, members, per_rack, count, must_keep)
+        count += 1
     for bounds in (least, most):
-        best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
+        best = _cheapest(rack_of, never, left, per_rack, bounds)
         while best >= 0 and count < factor:
-            free[best] = False
-            choices[count] = best
-            per_rack[rack_of[brokers[best]]] += 1
+            _take(rack_of, never, left, members, per_rack, count, best)
             count += 1
-            best = _cheapest(brokers, costs, free, rack_of, per_rack, bounds)
-    return bool(count == factor and (per_rack >= least).all())
+            best = _cheapest(rack_of, never, left, per_rack, bounds)
+    for rack in range(len(per_rack)):
+        if per_rack[rack] < least[rack]:
+            return False
+    return bool(count == factor)
 
 
-@subroutine
-def _cheapest(
-    brokers: Int32Vector,
-    costs: Int64Vector,
-    free: BoolVector,
-    rack_of: Int32Vector,
-    per_rack: Int64Vector,
-    bounds: Int64Vector,
-) -> int:
-    """Find the cheapest free candidate in racks with fewer replicas than their bound. Returns its index, or -1."""
-    best = ALLOWED_NONE
-    for i in range(len(free)):
-        rack = rack_of[brokers[i]]
-        if free[i] and per_rack[rack] < bounds[rack] and (best < 0 or costs[i] < costs[best]):
-            best = i
+@inlined
+def _cheapest(rack_of: Int32Vector, never: Any, left: Costs, per_rack: Int64Vector, bounds: Int64Vector) -> int:
+    """Find the cheapest broker left in racks with fewer members than their bound. Returns it, or `NO_BROKER`."""
+    best, lowest = NO_BROKER, never
+    for broker in range(len(left)):
+        if left[broker] < lowest and per_rack[rack_of[broker]] < bounds[rack_of[broker]]:
+            best, lowest = broker, left[broker]
     return best
+
+
+@inlined
+def _take(
+    rack_of: Int32Vector,
+    never: Any,
+    left: Costs,
+    members: Int64Vector,
+    per_rack: Int64Vector,
+    count: int,
+    broker: int,
+) -> None:
+    members[count] = broker
+    per_rack[rack_of[broker]] += 1
+    left[broker] = never
 
 
 IN_PLACE = np.int64(0)
 COPIED_IN_PLACE = np.int64(1) << 61
 ELSEWHERE = np.int64(1) << 62
+NOWHERE = np.int64((1 << 63) - 1)
 """Classes of cost, above any load: the fewest moves first, then successors, then the least loaded."""
 
 
@@ -94,9 +123,8 @@ def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Ve
     """
     undecided = np.zeros(len(at), np.bool_)
     racks = rules.least.shape[1]
-    brokers = np.empty(len(rules.rack_of), np.int32)
-    costs = np.empty(len(rules.rack_of), np.int64)
-    choices = np.empty(max(1, at.shape[1]), np.int64)
+    costs, left = np.empty(len(rules.rack_of), np.int64), np.empty(len(rules.rack_of), np.int64)
+    members = np.empty(max(1, at.shape[1]), np.int64)
     per_rack = np.empty(racks, np.int64)
     nothing = np.zeros(len(loads), np.int64)
     for row in range(len(at)):
@@ -109,22 +137,22 @@ def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Ve
                     column += 1
             continue
         undecided[row] = True
-        if not _choose(rules, row, nothing, brokers, costs, choices, per_rack):
+        if not _choose(rules, row, nothing, costs, left, members, per_rack):
             return row
         for i in range(rules.factor[rules.domain_of[row]]):
-            if costs[choices[i]] < COPIED_IN_PLACE:
-                loads[brokers[choices[i]]] += rules.load[row]
-                at[row, i] = brokers[choices[i]]
+            if costs[members[i]] < COPIED_IN_PLACE:
+                loads[members[i]] += rules.load[row]
+                at[row, i] = members[i]
     for row in heaviest_first:
         if not undecided[row]:
             continue
         for broker in at[row]:
             if broker >= 0:
                 loads[broker] -= rules.load[row]
-        _choose(rules, row, loads, brokers, costs, choices, per_rack)
+        _choose(rules, row, loads, costs, left, members, per_rack)
         for i in range(rules.factor[rules.domain_of[row]]):
-            at[row, i] = brokers[choices[i]]
-            loads[brokers[choices[i]]] += rules.load[row]
+            at[row, i] = members[i]
+            loads[members[i]] += rules.load[row]
     return -1
 
 
@@ -154,34 +182,21 @@ def _choose(
     rules: LoadRules,
     row: int,
     loads: Int64Vector,
-    brokers: Int32Vector,
     costs: Int64Vector,
-    choices: Int64Vector,
+    left: Int64Vector,
+    members: Int64Vector,
     per_rack: Int64Vector,
 ) -> bool:
     domain = rules.domain_of[row]
-    candidates = int(np.int64(0))  # typed, since a literal compiles a second version of what it is passed to
-    for broker in range(len(rules.rack_of)):
-        cost = ELSEWHERE if rules.may_receive[domain, broker] else np.int64(-1)
-        for column in range(rules.current.shape[1]):
-            if rules.current[row, column] == broker:
-                cost = IN_PLACE if rules.stays_free[row, column] else COPIED_IN_PLACE
-        if cost >= 0:
-            brokers[candidates] = broker
-            costs[candidates] = cost + loads[broker]
-            candidates += 1
-    return cheapest_legal_set(
-        brokers,
-        costs,
-        candidates,
-        rules.rack_of,
-        rules.least[domain],
-        rules.most[domain],
-        rules.factor[domain],
-        rules.must_keep[row],
-        choices,
-        per_rack,
-    )
+    for broker in range(len(costs)):
+        costs[broker] = ELSEWHERE + loads[broker] if rules.may_receive[domain, broker] else NOWHERE
+    for column in range(rules.current.shape[1]):
+        broker = rules.current[row, column]
+        if broker >= 0:
+            costs[broker] = loads[broker] + (IN_PLACE if rules.stays_free[row, column] else COPIED_IN_PLACE)
+    least, most = rules.least[domain], rules.most[domain]
+    factor, pinned = rules.factor[domain], rules.must_keep[row]
+    return choose_cheapest(costs, NOWHERE, rules.rack_of, least, most, factor, pinned, left, members, per_rack)
 
 
 @compiled

@@ -23,7 +23,14 @@ from app.core.reassignment.resources.model import (
 )
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
 from app.core.reassignment.resources.one_load import OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.resources.search import Bounds, SearchedPlacement, rules_of, search, start_of
+from app.core.reassignment.resources.search import (
+    Bounds,
+    SearchedPlacement,
+    least_of_searches,
+    rules_of,
+    search,
+    start_of,
+)
 from app.core.reassignment.resources.sums import share_bounds
 
 EARLIER = 100.0
@@ -32,11 +39,6 @@ CLOSE = Fraction(1, 1_000)
 """A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
 MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
-
-SEEDS_OF_FEW, FEW_SLOTS = 8, 3_000
-"""Further searches with other samples, and the most replicas of problems that have them."""
-SEEDS, MOST_SLOTS = 3, 30_000
-"""The same of searches for all goals at once, which are short."""
 
 
 def balance_resources(
@@ -133,8 +135,7 @@ def _all_at_once(
     priorities: Sequence[Sequence[Goal]],
     is_over: Callable[[], bool],
 ) -> SearchedPlacement | None:
-    """A placement that reaches all goals jointly, whatever their priority; None if none is found. That which moves
-    least, of several searches if the problem is small.
+    """A placement that reaches all goals jointly, whatever their priority; None if none is found.
 
     Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and is
     slower, since it may not worsen that goal on its way.
@@ -143,39 +144,9 @@ def _all_at_once(
     if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
         return None
     wanted = [aims.range_of(goal) for goal in goals]
-    bounds = aims.bounds([], wanted)
-    best = search(problem, rules, start, bounds, is_over)
+    best = least_of_searches(problem, rules, start, aims.bounds([], wanted), is_over)
     # A goal may be listed twice: the bounds are those of the last one.
-    if best.penalty > 0 or not all(aims.is_within(each, best) for each in wanted):
-        return None
-    seeds = SEEDS if start.size <= MOST_SLOTS else 0
-    return _best_of(problem, rules, start, bounds, is_over, seeds=seeds, first=best)
-
-
-def _best_of(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    bounds: Bounds,
-    is_over: Callable[[], bool],
-    *,
-    seeds: int,
-    first: SearchedPlacement | None = None,
-) -> SearchedPlacement:
-    """The best of several searches from a start.
-
-    Parameters
-    ----------
-    seeds : number of further searches, unless the problem has few replicas.
-    first : the placement of the first search if it is known.
-    """
-    best = search(problem, rules, start, bounds, is_over) if first is None else first
-    for seed in range(SEEDS_OF_FEW if start.size <= FEW_SLOTS else seeds):
-        if is_over():
-            break
-        again = search(problem, rules, start, bounds, is_over, seed=seed)
-        best = min((best, again), key=lambda each: (each.penalty, each.moved))
-    return best
+    return best if best.penalty == 0 and all(aims.is_within(each, best) for each in wanted) else None
 
 
 def _one_by_one(
@@ -192,7 +163,7 @@ def _one_by_one(
     for group in priorities:
         wanted = [aims.range_of(goal) for goal in group]
         bounds = aims.bounds(reached, wanted)
-        after = _best_of(problem, rules, start if best is None else best.at, bounds, is_over, seeds=0)
+        after = least_of_searches(problem, rules, start if best is None else best.at, bounds, is_over)
         if best is None or all(aims.is_within(each, after) for each in reached):
             best = after
         reached += [aims.widened(each, best) for each in wanted]
@@ -219,7 +190,7 @@ def _with_less_movement(
             break
         bounds = aims.bounds([], reached)
         undone = search(problem, rules, best.at, bounds, is_over)
-        placements = [undone] if is_from_start else [undone, search(problem, rules, start, bounds, is_over)]
+        placements = [undone] if is_from_start else [undone, least_of_searches(problem, rules, start, bounds, is_over)]
         better = min(placements, key=lambda each: (each.penalty, each.moved))
         if (better.penalty, better.moved) >= (undone.penalty, best.moved):
             break

@@ -15,7 +15,7 @@ from app.core.reassignment.resources.exact import exact_answer
 from app.core.reassignment.resources.integer_model import proven_excess
 from app.core.reassignment.resources.model import Goal, ResourcePlacement, ResourceProblem
 from app.core.reassignment.resources.movement_bound import moved_lower_bound
-from app.core.reassignment.resources.search import Bounds, rules_of, search, start_of
+from app.core.reassignment.resources.search import Bounds, least_of_searches, rules_of, start_of
 
 
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
@@ -39,7 +39,7 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     if exact is not None:
         return exact
     bounds = Bounds.none(problem)
-    placement = search(problem, rules, start, bounds, is_over)
+    placement = least_of_searches(problem, rules, start, bounds, is_over)
     proof, placement = proven_excess(problem, rules, bounds, placement, is_over)
     least = moved_lower_bound(problem, rules, start, bounds, placement, is_over).value
     return answer(problem, rules, placement.at, ranges=(), moved_bound=least, proof=proof)

@@ -12,12 +12,12 @@ from app.core.compiled.arrays import (
     Int64Vector,
 )
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.loads.legal_sets_kernel import NO_BROKER, choose_cheapest
 from app.core.reassignment.loads.rules import LoadRules
 
 LEADER_SPREAD = 0.05
 """Leaders change at no cost: the cost of the lead is raised by so much of what that of a move is."""
 FULLEST = 2.0
-NO_BROKER = -1
 
 
 class PricedLoads(NamedTuple):
@@ -147,41 +147,20 @@ def _raise_costs(rules: LoadRules, row: int, of: Candidates, moving: float, sinc
 
 @subroutine
 def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
-    """Take the cheapest legal set of followers: `least` of each rack, then the cheapest of racks below their `most`."""
+    """Take the cheapest legal set of followers."""
     domain = rules.domain_of[row]
-    factor, pinned = rules.factor[domain], rules.must_keep[row]
-    of.per_rack[:] = 0
-    of.members[:factor] = NO_BROKER
-    for broker in range(len(of.left)):
-        of.left[broker] = of.follows[broker]
-    count = int(np.int64(0))
-    if pinned >= 0 and of.follows[pinned] < np.inf:
-        _take(rules, of, count, pinned)
-        count += 1
-    for bounds in (rules.least[domain], rules.most[domain]):
-        best = _cheapest(rules, of, bounds)
-        while best >= 0 and count < factor:
-            _take(rules, of, count, best)
-            count += 1
-            best = _cheapest(rules, of, bounds)
-
-
-@subroutine
-def _cheapest(rules: LoadRules, of: Candidates, bounds: Int64Vector) -> int:
-    """Find the cheapest broker left in racks with fewer members than their bound. Returns it, or `NO_BROKER`."""
-    best, least = NO_BROKER, np.inf
-    for broker in range(len(of.left)):
-        if of.left[broker] < least and of.per_rack[rules.rack_of[broker]] < bounds[rules.rack_of[broker]]:
-            best, least = broker, of.left[broker]
-    return best
-
-
-@subroutine
-def _take(rules: LoadRules, of: Candidates, at: int, broker: int) -> None:
-    """Take a broker."""
-    of.members[at] = broker
-    of.per_rack[rules.rack_of[broker]] += 1
-    of.left[broker] = np.inf
+    choose_cheapest(
+        of.follows,
+        np.inf,
+        rules.rack_of,
+        rules.least[domain],
+        rules.most[domain],
+        rules.factor[domain],
+        rules.must_keep[row],
+        of.left,
+        of.members,
+        of.per_rack,
+    )
 
 
 @subroutine

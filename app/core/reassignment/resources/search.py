@@ -4,6 +4,7 @@
 2. Moves and leader changes that the penalty does not need are undone, the costliest first (`undo_kernel`).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -34,6 +35,10 @@ LOOKS = 50
 HARD, SOFT = 1e4, 1e2
 """Weights of limits, beside 1 for the least goals."""
 SEED = 0x5DEECE66D
+CONSTANTS = (0.25, 1.0)
+"""What a move costs beside its bytes in further searches, as a multiple of the mean bytes of a replica."""
+SEARCHES_OF_FEW, FEW_SLOTS = 8, 3_000
+"""Further searches of a problem with few replicas, and the most that it has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +83,35 @@ class SearchedPlacement:
     moved: int
 
 
+def least_of_searches(
+    problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, is_over: Callable[[], bool]
+) -> SearchedPlacement:
+    """The best placement of several searches, in most of which a move costs its bytes and a constant.
+
+    Changes are chosen by the decrease of the penalty for the weight moved. If few replicas have most of the bytes,
+    these are moves of many light replicas, although a few heavier ones would do, and together move less. With a
+    constant for each move there are fewer. A last search by the weight alone then undoes what is not needed. The
+    constants do not depend on what is minimised, so that one objective finds what another one does.
+
+    Parameters are those of `search`; `rules.load` are the bytes of replicas, or 1.
+    """
+    best = search(problem, rules, start, bounds, is_over)
+    is_moved = rules.cost > 0
+    sizes = rules.load[is_moved]
+    is_equal, mean = bool(sizes.min(initial=NO_LIMIT) >= sizes.max(initial=0)), sizes.sum() / max(1, len(sizes))
+    for number in range(SEARCHES_OF_FEW if start.size <= FEW_SLOTS else 0 if is_equal else len(CONSTANTS)):
+        if is_over():
+            break
+        constant = math.ceil(CONSTANTS[number % len(CONSTANTS)] * mean)
+        raised = rules if is_equal else rules._replace(cost=np.where(is_moved, rules.load + constant, 0))
+        seed = SEED if number < len(CONSTANTS) and not is_equal else number
+        found = search(problem, raised, start, bounds, is_over, seed=seed)
+        if not is_equal:
+            found = search(problem, rules, found.at, bounds, is_over)
+        best = min((best, found), key=lambda each: (each.penalty, each.moved))
+    return best
+
+
 def search(
     problem: ResourceProblem,
     rules: LoadRules,
@@ -85,7 +119,6 @@ def search(
     bounds: Bounds,
     is_over: Callable[[], bool],
     *,
-    swaps: bool = True,
     seed: int = SEED,
 ) -> SearchedPlacement:
     """Lower the penalty from a start, then undo what it does not need.
@@ -94,7 +127,7 @@ def search(
     ----------
     start : (rows, widest) int32, the leader in column 0; a legal placement.
     is_over : whether the deadline has passed; then the placement so far is returned.
-    swaps : whether swaps are tried if no single change helps. seed : of the samples.
+    seed : of the samples.
     """
     bounded = _bounded(problem, bounds)
     resources, state = _resources(problem, bounds, bounded), _state(problem, start, bounds, bounded, seed)
@@ -104,7 +137,7 @@ def search(
     before = np.inf
     at_once = max(1, min(STEPS, SLOTS_AT_ONCE * len(state.penalty) // max(1, start.size)))
     for _ in range(MAX_ROUNDS):
-        if not _lower(rules, resources, state, per_cost, at_once, swaps, is_over):
+        if not _lower(rules, resources, state, per_cost, at_once, is_over):
             break
         penalty = _penalty(problem, resources, state)
         if penalty > before * SLOWEST:
@@ -122,7 +155,6 @@ def _lower(
     state: SearchState,
     per_cost: float,
     at_once: int,
-    swaps: bool,
     is_over: Callable[[], bool],
 ) -> bool:
     """Make `STEPS` changes, in so many turns of a broker at once; whether there were as many before the deadline."""
@@ -130,7 +162,7 @@ def _lower(
     while done < STEPS:
         if is_over():
             return False
-        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once, swaps)
+        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once, True)
         if is_stuck:
             return False
         done += made
