@@ -175,6 +175,12 @@ def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
     assert short.request("sweep", typed, {}) == body
 
 
+def test_parts_without_a_field_stay_as_they_are() -> None:
+    """Also those that are empty: a member that subscribes to nothing is another one than a member without the field."""
+    body = {"group": "g", "members": [{"member_id": "m", "topics": [], "rack_id": None}], "labels": {}}
+    assert short.request("group", short.typed_of("group", body), {}) == body
+
+
 @pytest.mark.parametrize("name", CONSUMERS_REQUEST)
 def test_the_fields_of_consumers_are_their_request(name: str) -> None:
     """The series is JSON."""

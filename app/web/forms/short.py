@@ -242,7 +242,8 @@ def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> di
 
 def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
     """The fields that make a request; parts that have no field are in `more`."""
-    rest: Any = _stated(body)
+    absent: tuple[object, ...] = (None, {}, []) if kind == "reassignment" else (None,)
+    rest: Any = orjson.loads(orjson.dumps({name: each for name, each in body.items() if each not in absent}))
     typed = dict.fromkeys((field.name for field in SHORT[kind]), "")
     names = {field.path.rpartition("/")[2] for field in SHORT[kind] if field.path.startswith("topics/0/")}
     for field in SHORT[kind]:
@@ -254,15 +255,6 @@ def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
             for path in paths:
                 _remove(rest, path)
     return typed | {"more": orjson.dumps(rest, option=orjson.OPT_INDENT_2).decode() if rest else ""}
-
-
-def _stated(part: Any) -> Any:
-    """A copy of a part of a request without what is null or empty, which is as if it were absent."""
-    if isinstance(part, list):
-        return [_stated(each) for each in part]
-    if not isinstance(part, Mapping):
-        return part
-    return {name: each for name, value in part.items() if (each := _stated(value)) not in (None, {}, [])}
 
 
 def field_at(kind: str, pointer: str) -> str:
