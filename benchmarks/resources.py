@@ -18,8 +18,8 @@ from app.core.reassignment.resources import (
     Goal,
     ResourcePlacement,
     ResourceProblem,
-    balance_resources,
     loads_of,
+    reach_goals,
     resource_violations,
 )
 from app.errors import Json
@@ -62,8 +62,8 @@ def _measured(shape: Shape, tolerance: Fraction, problem: ResourceProblem) -> Re
         started = time.monotonic()
         deadline, search_deadline = (started + share * TARGET_MS / 1_000 for share in (1, SEARCH_SHARE))
         answers.append(
-            balance_resources(
-                problem, goals, lambda: time.monotonic() >= deadline, lambda: time.monotonic() >= search_deadline
+            reach_goals(
+                problem, [goals], lambda: time.monotonic() >= deadline, lambda: time.monotonic() >= search_deadline
             )
         )
 

@@ -60,7 +60,6 @@ from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.per_topic import topic_bands
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.leaders.shares import attainable_minimums
-from app.core.reassignment.log_dirs import PackingConflict
 from app.core.reassignment.model import (
     KEEP,
     TIGHT,

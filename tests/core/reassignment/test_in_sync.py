@@ -30,7 +30,7 @@ from app.core.reassignment.resources import (
     Limits,
     ResourceLoads,
     ResourceProblem,
-    balance_resources,
+    reach_goals,
     resource_violations,
 )
 from app.core.reassignment.verifier import placement_violations
@@ -188,7 +188,7 @@ def test_a_partition_with_other_replicas_in_sync_moves_instead(place: int) -> No
         may_lead=np.ones(4, np.bool_),
         is_ready=np.array(in_sync),
     )
-    by_disk = balance_resources(resources, [Goal("disk")], lambda: False)
+    by_disk = reach_goals(resources, [[Goal("disk")]], lambda: False)
     assert not resource_violations(resources, by_disk)
     for replicas in (by_count.replicas, by_load.replicas, by_disk.replicas):
         assert [sorted(row) for row in replicas.tolist()] == [sorted(row) for row in moved]

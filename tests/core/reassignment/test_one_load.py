@@ -16,8 +16,8 @@ from app.core.reassignment.resources import (
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
-    balance_resources,
     balancing,
+    reach_goals,
     resource_violations,
 )
 from benchmarks.skewed import Skew, problem_of
@@ -54,7 +54,7 @@ def weighted(skew: Skew, *weights: int) -> ResourceProblem:
 
 def placed(problem: ResourceProblem, tolerance: Fraction) -> ResourcePlacement:
     """The placement, verified."""
-    found = balance_resources(problem, [Goal("disk", tolerance)], never)
+    found = reach_goals(problem, [[Goal("disk", tolerance)]], never)
     assert resource_violations(problem, found) == []
     return found
 

@@ -18,7 +18,6 @@ from app.core.reassignment.resources import (
     Limits,
     ResourceLoads,
     ResourceProblem,
-    balance_resources,
     kafka_loads,
     loads_of,
     reach_goals,
@@ -59,10 +58,10 @@ def test_every_answer_is_legal_and_says_what_it_is(problem: ResourceProblem, nam
     goals = [Goal(name, Fraction(tenths, 10)) for name in dict.fromkeys(names)]
     for answer in (
         relieve(problem, never),
-        balance_resources(problem, goals, never),
+        reach_goals(problem, [goals], never),
         reach_goals(problem, [(goal,) for goal in goals], never),
         reach_goals(problem, [(goal,) for goal in goals], lambda: True),
-        balance_resources(problem, goals, never, lambda: True),
+        reach_goals(problem, [goals], never, lambda: True),
     ):
         assert resource_violations(problem, answer) == []
         assert (answer.leaders != NO_LEADER).all()
@@ -90,7 +89,7 @@ def test_the_bounds_of_relief_hold_for_every_placement(problem: ResourceProblem)
 @settings(max_examples=20)
 @given(resource_problems(), st.sampled_from(RESOURCES), st.integers(0, 2))
 def test_the_bounds_of_balance_hold_for_every_placement(problem: ResourceProblem, name: str, tenths: int) -> None:
-    answer = balance_resources(problem, [Goal(name, Fraction(tenths, 10))], never)
+    answer = reach_goals(problem, [[Goal(name, Fraction(tenths, 10))]], never)
     reached, column = answer.goal[name], RESOURCES.index(name)
     target = problem.movement.target
     allowed = np.maximum(problem.limits.upper, answer.loads)
@@ -113,7 +112,7 @@ def test_a_later_goal_does_not_worsen_an_earlier_one(problem: ResourceProblem, n
     """Beyond its tolerance, or what it reached alone."""
     first, second = (Goal(name, Fraction(tenths, 10)) for name in names[:2])
     problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
-    alone = balance_resources(problem, [first], never).goal[first.name].ceiling
+    alone = reach_goals(problem, [[first]], never).goal[first.name].ceiling
     both = reach_goals(problem, [(first,), (second,)], never)
     loads = both.loads[:, RESOURCES.index(first.name)]
     assert (loads <= np.maximum(alone, both.goal[first.name].ceiling))[problem.movement.target].all()
@@ -126,7 +125,7 @@ def test_goals_that_are_all_reached_need_no_order(problem: ResourceProblem, name
     """If a search reaches all of them at once, the answer is the same in every order."""
     problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
     goals = [Goal(name, Fraction(tenths, 10)) for name in names[:3]]
-    jointly = balance_resources(problem, goals, never)
+    jointly = reach_goals(problem, [goals], never)
     aims = _Aims(problem, start_of(problem, rules_of(problem)))
     wanted = {goal.name: aims.range_of(goal) for goal in goals}
     if not all(
@@ -314,7 +313,7 @@ def test_unequal_capacities_get_unequal_shares() -> None:
         capacity=capacity,
     )
     problem = ResourceProblem(movement, loads, Limits.none(2), np.zeros(rows, np.int32), np.ones(2, np.bool_))
-    answer = balance_resources(problem, [Goal("disk")], never)
+    answer = reach_goals(problem, [[Goal("disk")]], never)
     assert answer.loads[:, 0].tolist() == [30, 60]
     assert answer.moved == 60
     assert answer.goal["disk"].largest.optimal
@@ -376,7 +375,7 @@ def movement_of(current: np.ndarray[tuple[int, int], np.dtype[np.int32]], factor
 def test_topics_alone_are_balanced() -> None:
     """No load is bounded, so that no price bounds the movement."""
     problem = cluster_of(Shape(brokers=8, racks=4, topics=6, replicas=300), limited=False)
-    answer = balance_resources(problem, [Goal(TOPIC_REPLICAS, Fraction(1, 10))], lambda: False)
+    answer = reach_goals(problem, [[Goal(TOPIC_REPLICAS, Fraction(1, 10))]], lambda: False)
     assert resource_violations(problem, answer) == []
     assert answer.movement.lower_bound <= answer.moved
 
@@ -409,6 +408,6 @@ def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:
         receivers = receivers_for(rules_of(problem), resources, state, 0)
     assert len(receivers) <= 2 * RECEIVERS + 4
     assert 0 <= receivers.min() <= receivers.max() < brokers
-    answer = balance_resources(problem, [Goal("replicas")], never)
+    answer = reach_goals(problem, [[Goal("replicas")]], never)
     assert answer.loads[:, 4].tolist() == [2] * brokers
     assert answer.moved == rows - 2

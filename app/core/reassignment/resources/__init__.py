@@ -2,7 +2,7 @@
 
 model.py         resources, loads, limits, goals, and the placement that answers them
 evaluation.py    loads of a placement by resource; ideal loads by capacity
-balancing.py     the verbs balance_resources and reach_goals: one goal, several jointly, or in order of priority
+balancing.py     the verb reach_goals: one goal, several jointly, or in order of priority
 budget.py        the verb reach_within: goals as nearly as a budget of movement allows; the verb relieve: the least
                  movement that brings every broker below its limits
 search.py        local search within ceilings, floors and limits, with little movement; the placement with forced
@@ -27,7 +27,7 @@ verifier.py      violations of an answer, whichever solver made it
 """
 
 from app.core.reassignment.resources.answers import with_lists
-from app.core.reassignment.resources.balancing import balance_resources, reach_goals
+from app.core.reassignment.resources.balancing import reach_goals
 from app.core.reassignment.resources.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.resources.evaluation import kafka_loads, loads_of
 from app.core.reassignment.resources.integer_model import limits_conflict

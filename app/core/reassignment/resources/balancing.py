@@ -41,31 +41,6 @@ MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
 
 
-def balance_resources(
-    problem: ResourceProblem,
-    goals: Sequence[Goal],
-    is_over: Callable[[], bool],
-    ends_search: Callable[[], bool] | None = None,
-) -> ResourcePlacement:
-    """Balance goals jointly: all count alike.
-
-    A tight goal minimises the largest load over the ideal load (the broker's share of the total by capacity); a goal
-    with a tolerance brings every target broker within the tolerance of its ideal load, or as near as is reached. Hard
-    limits go first, then soft ones, then the goals, then the moved weight, then leader changes.
-
-    Parameters
-    ----------
-    is_over : whether the deadline has passed; then the best placement so far is returned.
-    ends_search : as of `reach_goals`.
-
-    Raises
-    ------
-    InfeasibleFlow : if some partition has no legal placement.
-    LimitExceeded : if loads or weights are so large that they cannot be added exactly.
-    """
-    return reach_goals(problem, [tuple(goals)], is_over, ends_search)
-
-
 def reach_goals(
     problem: ResourceProblem,
     priorities: Sequence[Sequence[Goal]],
@@ -73,6 +48,10 @@ def reach_goals(
     ends_search: Callable[[], bool] | None = None,
 ) -> ResourcePlacement:
     """Reach goals in order of priority: a goal does not worsen what those before it reached, or their tolerance.
+
+    A tight goal minimises the largest load over the ideal load (the broker's share of the total by capacity); a goal
+    with a tolerance brings every target broker within the tolerance of its ideal load, or as near as is reached. Hard
+    limits go first, then soft ones, then the goals, then the moved weight, then leader changes.
 
     Parameters
     ----------
@@ -83,7 +62,8 @@ def reach_goals(
 
     Raises
     ------
-    InfeasibleFlow, LimitExceeded : as `balance_resources`.
+    InfeasibleFlow : if some partition has no legal placement.
+    LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
     ends = is_over if ends_search is None else ends_search
     rules = rules_of(problem)

@@ -162,7 +162,7 @@ def _lower(
     while done < STEPS:
         if is_over():
             return False
-        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once, True)
+        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once)
         if is_stuck:
             return False
         done += made

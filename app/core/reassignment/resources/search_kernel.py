@@ -112,13 +112,13 @@ def _move(
 
 @compiled
 def lower_penalty(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, turns: int, swaps: bool
+    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, turns: int
 ) -> tuple[int, bool]:
     """Give the worst broker so many turns; how many changes were made, and whether no more change lowers the penalty.
 
     Parameters
     ----------
-    per_cost : 1 over the mean cost of a move. swaps : whether swaps are tried if no single change helps.
+    per_cost : 1 over the mean cost of a move.
     """
     brokers = len(state.penalty)
     of_topics = np.zeros(brokers)
@@ -144,7 +144,7 @@ def lower_penalty(
             since_all_were_tried = 0
             continue
         made = _change_once(rules, resources, state, worst, receivers, per_cost, least, of_topics)
-        if not made and swaps:
+        if not made:
             made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
             if made:
                 _renew_topics(rules, resources, state, of_topics)
