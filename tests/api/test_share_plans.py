@@ -112,3 +112,14 @@ def test_a_recorded_group_starts_from_what_its_members_read(client: httpx.Client
     (step,) = found["steps"]
     assert set(step["assignment"]) == {"tm2v3cJkT6a1T0cQyQw8zw", "wD1cF0hJSg2nP7l1Yb3mLQ"}
     assert "assignor_fails" not in codes(found)
+
+
+@pytest.mark.parametrize(("other", "decides"), [("bZ_YlvXKTV2gnHgjm4KoGA", True), ("JG4uMQr8QWO937omIN6hfw", False)])
+def test_members_of_one_bucket_are_in_the_order_of_the_coordinator(
+    client: httpx.Client, other: str, decides: bool
+) -> None:
+    """Two members get what a third one leaves: who gets which depends on their order in a bucket of a hash map."""
+    owned = {"aTCZNWS1RFq2gDoBpvNjwg": [0, 1], other: [2, 3], "gone": [4, 5]}
+    members = [member(name, owned_partitions={"t": numbers}) for name, numbers in owned.items()]
+    found = shared(client, members=members, events=[{"leave": "gone"}])
+    assert ("order_of_sets_decides" in codes(found)) == decides

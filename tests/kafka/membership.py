@@ -22,8 +22,11 @@ class Kind:
     properties: Mapping[str, str]
 
 
-def _counts(assignment: Assignment) -> Mapping[str, Mapping[str, int]]:
-    return {member: {topic: len(numbers) for topic, numbers in of.items()} for member, of in assignment.items()}
+def _partitions(assignment: Assignment) -> list[str]:
+    """All partitions that members have, as often as members have them."""
+    return sorted(
+        f"{topic}-{number}" for of in assignment.values() for topic, numbers in of.items() for number in numbers
+    )
 
 
 def _classic(name: str) -> Kind:
@@ -172,11 +175,15 @@ class LiveGroup:
         }
 
     def settles_as(self, predicted: Assignment, what: str) -> None:
-        """Wait until the members have what was predicted, as many of each topic if it is not decided, or fail."""
+        """Wait until the members have what was predicted, or its partitions if it is not decided, or fail."""
 
         def has_settled() -> bool:
             found = self.assignment()
-            return found == predicted or (not self.is_decided and _counts(found) == _counts(predicted))
+            return found == predicted or (
+                not self.is_decided
+                and found.keys() == predicted.keys()
+                and _partitions(found) == _partitions(predicted)
+            )
 
         try:
             wait_for(has_settled, within_s=SETTLES_WITHIN_S, what=what)

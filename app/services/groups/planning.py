@@ -321,6 +321,7 @@ def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
 
 def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], list[GroupAssignment]]:
     """The documents of the steps, and the answers of the assignor in their rebalances."""
+    documents: list[Json]
     if not problem.events:
         return [], []
     source, assignor = problem.source, prediction.assignor
@@ -330,7 +331,10 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         shared_steps = apply_share_events(
             starting, source.metadata, problem.events, assign=source.assign(assignor), has_interval=has_interval
         )
-        return [reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps], []
+        documents = [
+            reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps
+        ]
+        return documents, [step.assignment for step in shared_steps]
     # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
     rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
     steps = apply_events(
@@ -342,7 +346,7 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         leader=problem.leader,
         has_interval=has_interval,
     )
-    documents: list[Json] = [
+    documents = [
         reports.step_json(step, problem.event_documents[step.index], source, assignor.protocol) for step in steps
     ]
     return documents, [done.answer for step in steps for done in step.rebalances]

@@ -231,6 +231,7 @@ def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: in
     before = member_partitions(earlier)
     owned = {member.id: member.owned for member in state.members}
     failures: list[KafkaRefuses] = []
+    choices = 0
     current = change.state.members
     for target in change.rebalanced:
         # A member has what the previous call gave it; one that is new has nothing.
@@ -241,8 +242,9 @@ def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: in
             failures.append(failure)
         else:
             current = with_shared(current, answer)
+            choices += answer.arbitrary_choices
         owned = {member.id: member.owned for member in current}
-    assignment = shared_assignment(current)
+    assignment = replace(shared_assignment(current), arbitrary_choices=choices)
     after = member_partitions(assignment)
     return ShareStep(
         index=index,
