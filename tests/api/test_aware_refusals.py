@@ -60,8 +60,8 @@ class TestBadInput:
         found = problem(aware(client, load="replicas"), 422, "conflicting_fields")
         assert only_error(found, "/load")["value"] == "replicas"
         only_error(problem(aware(client, load="cpu"), 422, "validation"), "/load")
-        answer = place(client, algorithm="striped", load="replicas")
-        only_error(problem(answer, 422, "conflicting_fields"), "/load")
+        of_kafka = place(client, algorithm="striped", load="replicas")
+        only_error(problem(of_kafka, 422, "conflicting_fields"), "/load")
 
     def test_a_fenced_broker_needs_none(self, client: httpx.Client) -> None:
         assert aware(client, brokers=[*SIX, {"id": 8, "fenced": True}]).status_code == 201
