@@ -12,7 +12,7 @@ from app.services.fields import CapacityRequest
 from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.restarts.requests import RestartRequest
-from app.web.forms import constraints
+from app.web.forms import short
 
 
 @pytest.mark.parametrize(
