@@ -8,7 +8,7 @@ sets, and the plan that moves least is taken. Its lower bound, of all placements
 Brokers that are on no set, since they are added, need sets of their own: lists with one of them are not restricted.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -142,32 +142,36 @@ class _Choice:
         """
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-        model, topics = cp_model.CpModel(), self.problem.topic_of if is_same_load else None
-        choices, costs = dict[int, tuple[list[Any], Int32s, Int32s]](), dict[int, list[int]]()
+        model, loads = cp_model.CpModel(), search.loads
+        terms: dict[tuple[int, int], list[tuple[Any, int]]] = {}
+        topics = None if not is_same_load else self.problem.topic_of
+        cost, choices = list[tuple[Any, int]](), dict[int, tuple[list[Any], Int32s, Int32s]]()
         for row in rows.tolist():
             lists, leaders, weights = search.led(row, *self._options(row, not is_same_load))
-            choices[row] = [model.new_bool_var("") for _ in lists], lists, leaders
-            model.add_exactly_one(choices[row][0])
-            costs[row] = weights.tolist()
-        terms = _terms(choices, None if is_same_load else search.loads, topics)
+            variables = [model.new_bool_var("") for _ in lists]
+            model.add_exactly_one(variables)
+            choices[row] = variables, lists, leaders
+            cost += zip(variables, weights.tolist(), strict=True)
+            for variable, each, leader in zip(variables, lists.tolist(), leaders.tolist(), strict=True):
+                for broker in each:
+                    added = loads.of_leader[row] if broker == leader else loads.of_follower[row]
+                    for column, load in enumerate([1] if is_same_load else added.tolist()):
+                        key = (int(topics[row]) if topics is not None else column, broker)
+                        terms.setdefault(key, []).append((variable, load))
         for (column, broker), low, high in self._bounds(rows, search, topics, is_same_load=is_same_load):
             amounts = zip(*terms.get((column, broker), [(0, 0)]), strict=True)
             model.add_linear_constraint(cp_model.LinearExpr.weighted_sum(*amounts), low, high)
         if not is_same_load:
-            model.minimize(
-                cp_model.LinearExpr.weighted_sum(
-                    [variable for variables, _, _ in choices.values() for variable in variables],
-                    [cost for of_row in costs.values() for cost in of_row],
-                )
-            )
+            model.minimize(cp_model.LinearExpr.weighted_sum(*zip(*cost, strict=True)))
         solver = integer_solver()
         solver.parameters.max_deterministic_time = solver_time
         solver.parameters.max_time_in_seconds = max(self.problem.seconds, 0.0)
-        if not all(costs.values()) or solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        are_all = all(len(lists) for _, lists, _ in choices.values())
+        if not are_all or solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
-        after, led = self.replicas.copy(), search.loads.leaders.copy()
+        after, led = self.replicas.copy(), loads.leaders.copy()
         for row, (variables, lists, leaders) in choices.items():
-            at = [solver.value(variable) for variable in variables].index(1)
+            at = next(at for at, variable in enumerate(variables) if solver.value(variable))
             after[row], after[row, : lists.shape[1]], led[row] = NO_REPLICA, lists[at], leaders[at]
         return in_order(self.problem.movement, after), led
 
@@ -237,26 +241,3 @@ class _Choice:
         is_legal &= (must_keep == NO_REPLICA) | (stays & (sets == must_keep)).any(axis=1)
         lists: list[list[int]] = sets[is_legal if arriving is None else is_legal & (new == arriving)].tolist()
         return lists
-
-
-def _terms(
-    choices: Mapping[int, tuple[list[Any], Int32s, Int32s]], loads: SetLoads | None, topics: Int64s | None
-) -> Mapping[tuple[int, int], list[tuple[Any, int]]]:
-    """By topic or column, and broker, the variables of the lists with the broker, and what each loads on it.
-
-    Parameters
-    ----------
-    choices : by row, the variables, lists and leaders. loads : None counts replicas. topics : (rows,) int64 or None.
-    """
-    terms: dict[tuple[int, int], list[tuple[Any, int]]] = {}
-    for row, (variables, lists, leaders) in choices.items():
-        topic = 0 if topics is None else int(topics[row])
-        for variable, brokers, leader in zip(variables, lists.tolist(), leaders.tolist(), strict=True):
-            for broker in brokers:
-                if loads is None:
-                    terms.setdefault((topic, broker), []).append((variable, 1))
-                    continue
-                added = loads.of_leader[row] if broker == leader else loads.of_follower[row]
-                for column, load in enumerate(added.tolist()):
-                    terms.setdefault((column, broker), []).append((variable, load))
-    return terms

@@ -101,7 +101,16 @@ def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -
     parts, conflicts = list[ReplicaPlacement](), list(placed.conflicts)
     leading: Sequence[MovedForLeaders | None] = placed.leaders or [None] * len(problem.parts)
     for part, placement, moved in zip(problem.parts, placed.parts, leading, strict=True):
-        sets = _sets_problem(problem, part, known, moves_for_leaders=moved is not None)
+        sets = SetsProblem(
+            known=known,
+            movement=part.movement,
+            is_pinned=np.isin(part.rows, list(problem.pins)),
+            topic_of=None if part.topics is None else part.topics.topic_of,
+            by_count=problem.replicas.by == "count" and moved is None,
+            place_again=partial(_place_again, problem, part) if moved is None and part.topics is None else None,
+            seconds=problem.remaining_s(),
+            is_over=problem.is_over,
+        )
         found = None
         for loads in _set_loads(problem, part, placement) if moved is None else [_leads(problem, part, moved)]:
             found = found or on_known_sets(sets, placement.replicas, loads)
@@ -112,21 +121,6 @@ def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -
         conflicts += [] if found and is_within else [SetsConflict(part.rows[known.opened(placement.replicas)])]
         parts.append(after if is_within else placement)
     return replace(placed, whole=PlacedReplicas.of(problem, parts).whole, parts=parts, conflicts=conflicts)
-
-
-def _sets_problem(problem: Problem, part: ProblemPart, known: KnownSets, *, moves_for_leaders: bool) -> SetsProblem:
-    """The partitions of a part that are to be on known sets."""
-    is_fixed = moves_for_leaders or part.topics is not None
-    return SetsProblem(
-        known=known,
-        movement=part.movement,
-        is_pinned=np.isin(part.rows, list(problem.pins)),
-        topic_of=None if part.topics is None else part.topics.topic_of,
-        by_count=problem.replicas.by == "count" and not moves_for_leaders,
-        place_again=None if is_fixed else partial(_place_again, problem, part),
-        seconds=problem.remaining_s(),
-        is_over=problem.is_over,
-    )
 
 
 def _moved_otherwise(movement: MovementProblem, placement: ReplicaPlacement, lists: Int32s) -> ReplicaPlacement:

@@ -340,8 +340,11 @@ def _conflicts(request: ReassignmentRequest, *, reads: bool) -> Iterator[tuple[F
         if getattr(request, name) and balanced:
             words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
             yield (name,), balanced[0], words
-    if request.copysets is not None:
-        yield from _of_sets(request, together, reads=reads)
+    if isinstance(request.copysets, SetsOfWidth):
+        yield ("copysets",), as_json(request.copysets), f"{together}, and a scatter width balances sets instead"
+    if request.copysets is not None and (reads or _is_of_topics(request)):
+        what = "consumers that fetch from followers" if reads else "the goal topic_replicas"
+        yield ("copysets",), as_json(request.copysets), f"copysets chooses sets without regard to {what}"
     if request.trade_off:
         yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
     if request.balance.leaders_by != "count":
@@ -354,15 +357,6 @@ def _conflicts(request: ReassignmentRequest, *, reads: bool) -> Iterator[tuple[F
         yield ("balance", "leaders", "below"), request.balance.leaders.below, detail
     if request.objective != "balance":
         yield from _of_objective(request)
-
-
-def _of_sets(request: ReassignmentRequest, together: str, *, reads: bool) -> Iterator[tuple[FieldPath, Json, str]]:
-    """What sets do not go together with."""
-    if isinstance(request.copysets, SetsOfWidth):
-        yield ("copysets",), as_json(request.copysets), f"{together}, and a scatter width balances sets instead"
-    if reads or _is_of_topics(request):
-        what = "consumers that fetch from followers" if reads else "the goal topic_replicas"
-        yield ("copysets",), as_json(request.copysets), f"copysets chooses sets without regard to {what}"
 
 
 def _is_of_topics(request: ReassignmentRequest) -> bool:
