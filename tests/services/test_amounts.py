@@ -128,8 +128,11 @@ def test_options_and_pages_take_the_same() -> None:
             dict.fromkeys(plan_options.REASSIGNMENT) | {"throttle": "fast"}, plan_options.REASSIGNMENT
         )
     problems: dict[str, str] = {}
-    assert constraints.limits({"disk": "85 %", "cpu": "50"}, problems) == {"disk": 0.85, "cpu": 0.5}
+    typed = {"disk": "85 %", "cpu": "50", "throttle": "50 MB/s"}
+    body = short.request("reassignment", typed, problems)
     assert not problems
+    assert body["limits"] == {"disk": 0.85, "cpu": 0.5}
+    assert body["batches"] == {"throttle_bytes_per_s": 50_000_000}
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,12 @@ class MovedForLeaders:
 
     Parameters
     ----------
-    placement : the lists, with the certificate of the movement. leaders : (rows,) int32, of such a choice.
+    placement : the lists, with the certificate of the movement.
     bounds : of the leaders of each broker, `base` included. Some choice of leaders among the lists is within them.
     """
 
     placement: ReplicaPlacement
     bounds: BrokerBounds = field(repr=False)
-    leaders: Int32s = field(repr=False)
 
 
 def move_for_leaders(
@@ -109,7 +108,7 @@ def move_for_leaders(
             raise BudgetTooSmall(spent)
         if moved_weight(alone, found.leaders) > budget - spent:
             found = search.affordable(budget - spent)
-    return MovedForLeaders(_placed(problem, lists, alone, found, spent), found.bounds, found.leaders[:, 0])
+    return MovedForLeaders(_placed(problem, lists, alone, found, spent), found.bounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ answers.py       a placement with its certificates, excess and conflicts
 verifier.py      violations of an answer, whichever solver made it
 """
 
-from app.core.reassignment.resources.answers import with_lists
+from app.core.reassignment.resources.answers import with_leaders
 from app.core.reassignment.resources.balancing import reach_goals
 from app.core.reassignment.resources.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.resources.evaluation import kafka_loads, loads_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts import places
+from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.rules import LoadRules, moved_weight
 from app.core.reassignment.resources.evaluation import capacity_weights, excess_of, largest_share, loads_of
 from app.core.reassignment.resources.integer_model import ExcessProof
@@ -104,7 +104,7 @@ def answer(
     forced = Certificate("leader changes", changes, min(changes, changes_bound), solver, limits)
     moved = moved_weight(rules, at)
     return ResourcePlacement(
-        replicas=places.in_order(problem.movement, at),
+        replicas=in_order(problem.movement, at),
         leaders=leaders,
         loads=loads,
         movement=Certificate("moved weight", moved, min(moved, moved_bound), solver, limits, forced),
@@ -113,38 +113,26 @@ def answer(
     )
 
 
-def with_lists(
-    problem: ResourceProblem, placement: ResourcePlacement, replicas: Int32s, leaders: Int32s
-) -> ResourcePlacement:
-    """Other lists, or other leaders, within the bounds of the goals: what they reach, beside the same lower bounds.
+def with_leaders(problem: ResourceProblem, placement: ResourcePlacement, leaders: Int32s) -> ResourcePlacement:
+    """The same replicas with other leaders, which were chosen afterwards; no goal may depend on them.
 
     Parameters
     ----------
-    replicas : (rows, widest) int32 positions. leaders : (rows,) int32, one of the row's replicas that may lead.
+    leaders : (rows,) int32, one of the row's replicas that may lead.
     """
-    loads = loads_of(problem.loads, problem.movement.rack_of, replicas, leaders)
+    loads = loads_of(problem.loads, problem.movement.rack_of, placement.replicas, leaders)
     changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
-    then, excess, moved = placement.movement.then, placement.excess, places.moved_weight(problem.movement, replicas)
+    then, excess = placement.movement.then, placement.excess
+    bound = 0 if then is None else min(int(then.lower_bound), changes)
     proof = ExcessProof((), Fraction(0), Fraction(0))
     if excess is not None:
         proof = ExcessProof(excess.conflicts, excess.hard.lower_bound, excess.soft.lower_bound)
-    bound = 0 if then is None else min(int(then.lower_bound), changes)
     constraints = (*LEGAL, "the limits and the bounds of goals that are reached")
     return replace(
         placement,
-        replicas=replicas,
         leaders=leaders,
         loads=loads,
-        movement=replace(
-            placement.movement,
-            value=moved,
-            lower_bound=min(placement.movement.lower_bound, moved),
-            then=Certificate("leader changes", changes, bound, SOLVER, constraints),
-        ),
-        goals=tuple(
-            _reached(problem, replicas, loads, GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound))
-            for each in placement.goals
-        ),
+        movement=replace(placement.movement, then=Certificate("leader changes", changes, bound, SOLVER, constraints)),
         excess=_excess(problem, loads, proof),
     )
 

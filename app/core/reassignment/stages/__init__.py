@@ -1,7 +1,7 @@
 """The stages of `plan`, each of which takes the problem and what the stages before it found.
 
 placing.py        replicas by count, bytes or throughput
-known_sets.py     replicas on replica sets that the cluster has; set_search.py: a local search over these
+known_sets.py     replicas on replica sets that the cluster has
 sets_of_width.py  replicas on the replica sets of a scatter width
 resources.py      replicas and leaders together, within limits of resources
 leading.py        the leaders of replica lists

@@ -103,7 +103,7 @@ class LeaderSolution:
 def place_and_lead(problem: Problem) -> tuple[PlacedReplicas, LeaderSolution, list[Infeasible]]:
     """Place replicas by count, bytes or throughput, then choose their leaders. Raises as `place` and `lead` do."""
     placed = place(problem)
-    leaders, conflicts = lead(problem, placed.whole.replicas, [each.bounds for each in placed.leaders])
+    leaders, conflicts = lead(problem, placed.whole.replicas, placed.leaders)
     return placed, leaders, [*placed.conflicts, *conflicts]
 
 

@@ -1,25 +1,22 @@
 """Place replicas by count, bytes or throughput, part by part; and what is violated by a placement."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.counts.destinations import spread_destinations
 from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.counts.per_topic import balance_topics
-from app.core.reassignment.counts.places import moved_weight
 from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
-from app.core.reassignment.model import KEEP, NO_LIMIT, Band, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
 from app.core.reassignment.resources.by_load import place_by_load
-from app.core.reassignment.stages.known_sets import SetsProblem, on_known_sets
-from app.core.reassignment.stages.set_search import SetLoads, ranked, unranked
+from app.core.reassignment.stages.known_sets import on_known_sets
 from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
@@ -37,14 +34,14 @@ class PlacedReplicas:
     whole : all rows. parts : of each part of the problem, in their order.
     largest_bounds : of each part, the lower bound on the largest load, if something else than counts is balanced.
     conflicts : that were relaxed.
-    leaders : of each part, the leaders that replicas moved for; empty if they moved for none.
+    leaders : of each part, the bounds of leaders that replicas moved for; empty if they moved for none.
     """
 
     whole: ReplicaPlacement
     parts: Sequence[ReplicaPlacement] = field(repr=False)
     largest_bounds: Sequence[int | None]
     conflicts: Sequence[Infeasible] = ()
-    leaders: Sequence[MovedForLeaders] = ()
+    leaders: Sequence[BrokerBounds] = ()
 
     @property
     def largest_bound(self) -> int | None:
@@ -98,80 +95,29 @@ def place(problem: Problem) -> PlacedReplicas:
 
 def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -> PlacedReplicas:
     """The placement without sets that are not known; pins override them."""
-    parts, conflicts = list[ReplicaPlacement](), list(placed.conflicts)
-    leading: Sequence[MovedForLeaders | None] = placed.leaders or [None] * len(problem.parts)
-    for part, placement, moved in zip(problem.parts, placed.parts, leading, strict=True):
-        sets = SetsProblem(
-            known=known,
-            movement=part.movement,
+    objective, parts, conflicts = problem.replicas, list[ReplicaPlacement](), list(placed.conflicts)
+    for part, placement in zip(problem.parts, placed.parts, strict=True):
+        found = on_known_sets(
+            known,
+            part.movement,
+            placement,
+            objective.load[part.rows],
+            objective.base_load,
+            None if part.topics is None else part.topics.topic_of,
             is_pinned=np.isin(part.rows, list(problem.pins)),
-            topic_of=None if part.topics is None else part.topics.topic_of,
-            by_count=problem.replicas.by == "count" and moved is None,
-            place_again=partial(_place_again, problem, part) if moved is None and part.topics is None else None,
+            by_count=objective.by == "count",
             seconds=problem.remaining_s(),
-            is_over=problem.is_over,
         )
-        found = None
-        for loads in _set_loads(problem, part, placement) if moved is None else [_leads(problem, part, moved)]:
-            found = found or on_known_sets(sets, placement.replicas, loads)
-        after = placement if found is None else _moved_otherwise(part.movement, placement, found[0])
-        is_within = problem.max_moved_bytes is None or after.moved <= placement.moved  # balance has spent the budget
-        if (found is None or not is_within) and not problem.relaxes:
+        if found is not None and found.moved > placement.moved and problem.max_moved_bytes is not None:
+            found = None  # the budget is spent on balance already
+        if found is None and not problem.relaxes:
             raise SetsConflict(part.rows[known.opened(placement.replicas)])
-        conflicts += [] if found and is_within else [SetsConflict(part.rows[known.opened(placement.replicas)])]
-        parts.append(after if is_within else placement)
-    return replace(placed, whole=PlacedReplicas.of(problem, parts).whole, parts=parts, conflicts=conflicts)
-
-
-def _moved_otherwise(movement: MovementProblem, placement: ReplicaPlacement, lists: Int32s) -> ReplicaPlacement:
-    """Other lists within the same bounds, whose lower bound holds for them, too."""
-    certificate, moved = placement.certificate, moved_weight(movement, lists)
-    certificate = replace(certificate, value=moved, lower_bound=min(certificate.lower_bound, moved))
-    return replace(placement, replicas=lists, certificate=certificate)
-
-
-def _place_again(problem: Problem, part: ProblemPart, movement: MovementProblem) -> tuple[Int32s, Int32s]:
-    """The lists of a part for other eligible brokers, without leaders."""
-    objective, load = problem.replicas, problem.replicas.load[part.rows]
-    if objective.by == "count":
-        lists = least_movement(movement, objective.balance, is_over=problem.is_over).replicas
-    else:
-        placed = place_by_load(movement, load, objective.base_load, objective.balance, problem.is_over)
-        lists = placed.placement.replicas
-    return lists, np.full(len(lists), NO_LEADER, np.int32)
-
-
-def _set_loads(problem: Problem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[SetLoads]:
-    """The load that is balanced with the bounds of the placement; last without any if nothing is to be balanced, since
-    the smallest maximum may open sets.
-    """
-    objective, movement, load = problem.replicas, part.movement, problem.replicas.load[part.rows][:, None]
-    bounds, bounded, base = placement.bounds, movement.is_bounded, objective.base_load[:, None]
-    if bounds is None and placement.band is not None:
-        bounds = movement.bounds(placement.band)
-    unled = np.full(len(load), NO_LEADER, np.int32)
-    if bounds is None:
-        loads = objective.base_load + per_broker(placement.replicas, len(base), load[:, 0])
-        bounds = BrokerBounds.of(Band(0, int(loads[movement.target].max(initial=0))), len(base))
-        bounded = movement.target
-    low, high = (np.where(bounded, each, free)[:, None] for each, free in ((bounds.low, 0), (bounds.high, NO_LIMIT)))
-    yield SetLoads(load, load, base, low, high, unled, unranked)
-    if placement.bounds is None and placement.band is None:
-        yield SetLoads(load, load, base, low, np.full_like(high, NO_LIMIT), unled, unranked)
-
-
-def _leads(problem: Problem, part: ProblemPart, moved: MovedForLeaders) -> SetLoads:
-    """Leaders by count as loads, within the bounds for which replicas moved."""
-    ones, is_bounded = np.ones((len(part.rows), 1), np.int64), part.movement.is_bounded & problem.leaders.may_lead
-    return SetLoads(
-        ones,
-        ones - 1,
-        problem.leaders.base_load[:, None],
-        np.where(is_bounded, moved.bounds.low, 0)[:, None],
-        np.where(is_bounded, moved.bounds.high, NO_LIMIT)[:, None],
-        moved.leaders,
-        ranked(problem.leaders.may_lead, np.where(problem.is_ready, NO_REPLICA, problem.before)[part.rows]),
-    )
+        conflicts += [] if found else [SetsConflict(part.rows[known.opened(placement.replicas)])]
+        parts.append(found or placement)
+    whole = PlacedReplicas.of(problem, parts).whole
+    # Leaders may not reach the bounds that other lists were placed for.
+    leaders = placed.leaders if np.array_equal(whole.replicas, placed.whole.replicas) else ()
+    return replace(placed, whole=whole, parts=parts, conflicts=conflicts, leaders=leaders)
 
 
 def _on_sets_of_width(problem: Problem, sets: Sequence[Mapping[int, Int32s]]) -> PlacedReplicas:
@@ -236,7 +182,7 @@ def _place_for_leaders(problem: Problem) -> PlacedReplicas:
             conflicts.append(_budget_conflict(problem, short.minimum))
             moved.append(_moved_for_leaders(problem, part, forced, short.minimum))
     placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), conflicts)
-    return replace(placed, leaders=moved)
+    return replace(placed, leaders=[each.bounds for each in moved])
 
 
 def _moved_for_leaders(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
-from app.core.reassignment.model import KEEP, NO_LIMIT, KnownSets, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, ReplicaPlacement
 from app.core.reassignment.parts import (
     PlacedPart,
     ProblemPart,
@@ -27,7 +26,6 @@ from app.core.reassignment.problem import (
     LimitsConflict,
     Problem,
     ResourceObjective,
-    SetsConflict,
 )
 from app.core.reassignment.resources import (
     RESOURCES,
@@ -42,11 +40,9 @@ from app.core.reassignment.resources import (
     reach_within,
     relieve,
     resource_violations,
-    with_lists,
+    with_leaders,
 )
-from app.core.reassignment.stages.known_sets import SetsProblem, on_known_sets
 from app.core.reassignment.stages.placing import PlacedReplicas
-from app.core.reassignment.stages.set_search import SetLoads, ranked
 from app.core.replica_lists import with_leader_first
 
 MOST_SOLVES = 3
@@ -132,11 +128,7 @@ def place_resources(problem: Problem, objective: ResourceObjective) -> tuple[Res
         is_kept = keeps_leader[:, None] & (resources.movement.current == leaders[:, None])
         resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
         split = [_split(resources, part, pinned) for part in problem.parts]
-        placements, of_budget = _reached(problem, objective, [each for _, each in split], pinned)
-        conflicts: list[Infeasible] = [*of_budget]
-        if problem.known_sets is not None:
-            placements, opened = _on_known_sets(problem, objective, problem.known_sets, split, placements)
-            conflicts += opened
+        placements, conflicts = _reached(problem, objective, [each for _, each in split], pinned)
         parts = tuple(
             PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
         )
@@ -195,7 +187,7 @@ def led_afterwards(
         replace(
             part,
             problem=replace(part.problem, is_ready=None),  # which leaders stay depends on the lists
-            placement=with_lists(part.problem, part.placement, part.placement.replicas, leaders[part.rows]),
+            placement=with_leaders(part.problem, part.placement, leaders[part.rows]),
         )
         for part in solution.parts
     )
@@ -224,58 +216,6 @@ def _reached(
         of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
         return of_parts, []
     return [relieve(part, problem.is_over) for part in parts], []
-
-
-def _on_known_sets(
-    problem: Problem,
-    objective: ResourceObjective,
-    known: KnownSets,
-    parts: Sequence[tuple[Int64s, ResourceProblem]],
-    placements: Sequence[ResourcePlacement],
-) -> tuple[list[ResourcePlacement], list[SetsConflict]]:
-    """Placements without sets that are not known, within the limits and the bounds of goals that they reached."""
-    after, conflicts, has_budget = list[ResourcePlacement](), list[SetsConflict](), problem.max_moved_bytes is not None
-    for (rows, part), placement in zip(parts, placements, strict=True):
-        sets = SetsProblem(
-            known=known,
-            movement=part.movement,
-            is_pinned=np.zeros(len(rows), np.bool_),
-            topic_of=None,
-            by_count=False,
-            place_again=None if has_budget else partial(_place_again, problem, objective, part),
-            seconds=problem.remaining_s(),
-            is_over=problem.is_over,
-        )
-        found = on_known_sets(sets, placement.replicas, _set_loads(part, placement))
-        on_sets = placement if found is None else with_lists(part, placement, *found)
-        if found is None or (has_budget and on_sets.moved > placement.moved):
-            conflicts.append(SetsConflict(rows[known.opened(placement.replicas)]))
-            if not problem.relaxes:
-                raise conflicts[-1]
-            on_sets = placement
-        after.append(on_sets)
-    return after, conflicts
-
-
-def _place_again(
-    problem: Problem, objective: ResourceObjective, part: ResourceProblem, movement: MovementProblem
-) -> tuple[Int32s, Int32s]:
-    """The lists and leaders of a part for other eligible brokers."""
-    placed, _ = _reached(problem, objective, [replace(part, movement=movement)], None)
-    return placed[0].replicas, placed[0].leaders
-
-
-def _set_loads(part: ResourceProblem, placement: ResourcePlacement) -> SetLoads:
-    """The loads of a part, within its limits and the bounds of its goals, or what exceeds them already."""
-    low, high, target = np.zeros_like(placement.loads), part.limits.upper.copy(), part.movement.target
-    for reached in placement.goals:
-        column = RESOURCES.index(reached.goal.name)
-        low[target, column] = np.maximum(low[target, column], reached.floor[target])
-        high[target, column] = np.minimum(high[target, column], reached.ceiling[target])
-    loads = part.loads
-    low, high = np.minimum(low, placement.loads), np.maximum(high, placement.loads * (high < NO_LIMIT))
-    rank = ranked(part.may_lead, part.behind)
-    return SetLoads(loads.of_leader, loads.of_follower, loads.base, low, high, placement.leaders, rank)
 
 
 def _weighted(problem: Problem, loads: ResourceLoads) -> ResourceLoads:

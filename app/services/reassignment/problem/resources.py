@@ -33,7 +33,6 @@ from app.services.reassignment.requests.parts import (
     GoalsRequest,
     Resource,
     ResourceFields,
-    SetsOfWidth,
     Tolerance,
     topic_factors,
 )
@@ -284,15 +283,14 @@ def objective_of(
     by_weight = by_weight and request.replicas_balance.tolerance is not None
     if not (limits or resources or by_weight or request.objective != "balance"):
         return None
-    row_loads = loads.row_loads(factors)
-    for path, value, detail in _conflicts(request, reads=row_loads.reads is not None):
+    for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
     for name, path in _balanced(request):
         if name == "disk":
             sizes.require("a balance of disk", path)
         elif name in ("nic_in", "nic_out", "cpu"):
             require_rates(f"a balance of {name}", path, scope, rates)
-    return ResourceObjective(_priorities(request), row_loads, leads_afterwards(request))
+    return ResourceObjective(_priorities(request), loads.row_loads(factors), leads_afterwards(request))
 
 
 def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:
@@ -331,7 +329,7 @@ def _goal(name: str, balance: Balance) -> Goal:
     return Goal(name, balance.tolerance or Fraction(0))
 
 
-def _conflicts(request: ReassignmentRequest, *, reads: bool) -> Iterator[tuple[FieldPath, Json, str]]:
+def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
     together = "limits, balance.resources, objective and weights of bytes place replicas and leaders together"
     if request.leaders_only:
         yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
@@ -340,11 +338,9 @@ def _conflicts(request: ReassignmentRequest, *, reads: bool) -> Iterator[tuple[F
         if getattr(request, name) and balanced:
             words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
             yield (name,), balanced[0], words
-    if isinstance(request.copysets, SetsOfWidth):
-        yield ("copysets",), as_json(request.copysets), f"{together}, and a scatter width balances sets instead"
-    if request.copysets is not None and (reads or _is_of_topics(request)):
-        what = "consumers that fetch from followers" if reads else "the goal topic_replicas"
-        yield ("copysets",), as_json(request.copysets), f"copysets chooses sets without regard to {what}"
+    if request.copysets is not None:
+        detail = f"{together}, and copysets restricts replicas that are balanced by one load"
+        yield ("copysets",), as_json(request.copysets), detail
     if request.trade_off:
         yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
     if request.balance.leaders_by != "count":
@@ -359,14 +355,11 @@ def _conflicts(request: ReassignmentRequest, *, reads: bool) -> Iterator[tuple[F
         yield from _of_objective(request)
 
 
-def _is_of_topics(request: ReassignmentRequest) -> bool:
-    """Whether the replicas of each topic are a goal."""
-    objective = request.objective
-    return isinstance(objective, GoalsRequest) and any(goal.goal == TOPIC_REPLICAS for goal in objective.goals)
-
-
 def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
-    if request.pins and _is_of_topics(request):
+    is_of_topics = isinstance(request.objective, GoalsRequest) and any(
+        goal.goal == TOPIC_REPLICAS for goal in request.objective.goals
+    )
+    if request.pins and is_of_topics:
         detail = "the goal topic_replicas counts the replicas that it places, and those of pins are placed already"
         yield ("pins",), len(request.pins), detail
     if request.objective == "relieve" and not request.limits.stated() and request.limits.log_dirs is None:

@@ -156,8 +156,9 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
         Field(
             description="`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, "
             "so that simultaneous losses do not become more likely to lose data; sets with a broker that has no "
-            "replica yet, as an added one, and those of `pins`, are exempt. A scatter width: all partitions that may "
-            "move are on few sets, equally many on each, instead of a balance of brokers. null: sets do not count."
+            "replica yet, as an added one, and those of `pins`, are exempt. For replicas that are balanced by count, "
+            "bytes or throughput. A scatter width: all partitions that may move are on few sets, equally many on each, "
+            "instead of a balance of brokers. null: sets do not count."
         ),
     ] = None
     trade_off: bool = False
