@@ -54,11 +54,11 @@ def spread(work: ChainArrays, capacity: BatchCapacity, brokers: int, batches: in
     )
     for step in range(len(batch_of)):
         _count(work, state, step, 1)
-    by_size = np.argsort(-state.size, kind="mergesort")
+    by_size = np.argsort(-state.size)
     # Steps by the first broker that receives, the smallest first.
     receivers = np.full(len(batch_of), brokers, np.int64)
     receivers[n_adds > 0] = work.adds[work.adds_from[:-1][n_adds > 0]]
-    by_receiver = by_size[::-1][np.argsort(receivers[by_size[::-1]], kind="mergesort")]
+    by_receiver = by_size[::-1][np.argsort(receivers[by_size[::-1]])]
     begins = np.searchsorted(receivers[by_receiver], np.arange(brokers + 1))
     is_closed = np.zeros(batches, np.bool_)
     for _ in range(_MOST_LOOKS // max(1, len(batch_of))):
