@@ -58,7 +58,9 @@ def spread(work: ChainArrays, capacity: BatchCapacity, brokers: int, batches: in
     # Steps by the first broker that receives, the smallest first.
     receivers = np.full(len(batch_of), brokers, np.int64)
     receivers[n_adds > 0] = work.adds[work.adds_from[:-1][n_adds > 0]]
-    by_receiver = by_size[::-1][np.argsort(receivers[by_size[::-1]])]
+    rank = np.empty(len(batch_of), np.int64)
+    rank[by_size] = np.arange(len(batch_of))
+    by_receiver = np.argsort(receivers * len(batch_of) - rank)
     begins = np.searchsorted(receivers[by_receiver], np.arange(brokers + 1))
     is_closed = np.zeros(batches, np.bool_)
     for _ in range(_MOST_LOOKS // max(1, len(batch_of))):
