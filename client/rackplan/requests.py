@@ -1508,8 +1508,9 @@ class PlanReassignmentRequest(TypedDict, total=False):
     copysets: Literal["no_new"] | ScatterWidthFields | None
     """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
     simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
-    added one, and those of `pins`, are exempt. A scatter width: all partitions that may move are on few sets,
-    equally many on each, instead of a balance of brokers. null: sets do not count."""
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. A
+    scatter width: all partitions that may move are on few sets, equally many on each, instead of a balance of
+    brokers. null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
@@ -1858,8 +1859,9 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     copysets: Literal["no_new"] | ScatterWidthFields | None
     """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that
     simultaneous losses do not become more likely to lose data; sets with a broker that has no replica yet, as an
-    added one, and those of `pins`, are exempt. A scatter width: all partitions that may move are on few sets,
-    equally many on each, instead of a balance of brokers. null: sets do not count."""
+    added one, and those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. A
+    scatter width: all partitions that may move are on few sets, equally many on each, instead of a balance of
+    brokers. null: sets do not count."""
     trade_off: bool
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None
