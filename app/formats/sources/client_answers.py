@@ -294,6 +294,6 @@ SOURCE = Source(
     "a client's or an API's JSON",
     read,
     re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|cluster_name:\s|{_COMMAND.pattern}"),
-    re.compile(rf"{ROW.pattern}|(?:controller_id|brokers|topics):(?:\s|$)"),
+    re.compile(rf"{ROW.pattern}|controller_id:\s|(?:brokers|topics):\s*(?:\[\])?$"),
     _owns,
 )
