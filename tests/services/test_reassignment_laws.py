@@ -406,3 +406,18 @@ def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentReq
     certificate: Any = made.answer["certificate"]
     if request.max_moved_bytes is not None and "max_moved_bytes" not in given_up:
         assert certificate["moved_bytes"] <= request.max_moved_bytes
+
+
+def test_a_lower_factor_is_of_the_partitions_without_room_alone() -> None:
+    """Broker 11 is left; the partition of `a` may also keep its replica on 99, which is down."""
+    brokers = (Broker(10, "r0"), Broker(11, "r1"), Broker(12, "r0"))
+    cluster = Cluster(
+        "c", brokers, (_topic("a", [0], [[10, 12, 99]], [0]), _topic("b", [0, 1], [[10], [10, 11]], [0, 0]))
+    )
+    request = ReassignmentRequest(
+        remove_brokers=[10, 12], replication_factor={"a": 2}, repair_racks=True, on_conflict="relax"
+    )
+    made = _planned(cluster, request)
+    assert _after(made) == {("a", 0): [11, 99], ("b", 0): [11], ("b", 1): [11]}
+    relaxed: Any = made.answer["relaxed"]
+    assert [each["constraint"] for each in relaxed] == ["replication_factor"]

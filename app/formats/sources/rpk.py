@@ -39,7 +39,7 @@ _TABLE = re.compile(r"\s*PARTITION\s+LEADER(?:\s+EPOCH)?\s+REPLICAS(?:\s+[A-Z-]+
 _TOPICS = re.compile(r"NAME\s+PARTITIONS\s+REPLICAS\s*")
 _CONFIGS = re.compile(r"KEY\s+VALUE\s+SOURCE\s*")
 _NAME = re.compile(r"NAME\s+(?P<name>[A-Za-z0-9._-]{1,249})\s*")
-_TITLE = re.compile(r"(?:CLUSTER|BROKERS|TOPICS|SUMMARY|CONFIGS|PARTITIONS)\s*|=+\s*")
+_TITLE = re.compile(r"(?:CLUSTER|BROKERS|TOPICS|SUMMARY|CONFIGS|PARTITIONS)\s*|={6,}\s*")
 _TOPIC = re.compile(
     r"(?P<name>[A-Za-z0-9._-]{1,249})(?: \(internal\))?, (?P<count>\d{1,10}) partitions(?:, \d{1,10} replicas)?\s*"
 )
@@ -183,5 +183,5 @@ SOURCE = Source(
         rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS)\s*$|{_BROKERS.pattern}$|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$"
         rf"|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
     ),
-    re.compile(r"\s*\S+(?: {2,}|\t)\S|=+\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d ]*\]"),
+    re.compile(r"\s*\S+(?: {2,}|\t)\S|={6,}\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d ]*\]"),
 )

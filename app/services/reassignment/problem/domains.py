@@ -222,6 +222,21 @@ class _Kinds:
             if places.set_of(group) == of_set:
                 self.kinds[number] = replace(self.kinds[number], to_span=racks)
 
+    def lower(self, number: int, factor: int, current: Int32s) -> Int64s:
+        """Lower the factor of the rows of a kind that have no more eligible brokers than that; returns these rows.
+
+        A broker that may only keep its replicas is eligible for the rows that it has.
+        """
+        kind, rows = self.kinds[number], np.flatnonzero(self.of_row == number)
+        only_keeps = np.append(kind.may_keep & ~kind.may_receive, False)  # the last broker is the padding
+        eligible = only_keeps[current[rows]].sum(axis=1) + np.count_nonzero(kind.may_receive)
+        # Partitions in one rack have the brokers of that rack, and there are as many for all of them.
+        short: Int64s = rows if kind.rack is not None else rows[eligible <= factor]
+        self.of_row[short] = len(self.kinds)
+        self.kinds.append(replace(kind, factor=factor))
+        self.groups.append(self.groups[number])
+        return short
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
@@ -255,7 +270,7 @@ class _Search:
             try:
                 return find_domains(kinds.kinds, kinds.of_row, current, brokers.rack_of, rule)
             except NoDomain as short:
-                group, topic = kinds.groups[short.kind], self.scope.topics[self.scope.topic_of[free[short.row]]]
+                group = kinds.groups[short.kind]
                 if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
                     raise self._refusal(short, group, int(free[short.row]), kinds.kinds[short.kind].factor) from None
                 if short.what == "racks":
@@ -268,9 +283,10 @@ class _Search:
                     rule = replace(rule, most=None)
                     relaxed[MOST_PER_RACK, ""] = f"racks have more than {request.max_replicas_per_rack} replicas"
                 else:
-                    detail = f"partitions of {topic} have {short.there} replicas; {short.needed} have no room"
-                    relaxed.setdefault((FACTOR, topic), detail)
-                    kinds.kinds[short.kind] = replace(kinds.kinds[short.kind], factor=short.there)
+                    lowered = kinds.lower(short.kind, short.there, current)
+                    for name in (self.scope.topics[at] for at in np.unique(self.scope.topic_of[free[lowered]])):
+                        detail = f"partitions of {name} have {short.there} replicas; {short.needed} have no room"
+                        relaxed.setdefault((FACTOR, name), detail)
 
     def _eligible(self, topic: int) -> tuple[Bools, Bools]:
         """The brokers that may keep replicas of a topic, and those that may receive them."""
