@@ -198,25 +198,33 @@ def test_no_disk_exceeds_its_share_while_a_plan_runs(chain: Cluster, client: htt
     assert chain.replicas_of("chain") == [[2], [3]]
 
 
+@pytest.fixture
+def shared(topics: Cluster) -> Iterator[Cluster]:
+    """The cluster with a topic of one partition, on brokers 2, 4 and 3."""
+    topics.tool("kafka-topics", "--create", "--topic", "shared", "--replica-assignment", "2:4:3")
+    yield topics
+    topics.tool("kafka-topics", "--delete", "--topic", "shared")
+
+
 @pytest.mark.skipif(number(release()) < (4, 3), reason="brokers are cordoned since Kafka 4.3")
 def test_a_cordoned_broker_keeps_what_it_has_and_gets_nothing(
-    topics: Cluster, client: httpx.Client, tmp_path: Path
+    shared: Cluster, client: httpx.Client, tmp_path: Path
 ) -> None:
-    topics.tool("kafka-configs", "--alter", "--broker", "2", "--add-config", "cordoned.log.dirs=*")
-    before = topics.replicas()
-    plan = planned(client, snapshot(client, topics), {"remove_brokers": [4]})
+    shared.tool("kafka-configs", "--alter", "--broker", "2", "--add-config", "cordoned.log.dirs=*")
+    before = shared.replicas()
+    plan = planned(client, snapshot(client, shared), {"remove_brokers": [4]})
     assert "cordons_lifted" in {warning["code"] for warning in plan["warnings"]}
     wanted = before | lists_of(client, plan)
     assert all(2 in before[name] for name, lists in wanted.items() if 2 in lists)
     folder = unpacked(client, plan, tmp_path / "plan")
-    done = run(topics, folder)
+    done = run(shared, folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert topics.replicas() == wanted
-    topics.create_topic("elsewhere", partitions=6, factor=3)
+    assert shared.replicas() == wanted
+    shared.create_topic("elsewhere", partitions=6, factor=3)
     try:
-        assert {broker for lists in topics.replicas_of("elsewhere") for broker in lists} == {1, 3, 5}
+        assert {broker for lists in shared.replicas_of("elsewhere") for broker in lists} == {1, 3, 5}
     finally:
-        topics.tool("kafka-topics", "--delete", "--topic", "elsewhere")
-    back = run(topics, folder, "--rollback")
+        shared.tool("kafka-topics", "--delete", "--topic", "elsewhere")
+    back = run(shared, folder, "--rollback")
     assert back.returncode == 0, back.stdout + back.stderr
-    assert {name: lists for name, lists in topics.replicas().items() if name in before} == before
+    assert {name: lists for name, lists in shared.replicas().items() if name in before} == before
