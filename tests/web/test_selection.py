@@ -6,7 +6,7 @@ import pytest
 
 from app.services import plans, reassignment
 from app.store.database import Database
-from app.web.plans.selection import Selection, select
+from app.web.plans.selection import Selection, distinctions, fields_of, select
 from tests.web.browser import Browser
 from tests.web.test_clusters import TEXT
 from tests.web.test_plan_forms import EMPTY
@@ -67,3 +67,16 @@ def test_a_name_marks_itself_alone() -> None:
     assert Selection("broker", "1", (), 0, ()).marked(picture).count("data-chosen") == 1
     assert Selection("rack", "a & b", (), 0, ()).marked(picture).count("data-chosen") == 1
     assert Selection("topic", "t", (), 0, ()).marked(picture) == picture
+
+
+def test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_hash() -> None:
+    cluster = "prod-eu"
+    with_ids = [
+        {"cluster": cluster, "snapshot_content_hash": "0754" * 16, "balance": {"replicas": "tight"}},
+        {"cluster": cluster, "snapshot_content_hash": "6c1f" * 16, "balance": {"replicas": "keep"}},
+    ]
+    assert distinctions([dict(fields_of("", request)) for request in with_ids]) == [
+        "replicas tight, of the snapshot 07540754",
+        "replicas keep, of the snapshot 6c1f6c1f",
+    ]
+    assert distinctions([{"topics": "t" * 200}, {}]) == [f"topics {'t' * 93}…", "without further options"]

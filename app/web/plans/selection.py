@@ -88,6 +88,8 @@ def _concerns(changed: ChangedRows, ids: Int32s) -> NDArray[np.bool_]:
 
 
 _LONGEST = 100
+_SNAPSHOT = "of the snapshot"
+"""In place of the whole hash of its content, and after the options."""
 
 
 def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
@@ -98,26 +100,30 @@ def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
     told_apart: dict[UUID, str] = {}
     for ids in alike.values():
         if len(ids) > 1:
-            fields = [dict(_fields("", uow.plans.get(plan_id).request)) for plan_id in ids]
+            fields = [dict(fields_of("", uow.plans.get(plan_id).request)) for plan_id in ids]
             told_apart |= zip(ids, distinctions(fields), strict=True)
     return told_apart
 
 
 def distinctions(requests: Sequence[Mapping[str, str]]) -> list[str]:
     """For each request, as fields with their values, those that not all requests have alike."""
-    paths = dict.fromkeys(path for fields in requests for path in fields)
+    paths = sorted(dict.fromkeys(path for fields in requests for path in fields), key=_SNAPSHOT.__eq__)
     differing = [path for path in paths if len({fields.get(path) for fields in requests}) > 1]
     texts = [
         ", ".join(f"{path.rpartition('.')[2].replace('_', ' ')} {fields[path]}" for path in differing if path in fields)
         for fields in requests
     ]
-    return [text[:_LONGEST] or "without further options" for text in texts]
+    return [f"{text[:_LONGEST]}{'…' * (len(text) > _LONGEST)}" or "without further options" for text in texts]
 
 
-def _fields(path: str, value: object) -> Iterator[tuple[str, str]]:
+def fields_of(path: str, value: object) -> Iterator[tuple[str, str]]:
+    """The fields of a stored request with their values, by path with dots; of a snapshot the start of its hash."""
     if isinstance(value, Mapping):
         for name, each in value.items():
-            yield from _fields(f"{path}.{name}" if path else str(name), each)
+            if name == "snapshot_content_hash":
+                yield _SNAPSHOT, str(each)[:8]
+            elif name != "snapshot_id":
+                yield from fields_of(f"{path}.{name}" if path else str(name), each)
     elif value is not None:
         yield path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
