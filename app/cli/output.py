@@ -84,7 +84,7 @@ def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> 
 
 
 def fail_of_usage(wrong: TyperException) -> NoReturn:
-    """End the command because of its options: help if there is none of them, else the failure and where help is."""
+    """End the command because of its options: help if none is given, else the failure and the command for help."""
     context: Any = getattr(wrong, "ctx", None)
     message = wrong.format_message().replace("Value error, ", "").rstrip(".")
     if context is None or message.startswith("Usage: "):

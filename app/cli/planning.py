@@ -163,7 +163,7 @@ def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
 
 
 def _snapshot(upload: Upload) -> Json:
-    """The JSON of a snapshot, as `rackplan snapshot` writes it or as the service returns it; None if it is none."""
+    """The JSON of a snapshot, as `rackplan snapshot` writes it or the service returns it; None for any other text."""
     if not upload.text.lstrip().startswith("{"):
         return None
     try:

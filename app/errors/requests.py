@@ -1,4 +1,4 @@
-"""Requests that are invalid, contradictory or too large."""
+"""Requests that are invalid, contradictory or too large, malformed texts, and resources that do not exist."""
 
 from app.errors.failure import Conflict, Failure, FieldPath, Json, NotFound, Unprocessable
 

@@ -1,4 +1,4 @@
-"""Scalar fields that several requests share, with the bounds of Kafka."""
+"""Fields that several requests share, with the bounds of Kafka: names, ids, brokers, the choice of a snapshot."""
 
 import re
 from base64 import b64decode

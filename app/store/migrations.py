@@ -96,7 +96,7 @@ def check_age(connection: sa.Connection) -> None:
     """Raise `DatabaseNewer` if the schema states that it is for newer code, or has a revision of another software."""
     revision, oldest = current(connection), connection.scalar(sa.text(_OLDEST_CODE))
     if revision is not None and not revision.isdecimal():
-        detail = f"the schema has revision {quoted(revision)}, which is none of Rackplan's"
+        detail = f"the schema has revision {quoted(revision)}, which Rackplan does not have"
         raise DatabaseNewer(detail, revision=revision)
     if oldest is not None and oldest > newest():
         raise DatabaseNewer(

@@ -3160,7 +3160,7 @@ class ShareLinksPage(Record):
 
 
 class SharedValueDocument(Record):
-    """A tag value that several copies of a task have; null where so many copies' clients lack the tag."""
+    """A tag value that several copies of a task have; null for clients without the tag."""
 
     tag: str
     """Name of the tag."""

@@ -147,7 +147,7 @@ class TestNewerDatabase:
         ("statement", "words"),
         [
             ("COMMENT ON TABLE alembic_version IS 'code from 9998'", "needs Rackplan with schema 9998 or newer"),
-            ("UPDATE alembic_version SET version_num = 'ae1027a6acf'", "is none of Rackplan's"),
+            ("UPDATE alembic_version SET version_num = 'ae1027a6acf'", "which Rackplan does not have"),
         ],
     )
     def test_it_is_rejected_with_both_revisions(self, scratch: Database, statement: str, words: str) -> None:

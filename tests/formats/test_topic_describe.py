@@ -294,7 +294,7 @@ class TestRejections:
             (HEADER + ROW_0 + ROW_1.replace("Topic: t", "Topic: u"), 3, "a row of topic 't'"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,2,1"), 2, "broker 1 twice"),
             (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,1"), 2, "broker 1 twice"),
-            (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,3"), 2, "3, which is none"),
+            (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,3"), 2, "3, not a replica"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 2147483648"), 2, "after `Replicas:`"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: "), 2, "at least one broker id"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,-2"), 2, "after `Replicas:`"),

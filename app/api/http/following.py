@@ -87,7 +87,7 @@ def _stated(description: str) -> Any:
 WaitPreference = Annotated[
     Preferences,
     _stated(
-        "`wait=20`: answer when it has ended, after so many seconds at the latest (RFC 7240). "
+        "`wait=20`: answer when it has ended, after 20 seconds at the latest (RFC 7240). "
         "`deadline=600`: a sweep that is created fails if it takes longer, in seconds."
     ),
 ]
@@ -96,7 +96,7 @@ JobPreference = Annotated[
     Preferences,
     _stated(
         "`respond-async`: answer 202 with a job. `respond-async, wait=20`: answer as without it if the "
-        "job ends within so many seconds (RFC 7240). `deadline=600`: the job fails if it takes longer, in seconds."
+        "job ends within 20 seconds (RFC 7240). `deadline=600`: the job fails if it takes longer, in seconds."
     ),
 ]
 """`Prefer: respond-async, wait=…`, of a request that may become a job."""

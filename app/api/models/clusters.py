@@ -303,7 +303,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
                 value=partition.replicas,
             )
         if unknown := set(partition.observers).difference(partition.replicas):
-            detail = f"observer {min(unknown)} of {topic.name}-{partition.partition} is none of its replicas"
+            detail = f"observer {min(unknown)} of {topic.name}-{partition.partition} is not a replica"
             raise ConflictingFields(detail, path=path, value=min(unknown))
     replicas = padded([partition.replicas for partition in partitions])
     return Topic(

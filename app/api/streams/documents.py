@@ -35,7 +35,7 @@ class ClientTasksDocument(BaseModel):
 
 
 class SharedValueDocument(BaseModel):
-    """A tag value that several copies of a task have; null where so many copies' clients lack the tag."""
+    """A tag value that several copies of a task have; null for clients without the tag."""
 
     tag: str
     """Name of the tag."""

@@ -133,7 +133,7 @@ class _Walk:
 
 
 def _ways_to_take(total: int, available: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Every way to take `total` things of several kinds, of which so many each are available."""
+    """Every way to take `total` things of several kinds, given how many of each kind are available."""
     if not available:
         if total == 0:
             yield ()

@@ -141,7 +141,7 @@ class Rows:
         for column, ids in (("Isr", isr), (OBSERVERS, _ids(line, values, OBSERVERS))):
             if unknown := set(ids).difference(replicas):
                 # An in-sync replica is a replica; another id is what a cut leaves of one.
-                raise rejection(line, expected=f"replicas after `{column}:`", actual=f"{min(unknown)}, which is none")
+                raise rejection(line, expected=f"replicas after `{column}:`", actual=f"{min(unknown)}, not a replica")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
         return PartitionDescription(

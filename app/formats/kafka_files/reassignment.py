@@ -178,7 +178,7 @@ def _observers(
 ) -> tuple[int, ...]:
     observers = document.replicas(stated, path) if (stated := members.get("observers")) else ()
     if unknown := set(observers).difference(replicas):
-        raise document.reject(path, expected="observers among the replicas", actual=f"{min(unknown)}, which is none")
+        raise document.reject(path, expected="observers among the replicas", actual=f"{min(unknown)}, not a replica")
     return observers
 
 

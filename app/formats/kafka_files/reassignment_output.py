@@ -1,6 +1,6 @@
 """What `kafka-reassign-partitions` prints: of `--generate`, `--execute` or `--verify`, or its file; by the contents.
 
-Proposals of other planners are read as a file (proposals.py). Prompts, command lines, logs and fences are skipped.
+Proposals of other planners are read as a file. Prompts, command lines, logs and fences are skipped.
 
     --generate   Current partition replica assignment … Proposed partition reassignment configuration …
     --execute    Current partition replica assignment … Save this to use as the --reassignment-json-file option …

@@ -99,7 +99,7 @@ def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) ->
         if (broker := first_repeated(row.replicas)) is not None:
             raise reject(expected=f"each replica of {which} once", actual=f"broker {broker} twice")
         if unknown := set(row.isr).difference(row.replicas):
-            raise reject(expected=f"replicas of {which} in sync", actual=f"{min(unknown)}, which is none")
+            raise reject(expected=f"replicas of {which} in sync", actual=f"{min(unknown)}, not a replica")
     return TopicDescription(name, max((len(row.replicas) for row in rows), default=0), tuple(rows))
 
 

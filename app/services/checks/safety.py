@@ -158,7 +158,7 @@ def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion)
             detail = f"{name} has {len(partition.replicas)} replicas and {len(partition.log_dirs)} log_dirs"
             yield _fault("log_dirs_differ", f"{place}/log_dirs", detail, len(partition.log_dirs))
         if unknown := set(partition.observers).difference(partition.replicas):
-            detail = f"observer {min(unknown)} of {name} is none of its replicas"
+            detail = f"observer {min(unknown)} of {name} is not a replica"
             yield _fault("observer_is_no_replica", f"{place}/observers", detail, min(unknown))
         yield from _log_dir_faults(partition, place, cluster)
         yield from _replica_faults(partition, place, known, cordoned, version)

@@ -35,7 +35,7 @@ MOST_PARTITIONS = 50_000
 """The tool is not compared beyond this, which takes about half a second."""
 _WORK = 600_000
 _WORK_OF_A_TOPIC = 100
-"""Placing a topic takes as long as so many partitions of it, beside its own."""
+"""Time to place a topic of no partitions, in partitions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -191,7 +191,7 @@ MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
 _MARGIN, _TITLE, _FACT, _FIRST = 20, 34, 56, 76
 _GAP, _HEAD = 4, 30
 _SIZES = ((60, 72, 40), (MOST_NUMBERED, 44, 30), (10**9, 16, 12))
-"""Up to so many brokers a cell is so wide and so high, in pixels; the smallest have no text."""
+"""Number of brokers up to which a cell has this width and height, in pixels; the smallest have no text."""
 _READABLE = 40
 _WIDTH = 960
 

@@ -48,7 +48,7 @@ from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
 
 INGRESS_TOLERANCE = 1000
-"""Ingress is balanced to one part in so many of the lower bound: measured rates are no more precise than that."""
+"""Ingress is balanced to the reciprocal of this, relative to the lower bound: measured rates are no more precise."""
 
 
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:

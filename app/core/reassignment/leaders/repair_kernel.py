@@ -1,4 +1,4 @@
-"""Moves and swaps of whole leaderships off the heaviest broker: the compiled loops of `choosing.by_ingress`.
+"""Moves and swaps of whole leaderships off the heaviest broker: the compiled loops of `choosing`, by ingress.
 
 Arrays that both functions share:
 

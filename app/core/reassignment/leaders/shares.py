@@ -4,7 +4,7 @@ Each row sends its weight to its candidates, each broker passes on between its m
 is 1, an integral flow is a choice of leaders; with other weights it may split a partition between candidates, and what
 it cannot reach no choice can.
 
-Leaders by count with minimums: each broker leads so many partitions of a topic at least.
+Leaders by count with minimums: each broker leads at least a stated number of partitions of a topic.
 
 A minimum of a topic on a broker becomes a node beside the broker, which leads exactly the minimum. Partitions of the
 topic may be led by the node as well as by the broker itself, at the same cost, and the broker's base includes the

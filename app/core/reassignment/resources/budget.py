@@ -21,7 +21,7 @@ from app.core.reassignment.resources.search import Bounds, least_of_searches, ru
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
     """Move the least weight that brings every broker below its limits, hard ones first; then change the fewest leaders.
 
-    If limits cannot all hold, the answer has the least excess that the search finds: `excess.conflicts` proves it for
+    If limits cannot all hold, the answer has the least excess that the search finds: `limits_conflict` proves it for
     hard limits, and `excess.hard.lower_bound` bounds it.
 
     Parameters

@@ -210,7 +210,7 @@ class BatchTimes:
 
 
 def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
-    """The time of every batch, by a fluid model of replication: see `core/reassignment/batches/durations.py`."""
+    """The time of every batch, by a fluid model of replication: see `core/reassignment/batches/execution.py`."""
     brokers = len(problem.brokers.ids)
     gained, column = np.nonzero(not_among(steps.after, steps.before))
     rows = steps.rows[gained]

@@ -1,4 +1,4 @@
-"""Parts of a request for a reassignment: topics on given brokers, partitions on given replicas, limits of batches."""
+"""Parts of a request for a reassignment: balance, resources, limits, log directories, broker sets, pins, batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
