@@ -46,8 +46,9 @@ def test_a_plan_is_executed_to_the_letter_and_undone(
     done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert topics.replicas() == wanted
-    undone = run(topics, folder, "--rollback")
-    assert undone.returncode == 0, undone.stdout + undone.stderr
+    for _ in range(2):  # the second time, as after a run that was killed at the end, there is nothing to do
+        undone = run(topics, folder, "--rollback")
+        assert undone.returncode == 0, undone.stdout + undone.stderr
     there = topics.replicas()
     assert {name: there[name] for name in before} == before
     wait_for(lambda: topics.directories(before) == directories, within_s=60, what="the directories before the plan")
